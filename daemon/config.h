@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Configuration of the service: defaults, then conf/mlid.json, then command line options. */
+#ifndef DAEMON_CONFIG_H
+#define DAEMON_CONFIG_H
+
+#include <stdint.h>
+
+#include "fault.h"
+
+struct config {
+    char socket[108];         /* "socket": path; empty: $XDG_RUNTIME_DIR/mlid.sock, else
+                                 /run/mlid.sock */
+    uint32_t socket_mode;     /* "socket_mode": "0600", octal text; set before bind */
+    uint32_t channel_offset;  /* "channel_offset": first channel of the pool */
+    uint32_t channels;        /* "channels": 1 .. 16 - channel_offset */
+    uint32_t clients;         /* "limits.clients": connections at a time */
+    uint32_t jobs_per_client; /* "limits.jobs_per_client": queued and running */
+    uint32_t jobs;            /* "limits.jobs": queued and running of all clients */
+    uint64_t job_bytes;       /* "limits.job_bytes": mapped by one job */
+    uint32_t line_timeout_ms; /* "limits.line_timeout_ms": for a line begun to be finished */
+    uint32_t drain_ms;        /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */
+    int log_level; /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
+};
+
+void config_defaults(struct config *config);
+
+/** Reads JSON text over *config. Unknown and duplicate keys are refused. Returns 0 or -1. */
+int config_read(struct config *config, const char *text, size_t length, struct fault *fault);
+
+/** Reads a file; returns 0 or -1 (fault: the file's name is in the text). */
+int config_load(struct config *config, const char *path, struct fault *fault);
+
+/** Fills config->socket with the default where it is empty. */
+void config_default_socket(struct config *config);
+
+#endif /* DAEMON_CONFIG_H */

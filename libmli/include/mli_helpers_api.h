@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Helpers: facts about tensors, sub-tensors without copying, statuses in words, target profile.
+ * Implements spec "Helper Functions Group" (helper_functions.rst). Everything is thread-safe
+ * except mli_profile_set().
+ */
+#ifndef MLI_HELPERS_API_H
+#define MLI_HELPERS_API_H
+
+#include <stddef.h>
+
+#include "mli_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Bytes of one element: 1, 2 or 4; 0 for a null tensor or an unsupported element type. */
+uint32_t mli_hlp_tensor_element_size(const mli_tensor *in);
+
+/**
+ * Product of the shape from dimension `start_dim` to the last. 0 for a null tensor, a rank outside
+ * 1 .. 4, start_dim >= rank, or a product beyond 32 bits (mli_last_error() tells which).
+ */
+uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim);
+
+/** sa: the scale (entry 0 where per axis); fx and fp: 1; invalid tensor: 0. */
+int16_t mli_hlp_tensor_scale(const mli_tensor *in);
+
+/** sa: scale_frac_bits (entry 0 where per axis); fx: frac_bits; fp and invalid: 0. */
+int16_t mli_hlp_tensor_scale_shift(const mli_tensor *in);
+
+/** sa: the zero point (entry 0 where per axis); fx, fp and invalid: 0. */
+int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in);
+
+/**
+ * Makes `out` a view of a part of `in`; no data is copied. `out` shares in's memory and strides,
+ * its capacity is what is left behind the new first element. Where sub_tensor_rank is below in's
+ * rank, dimensions of size 1 are removed from the first on until it is reached. Per-axis
+ * quantisation pointers advance with the offset along their axis and `sa.dim` follows its
+ * dimension; where the axis itself is removed, the parameters of that index stay as per-tensor
+ * values. `out` may be the same structure as `in`.
+ *
+ * @retval MLI_STATUS_OK                  *out is complete
+ * @retval MLI_STATUS_BAD_TENSOR          null in or out, or an invalid `in`
+ * @retval MLI_STATUS_NOT_SUPPORTED       element type FX_4
+ * @retval MLI_STATUS_NOT_ENGH_MEM        the sub-tensor reaches beyond in's capacity, or overflow
+ * @retval MLI_STATUS_BAD_FUNC_CFG        null cfg, offset + size beyond the shape, a size of 0, a
+ *                                        rank of 0, above in's, or not reachable
+ * @retval MLI_STATUS_SPEC_PARAM_MISMATCH per-axis arrays null or short, dim >= rank
+ */
+mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out);
+
+/** The name embARC 2.0 gives mli_hlp_subtensor(). */
+mli_status mli_hlp_create_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
+                                    mli_tensor *out);
+
+/**
+ * Sets mem_stride to packed strides for the tensor's shape, in elements; entries beyond the rank
+ * become 0.
+ *
+ * @retval MLI_STATUS_OK           done
+ * @retval MLI_STATUS_BAD_TENSOR   null tensor, rank outside 1 .. 4, or a shape of 0
+ * @retval MLI_STATUS_NOT_ENGH_MEM a stride beyond 31 bits
+ */
+mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in);
+
+/*
+ * Guard bits of the accumulator, by the active profile's guard bit option.
+ * Spec: "Accumulator" (vpx_specifics.rst).
+ */
+uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void);   /**< 0, 4, 8 for options 0, 1, 2 */
+uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< 0, 4, 8 */
+uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< 8, 12, 16 */
+
+/** A status' name, as "MLI_STATUS_OK"; "MLI_STATUS_?" for a value that is none. Static storage. */
+const char *mli_status_name(mli_status status);
+
+/** What a status means, in one phrase. Static storage. */
+const char *mli_status_text(mli_status status);
+
+/**
+ * Why the last refused call of this thread was refused: field, value and bound, as in
+ * "dst.data.capacity: 1024 B given, 1536 B needed". Empty before the first refusal; calls that
+ * succeed leave it alone. Valid until the thread's next refused call. Built with
+ * debug_mode=release it is only the status' text.
+ */
+const char *mli_last_error(void);
+
+/** The library's version, "major.minor.patch". Static storage. */
+const char *mli_version(void);
+
+/** What the library assumes about the target chip (extension). Spec: "ARC VPX Specific Details". */
+typedef struct _mli_profile {
+    uint8_t guard_bit_option;  /**< Xvec_guard_bit_option: 0, 1 or 2 */
+    bool strict;               /**< check what the chip demands of addresses */
+    const void *vector_memory; /**< first byte of the region kernels may work in (VCCM) */
+    size_t vector_memory_size; /**< its bytes */
+} mli_profile;
+
+/**
+ * Makes *profile the active one (it is copied); null restores the default: option 2, not strict.
+ * Call it while no other thread is inside the library.
+ *
+ * @retval MLI_STATUS_OK             active
+ * @retval MLI_STATUS_ARGUMENT_ERROR guard_bit_option above 2
+ */
+mli_status mli_profile_set(const mli_profile *profile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLI_HELPERS_API_H */

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data movement: copy, slice, concatenate, subsample, permute and pad, all in one move.
+ * Implements spec "Data Movement" (data_movement.rst).
+ *
+ * The meaning of a move, for each source dimension d, in this order:
+ *   1. pad        the source is extended by padding_pre[d] and padding_post[d] zero samples:
+ *                 P[d] = shape[d] + padding_pre[d] + padding_post[d]
+ *   2. crop       a window of size[d] samples begins at offset[d], counted in the padded source;
+ *                 size[d] == 0 means P[d] - offset[d]
+ *   3. subsample  every sub_sample_step[d]-th sample of it: n[d] = ceil(size[d] / step[d])
+ *   4. permute    destination dimension i is source dimension perm_dim[i]
+ *   5. place      written at dst_offset[i] with stride dst_mem_stride[i]; the destination's shape
+ *                 becomes n[perm_dim[i]] + dst_offset[i]
+ * A window that reaches over the edge of the tensor therefore reads zeros there and real
+ * neighbours inside, which is what a convolution tile with a halo needs. Exactly the n[] elements
+ * are written, not a byte between or beyond them.
+ *
+ * Thread safety: every function may be called from any thread; calls on one handle must not
+ * overlap in time. The channel pool is shared by all threads and needs no lock of the caller's.
+ */
+#ifndef MLI_MOV_API_H
+#define MLI_MOV_API_H
+
+#include "mli_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Channel numbers run from 0 to MLI_MOV_MAX_CHANNELS - 1. */
+#define MLI_MOV_MAX_CHANNELS 16
+
+/**
+ * What a move does. `offset`, `size`, `sub_sample_step` and the paddings are indexed by source
+ * dimension, `dst_offset`, `dst_mem_stride` and `perm_dim` by destination dimension. Fill it with
+ * an mli_mov_cfg_* function: a zeroed structure is not neutral (step 0 is refused).
+ */
+typedef struct _mli_mov_cfg {
+    uint32_t offset[MLI_MAX_RANK];          /**< first sample of the window, padded coordinates */
+    uint32_t size[MLI_MAX_RANK];            /**< samples in the window; 0: up to the padded end */
+    uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: every sample */
+    uint32_t dst_offset[MLI_MAX_RANK];      /**< first coordinate written in the destination */
+    int32_t dst_mem_stride[MLI_MAX_RANK];   /**< in elements; 0: the destination tensor's own
+                                                 non-zero mem_stride, else packed */
+    uint8_t perm_dim[MLI_MAX_RANK];         /**< a permutation of 0 .. rank-1 */
+    uint8_t padding_pre[MLI_MAX_RANK];      /**< zero samples before the source */
+    uint8_t padding_post[MLI_MAX_RANK];     /**< zero samples after the source */
+} mli_mov_cfg_t;
+typedef mli_mov_cfg_t mli_mov_cfg;
+
+/**
+ * A claim on DMA channels together with the transfer prepared for them. The caller allocates it,
+ * on the stack if it likes; what is inside is private. It may be copied as a value: a generation
+ * number tells copies of a released handle from live ones.
+ */
+typedef struct _mli_mov_handle_t {
+    uint32_t first;      /* private */
+    uint32_t count;      /* private */
+    uint32_t generation; /* private */
+    uint32_t prepared;   /* private */
+    uint64_t plan[112];  /* private */
+} mli_mov_handle_t;
+
+/**
+ * Moves `src` to `dst` as `cfg` says and returns when the last byte is written.
+ * Spec: "Synchronous Copy from Source Tensor to Destination Tensor".
+ *
+ * @param src  source; only read. Its capacity must cover the elements the window reads.
+ * @param cfg  the move; only read.
+ * @param dst  destination. In: `data` (memory and capacity of the caller's), optionally
+ *             `mem_stride`, and for a per-axis source the three pointers of `el_params.sa`.
+ *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`.
+ *             Per-axis parameters: all three pointers null shares the source's arrays; all three
+ *             equal to the source's leaves them; memory of the caller's with capacities receives
+ *             a copy that went through the same pad/crop/subsample/place as the axis (padded
+ *             entries: scale 1, scale_frac_bits 0, zero_point 0). Sharing is refused where the
+ *             axis is padded, cropped, subsampled or placed at an offset.
+ *
+ * Neither memory changes owner. A refused call changes nothing at all.
+ *
+ * @retval MLI_STATUS_OK                   the move is done
+ * @retval MLI_STATUS_BAD_TENSOR           null tensor or data, rank 0 or > 4, a shape of 0, a
+ *                                         stride < 0, an unknown element type
+ * @retval MLI_STATUS_NOT_SUPPORTED        element type FX_4
+ * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, offset/size outside the padded source, step 0,
+ *                                         perm_dim not a permutation, dst_mem_stride < 0
+ * @retval MLI_STATUS_NOT_ENGH_MEM         capacity short of the last byte touched, or overflow
+ * @retval MLI_STATUS_INCOMPATEBLE_TENSORS source and destination bytes overlap, or destination
+ *                                         elements overlap one another
+ * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters: dim >= rank, arrays null, short or
+ *                                         overlapping, pointer options mixed, sharing impossible
+ * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address off its element boundary
+ *
+ * Thread-safe for tensors no other thread writes.
+ */
+mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst);
+
+/**
+ * Computes what a move would produce, without reading or writing any data (extension).
+ * `src->data` and `dst->data` pointers and capacities are not looked at.
+ *
+ * @param src  source: rank, shape, mem_stride, el_type, and `sa.dim` for a per-axis source
+ * @param cfg  the move
+ * @param dst  In: `mem_stride` as for a move (zero it for a packed result).
+ *             Out: `rank`, `shape`, `mem_stride`, `el_type` and `data.capacity`, the bytes a
+ *             destination needs at least. `data.mem` and `el_params` are left alone.
+ * @return as mli_mov_tensor_sync(), except what concerns pointers and capacities.
+ *
+ * Thread-safe.
+ */
+mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst);
+
+/*
+ * Builders for mli_mov_cfg_t. Spec: "Helper Functions for Data Move Config Struct". Each sets the
+ * named fields and makes all others neutral. Arrays have MLI_MAX_RANK readable entries; entries
+ * beyond the source's rank may hold anything. The values are judged when the move is prepared.
+ *
+ * All return MLI_STATUS_OK, MLI_STATUS_BAD_FUNC_CFG (null cfg) or MLI_STATUS_ARGUMENT_ERROR (null
+ * array), the latter two without touching *cfg. Thread-safe.
+ */
+
+/** The whole tensor as it is. */
+mli_status mli_mov_cfg_for_copy(mli_mov_cfg_t *cfg);
+
+/** The window [offsets, offsets + sizes) of the source. */
+mli_status mli_mov_cfg_for_slice(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
+                                 const int *dst_mem_stride);
+
+/** The whole source into a larger tensor at dst_offsets. */
+mli_status mli_mov_cfg_for_concat(mli_mov_cfg_t *cfg, const int *dst_offsets,
+                                  const int *dst_mem_stride);
+
+/** Every sub_sample_step[d]-th sample along each dimension. */
+mli_status mli_mov_cfg_for_subsample(mli_mov_cfg_t *cfg, const int *sub_sample_step,
+                                     const int *dst_mem_stride);
+
+/** Dimensions reordered: destination dimension i is source dimension perm_dim[i]. */
+mli_status mli_mov_cfg_for_permute(mli_mov_cfg_t *cfg, const uint8_t *perm_dim);
+
+/** Zero samples around H (top, bottom) and W (left, right) of a CHW tensor. */
+mli_status mli_mov_cfg_for_padding2d_chw(mli_mov_cfg_t *cfg, uint8_t padleft, uint8_t padright,
+                                         uint8_t padtop, uint8_t padbot, const int *dst_mem_stride);
+
+/** Zero samples around H (top, bottom) and W (left, right) of an HWC tensor. */
+mli_status mli_mov_cfg_for_padding2d_hwc(mli_mov_cfg_t *cfg, uint8_t padleft, uint8_t padright,
+                                         uint8_t padtop, uint8_t padbot, const int *dst_mem_stride);
+
+/** Every field. embARC 2.0 spells this with 11 parameters: see mli_compat_embarc.h. */
+mli_status mli_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
+                           const int *subsample_step, const int *dst_offsets,
+                           const int *dst_mem_stride, const uint8_t *perm_dim,
+                           const uint8_t *pad_pre, const uint8_t *pad_post);
+
+/*
+ * Asynchronous moves: acquire -> prepare -> [registercallback] -> start -> isdone/wait -> release.
+ * Spec: "Asynchronous Data Move Functions" and "DMA Resource Management".
+ *
+ *                 acquire            prepare            start           last byte written
+ *      (no handle) ------> claimed ----------> prepared -----> running ------------------> done
+ *                                     ^   prepare  |              ^          start           |
+ *                                     +------------+              +--------------------------+
+ *
+ * A prepared transfer may be started again and again once it is done. release is legal in every
+ * state but running. A call in the wrong state, or with a handle that was released or never
+ * acquired, is refused with MLI_STATUS_ARGUMENT_ERROR and changes nothing.
+ */
+
+/**
+ * Gives channels [ch_offset, ch_offset + num_ch) to the library for its exclusive use, in place of
+ * those it had. num_ch 0 takes all away. Before the first call the pool is empty: acquiring fails,
+ * synchronous moves work.
+ *
+ * @retval MLI_STATUS_OK             the pool has these channels, all free
+ * @retval MLI_STATUS_ARGUMENT_ERROR a negative number, a channel beyond MLI_MOV_MAX_CHANNELS, or
+ *                                   a handle that is still out
+ */
+mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch);
+
+/**
+ * Claims num_ch neighbouring channels, all or none, without ever waiting. One is the usual number.
+ *
+ * @retval MLI_STATUS_OK             *h owns the channels until mli_mov_release_handle()
+ * @retval MLI_STATUS_NOT_ENGH_MEM   no run of num_ch free channels; *h is untouched
+ * @retval MLI_STATUS_ARGUMENT_ERROR null h, num_ch < 1 or > MLI_MOV_MAX_CHANNELS; *h is untouched
+ */
+mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h);
+
+/**
+ * Gives the channels back. The registered callback is forgotten; *h and every copy of it go stale.
+ *
+ * @retval MLI_STATUS_OK             released
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, stale or never acquired, or its transfer is running
+ */
+mli_status mli_mov_release_handle(mli_mov_handle_t *h);
+
+/**
+ * Checks the arguments as mli_mov_tensor_sync() does, plans the transfer into *h and fills the
+ * fields of `dst`, its per-axis parameters included. No tensor data is read or written. `src`,
+ * `cfg` and `dst` may go away afterwards; the memory that src and dst point to may not.
+ *
+ * @return as mli_mov_tensor_sync(), and
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
+ */
+mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                           mli_tensor *dst);
+
+/**
+ * Registers what to call when a transfer of this handle is done: cb(cookie), exactly once for each
+ * start, also when the transfer fails, after mli_mov_isdone() has become true. It runs on the
+ * thread that completes the transfer; with the inline engine that is the one inside
+ * mli_mov_start(). It may prepare and start transfers, on this handle too (they complete after it
+ * has returned), but not wait. A null cb unregisters. Register before start.
+ *
+ * @retval MLI_STATUS_OK             registered until release
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
+ */
+mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), int32_t cookie);
+
+/**
+ * Starts the prepared transfer. `src`, `cfg` and `dst` are those given to mli_mov_prepare(); what
+ * counts is what was prepared, they are not read again and may be null.
+ *
+ * @retval MLI_STATUS_OK             started; it may already be done
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale, not prepared, or already running
+ */
+mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                         mli_tensor *dst);
+
+/**
+ * True when the started transfer is complete: its bytes are then visible to the caller. False
+ * while it runs, and for every handle on which nothing was started (mli_last_error() says why).
+ */
+bool mli_mov_isdone(mli_mov_handle_t *h);
+
+/**
+ * Returns when the started transfer is complete, with its status.
+ *
+ * @retval MLI_STATUS_OK             complete
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale or nothing was started on it, or the caller
+ *                                   is a completion callback; never hangs for these
+ */
+mli_status mli_mov_wait(mli_mov_handle_t *h);
+
+/** Name of the engine behind the pool, "inline" by default (extension). Static storage. */
+const char *mli_mov_engine_name(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLI_MOV_API_H */

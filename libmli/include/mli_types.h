@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Types of the embARC MLI 2.0 API: tensors, quantisation parameters, configurations, statuses.
+ *
+ * Glossary
+ *   tensor    rank, shape and strides over a data container. Index 0 is the outermost dimension.
+ *   shape     extent of each dimension in elements.
+ *   stride    distance in elements between neighbours along a dimension; 0 means packed.
+ *   capacity  size in bytes of the memory a data container points to.
+ *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
+ *
+ * Field order, names and enum values are those of embARC MLI 2.0: code written for it compiles
+ * unchanged. Entries of arrays at and beyond `rank` are never read and may hold anything.
+ */
+#ifndef MLI_TYPES_H
+#define MLI_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Highest rank of a tensor, and the length of every per-dimension array. */
+#define MLI_MAX_RANK 4
+
+/* Dimension indices of feature maps in the two common layouts. */
+#define FMAP_H_DIM_HWC 0
+#define FMAP_W_DIM_HWC 1
+#define FMAP_C_DIM_HWC 2
+#define FMAP_C_DIM_CHW 0
+#define FMAP_H_DIM_CHW 1
+#define FMAP_W_DIM_CHW 2
+
+/*
+ * Every status: X(name without prefix, value, meaning). The enum, mli_status_name() and
+ * mli_status_text() all come from this table.
+ */
+#define MLI_STATUS_TABLE(X)                                                                        \
+    X(OK, 0, "done")                                                                               \
+    X(BAD_TENSOR, 1, "a tensor is missing or describes nothing that can exist")                    \
+    X(SHAPE_MISMATCH, 2, "the output's shape is not the one the operation produces")               \
+    X(INCOMPATEBLE_TENSORS, 3, "source and destination, or destination elements, overlap")         \
+    X(BAD_FUNC_CFG, 4, "the configuration is missing or out of range")                             \
+    X(NOT_ENGH_MEM, 5, "a buffer is too small, an index overflows, or no channel is free")         \
+    X(NOT_SUPPORTED, 6, "the element type is not supported")                                       \
+    X(SPEC_PARAM_MISMATCH, 7, "the quantisation parameters are inconsistent")                      \
+    X(ARGUMENT_ERROR, 8, "a number is out of range or a handle is not in the right state")         \
+    X(LENGTH_ERROR, 9, "a length does not fit (reserved by embARC MLI)")                           \
+    X(SIZE_MISMATCH, 10, "sizes do not agree (reserved by embARC MLI)")                            \
+    X(RANK_MISMATCH, 11, "ranks do not agree (reserved by embARC MLI)")                            \
+    X(TYPE_MISMATCH, 12, "the element type is not the one the kernel is for")                      \
+    X(MEM_BANK_MISMATCH, 13, "a kernel operand lies outside the vector memory of the profile")     \
+    X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")
+
+/** Result of every function that can be refused. */
+typedef enum _mli_status {
+#define MLI_STATUS_ENUM(name, value, text) MLI_STATUS_##name = (value),
+    MLI_STATUS_TABLE(MLI_STATUS_ENUM)
+#undef MLI_STATUS_ENUM
+        MLI_STATUS_LARGE_ENUM = 0x02000000 /**< keeps the enum 32 bits wide; never returned */
+} mli_status;
+
+/** Element type of a tensor. The low byte is the element's size in bits. */
+typedef enum _mli_element_type {
+    MLI_EL_FX_4 = 0x4,    /**< known to the API, refused by every function (NOT_SUPPORTED) */
+    MLI_EL_FX_8 = 0x8,    /**< 8-bit fixed point, `fx.frac_bits` fractional bits */
+    MLI_EL_FX_16 = 0x10,  /**< 16-bit fixed point */
+    MLI_EL_SA_8 = 0x108,  /**< 8-bit asymmetric, parameters in `sa` */
+    MLI_EL_SA_32 = 0x120, /**< 32-bit asymmetric (biases, accumulators) */
+    MLI_EL_FP_16 = 0x210, /**< IEEE 754 half precision */
+    MLI_EL_FP_32 = 0x220, /**< IEEE 754 single precision */
+    MLI_EL_LARGE_ENUM = 0x02000000
+} mli_element_type;
+
+/** Kind of quantisation parameters: 16-bit scale and zero point. */
+typedef enum _mli_element_param_type {
+    MLI_EL_PARAM_SC16_ZP16 = 0,
+    MLI_EL_PARAM_LARGE_ENUM = 0x02000000
+} mli_element_param_type;
+typedef mli_element_param_type mli_el_param_type;
+
+/** A pointer with the size of what it points to, or (capacity 0) one value held in place. */
+typedef struct _mli_data_container {
+    uint32_t capacity; /**< bytes at the pointer; 0 where `mem` holds a value */
+    union {
+        int32_t *pi32;
+        int16_t *pi16;
+        int8_t *pi8;
+        float *pf32;
+        int32_t i32;
+        int16_t i16;
+        int8_t i8;
+        float f32;
+    } mem;
+} mli_data_container;
+
+/** Quantisation of a tensor's elements: `fx` for fx types, `sa` for sa types, none for fp. */
+typedef union _mli_element_params {
+    struct {
+        int8_t frac_bits; /**< real value = element / 2^frac_bits */
+    } fx;
+    struct {
+        mli_element_param_type type;
+        /**
+         * Per tensor (`dim` < 0): the values in `mem.i16`, `mem.i16` and `mem.i8`, capacities 0.
+         * Per axis (`dim` >= 0): arrays of shape[dim] entries at `mem.pi16`, `mem.pi16` and
+         * `mem.pi8` with their capacities in bytes.
+         * real value = (element - zero_point) * scale / 2^scale_frac_bits
+         */
+        mli_data_container zero_point;
+        mli_data_container scale;
+        int32_t dim;
+        mli_data_container scale_frac_bits;
+    } sa;
+} mli_element_params;
+
+/** A tensor: a view of memory owned by somebody else. */
+typedef struct _mli_tensor {
+    mli_data_container data;          /**< first element, and bytes from there to the end */
+    int32_t mem_stride[MLI_MAX_RANK]; /**< in elements; 0: packed from the shape */
+    uint32_t shape[MLI_MAX_RANK];     /**< in elements, each at least 1 */
+    uint32_t rank;                    /**< 1 .. MLI_MAX_RANK */
+    mli_element_type el_type;
+    mli_element_params el_params;
+} mli_tensor;
+
+/** Configuration of a permute kernel: output dimension i is input dimension perm_dim[i]. */
+typedef struct _mli_permute_cfg {
+    uint8_t perm_dim[MLI_MAX_RANK];
+} mli_permute_cfg;
+
+/** A part of a tensor, for mli_hlp_subtensor(). */
+typedef struct _mli_sub_tensor_cfg {
+    uint32_t offset[MLI_MAX_RANK]; /**< first element of each input dimension */
+    uint32_t size[MLI_MAX_RANK];   /**< elements of each input dimension, at least 1 */
+    uint32_t sub_tensor_rank;      /**< rank to reach by removing dimensions of size 1 */
+} mli_sub_tensor_cfg;
+typedef mli_sub_tensor_cfg mli_subtensor_cfg;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLI_TYPES_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes with descriptors attached, over a unix stream socket. */
+#ifndef PROTO_FDPASS_H
+#define PROTO_FDPASS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "limits.h"
+
+/**
+ * Receives up to `size` bytes and up to PROTO_FDS_MAX descriptors (close-on-exec).
+ * @return bytes (0: end of stream) with *count descriptors in fds, which the caller now owns, or
+ * -errno. -EMSGSIZE: descriptors did not fit and were lost (MSG_CTRUNC); those that came are
+ * closed. -EAGAIN where a non-blocking socket has nothing.
+ */
+ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], size_t *count);
+
+/**
+ * Sends bytes with `count` descriptors attached to the first; the caller keeps them.
+ * @return bytes sent (the descriptors went with them if any byte did), or -errno. No SIGPIPE.
+ */
+ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count);
+
+#endif /* PROTO_FDPASS_H */

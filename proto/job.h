@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job: one move or permute, as plain data. The same structure holds a job as it stands in a job
+ * file (tensors are files) and as it travels to the daemon (tensors are descriptors); mlictl turns
+ * the first kind into the second. No JSON exists past this header.
+ */
+#ifndef PROTO_JOB_H
+#define PROTO_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "json.h"
+#include "jsonw.h"
+#include "mli_mov_api.h"
+#include "tensor_desc.h"
+
+enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
+
+enum file_format {
+    FILE_FORMAT_AUTO = 0, /* by the name's ending: .npy, anything else is raw */
+    FILE_FORMAT_NPY,
+    FILE_FORMAT_RAW
+};
+
+enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FILE, TENSOR_IN_FD };
+
+/* Where a tensor lies and what it looks like. */
+struct tensor_ref {
+    enum tensor_where where;
+    /* TENSOR_IN_FILE */
+    char *file;              /* as written in the job: relative to the job file */
+    enum file_format format; /* "format": "npy" | "raw" */
+    bool update;             /* dst: write into the existing tensor */
+    char *params;            /* dst: file for the result's quantisation parameters; or null */
+    /* TENSOR_IN_FD */
+    uint32_t fd; /* index into the message's descriptors */
+    /* both (raw files and descriptors) */
+    uint64_t offset; /* bytes before the first element */
+    struct tensor_desc desc;
+};
+
+/*
+ * How many entries each cfg array was given (0: the field is neutral). The arrays of `cfg` are
+ * filled up with neutral values, so cfg can be used as it is once the lengths are checked.
+ */
+struct cfg_lengths {
+    uint8_t offset, size, sub_sample_step, perm_dim, padding_pre, padding_post, dst_offset,
+        dst_mem_stride;
+};
+
+struct job {
+    enum job_op op;
+    char *name; /* or null */
+    struct tensor_ref src, dst;
+    mli_mov_cfg_t cfg;
+    struct cfg_lengths lengths;
+    uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
+    int32_t priority;    /* -1, 0 or 1: low, normal, high */
+    uint32_t timeout_ms; /* 0: none */
+    char **after;        /* names of jobs that must be done before */
+    size_t after_count;
+    struct tensor_ref expect; /* TENSOR_NOWHERE: nothing to compare with */
+    char pointer[32];         /* of this job in its file: "", "/3" or "/jobs/3" */
+};
+
+struct job_list {
+    struct job *jobs;
+    size_t count;
+};
+
+/** Neutral cfg, one channel, everything else empty. */
+void job_init(struct job *job);
+void job_finish(struct job *job);
+void job_list_finish(struct job_list *list);
+
+/**
+ * Checks what can be checked once the source's rank is known: every cfg array is empty or has
+ * `rank` entries, and a permute's job has no cfg but perm_dim. Fault pointers are relative to the
+ * job (as "/cfg/offset").
+ */
+int job_check_rank(const struct job *job, uint32_t rank, struct fault *fault);
+
+/*
+ * Job files (DESIGN of the format: docs/job-file.md, proto/job.schema.json): one job, an array of
+ * jobs, or {"defaults": {...}, "jobs": [...]}. Members of "defaults" hold for every job that does
+ * not state them; "src", "dst" and "cfg" are merged member by member. Checks everything that can
+ * be known without opening a tensor: types, ranges, unknown and duplicate keys, unique names,
+ * "after" naming jobs of the same file without a cycle. Returns 0 with at least one job, or -1.
+ */
+int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault);
+
+/** Writes a job as a job file's object (so that a failing case can be handed on). */
+void job_file_write(struct jsonw *w, const char *key, const struct job *job);
+
+/** The "params" of job.submit -> *job (tensors in descriptors). `fds` is the message's count. */
+int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
+/** The reverse, as member `key`. */
+void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
+
+/* What a finished job tells: the destination as it now is, and what the transfer cost. */
+struct job_result {
+    struct tensor_desc dst;
+    uint64_t bytes; /* written to the destination */
+    uint32_t channels;
+    char engine[24];
+    uint64_t ns_queued; /* from admission to start */
+    uint64_t ns_moving; /* from start to done */
+};
+
+void job_result_finish(struct job_result *result);
+void job_result_write(struct jsonw *w, const char *key, const struct job_result *result);
+int job_result_read(const struct json *value, struct job_result *result);
+
+#endif /* PROTO_JOB_H */

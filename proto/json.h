@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Strict reading of JSON. cJSON is the parser and stays inside json.c; a struct json is a value
+ * with its way back to the root, so that every complaint can name its place.
+ *
+ * Getters return 0, or -1 after filling the document's fault (FAULT_INVALID_PARAMS, JSON pointer,
+ * sentence). A value handed out by a getter points at its parent: keep the parent alive.
+ */
+#ifndef PROTO_JSON_H
+#define PROTO_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "prescan.h"
+
+struct cJSON;
+
+struct json {
+    const struct cJSON *node;  /* null: the member is absent */
+    const struct json *parent; /* null: the root */
+    const char *key;           /* in an object */
+    size_t index;              /* in an array */
+    struct fault *fault;       /* where complaints go */
+};
+
+/**
+ * Prescans and parses. On success *root is the root; json_free(root) when done. `fault` must live
+ * as long as the values. Returns 0 or -1 (fault filled, nothing to free).
+ */
+int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
+               struct json *root, struct fault *fault);
+void json_free(struct json *root);
+
+/** Complains about this value: FAULT_INVALID_PARAMS with its pointer. Returns -1. */
+int json_complain(const struct json *value, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Writes the RFC 6901 pointer of a value; cut where it does not fit. */
+void json_pointer(const struct json *value, char *out, size_t size);
+
+/**
+ * Requires an object whose keys are all in `allowed` (null-terminated) and no key twice. An
+ * unknown key is answered with the nearest allowed one, if any is near.
+ */
+int json_object(const struct json *value, const char *const *allowed);
+
+/** Member `key`; `.node` is null where it is absent. Keys match case-sensitively. */
+struct json json_member(const struct json *object, const char *key);
+
+static inline bool json_present(const struct json *value)
+{
+    return value->node != NULL;
+}
+
+/** A required integer within [min, max]. */
+int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out);
+int json_bool(const struct json *value, bool *out);
+/** A string of 1 .. max bytes, borrowed from the document. */
+int json_string(const struct json *value, size_t max, const char **out);
+
+bool json_is_int(const struct json *value);
+bool json_is_string(const struct json *value);
+bool json_is_array(const struct json *value);
+bool json_is_object(const struct json *value);
+bool json_is_null(const struct json *value);
+
+/** Requires an array; *count gets its length. */
+int json_array(const struct json *array, size_t *count);
+/**
+ * Walks an array: `struct json item = {0}; while (json_next(&array, &item)) ...`. The first call
+ * gives element 0.
+ */
+bool json_next(const struct json *array, struct json *item);
+
+#endif /* PROTO_JSON_H */
