@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /**
  * mli_mov_cfg_all() with paddings for an HWC tensor: padtop/padbot around dimension 0 (H),
  * padleft/padright around dimension 1 (W). Statuses as the spec's form.
@@ -36,6 +38,8 @@ int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_i
 
 /** As mli_compat_hlp_tensor_scale(), for the zero point. */
 int16_t mli_compat_hlp_tensor_zero_offset(const mli_tensor *in, uint32_t zero_idx);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /** Bytes of one element: 1, 2 or 4; 0 for a null tensor or an unsupported element type. */
 uint32_t mli_hlp_tensor_element_size(const mli_tensor *in);
 
@@ -106,6 +108,8 @@ typedef struct _mli_profile {
  * @retval MLI_STATUS_ARGUMENT_ERROR guard_bit_option above 2
  */
 mli_status mli_profile_set(const mli_profile *profile);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /**
  * Transposes `in` into `out`: out dimension i is in dimension cfg->perm_dim[i]. A shape (2, 4, 8)
  * with perm_dim (2, 0, 1) becomes (8, 2, 4).
@@ -48,6 +50,8 @@ mli_status mli_krn_permute_fx16(const mli_tensor *in, const mli_permute_cfg *cfg
 
 /** As mli_krn_permute_sa8(), for MLI_EL_SA_32. */
 mli_status mli_krn_permute_sa32(const mli_tensor *in, const mli_permute_cfg *cfg, mli_tensor *out);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /** Channel numbers run from 0 to MLI_MOV_MAX_CHANNELS - 1. */
 #define MLI_MOV_MAX_CHANNELS 16
 
@@ -244,6 +246,8 @@ mli_status mli_mov_wait(mli_mov_handle_t *h);
 
 /** Name of the engine behind the pool, "inline" by default (extension). Static storage. */
 const char *mli_mov_engine_name(void);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* 64-bit arithmetic that tells when it overflows. Each returns true where the result is right. */
+#ifndef MLI_CHECKED_H
+#define MLI_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+/* *sum += a * b */
+static inline bool checked_mul_add(uint64_t a, uint64_t b, uint64_t *sum)
+{
+    uint64_t product;
+
+    return checked_mul(a, b, &product) && checked_add(*sum, product, sum);
+}
+
+#endif /* MLI_CHECKED_H */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The status table in words, and the last error of each thread. */
+#include "error.h"
+
+#include <stddef.h>
+
+#include "mli_helpers_api.h"
+
+#if MLI_DEBUG_MODE >= MLI_DEBUG_ASSERT
+#include <stdio.h>
+#include <stdlib.h>
+#endif
+
+#define STATUS_NAME(name, value, text)                                                             \
+    case value:                                                                                    \
+        return "MLI_STATUS_" #name;
+#define STATUS_TEXT(name, value, text)                                                             \
+    case value:                                                                                    \
+        return text;
+
+const char *mli_status_name(mli_status status)
+{
+    switch ((int)status) {
+        MLI_STATUS_TABLE(STATUS_NAME)
+    default:
+        return "MLI_STATUS_?";
+    }
+}
+
+const char *mli_status_text(mli_status status)
+{
+    switch ((int)status) {
+        MLI_STATUS_TABLE(STATUS_TEXT)
+    default:
+        return "not a status";
+    }
+}
+
+const char *mli_version(void)
+{
+    return MLI_VERSION;
+}
+
+#if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
+
+static MLI_THREAD_LOCAL mli_status last_status;
+
+mli_status error_refuse(mli_status status)
+{
+    last_status = status;
+    return status;
+}
+
+const char *mli_last_error(void)
+{
+    return last_status == MLI_STATUS_OK ? "" : mli_status_text(last_status);
+}
+
+#else
+
+enum { TEXT_SIZE = 192 };
+
+static MLI_THREAD_LOCAL char last_text[TEXT_SIZE];
+
+struct text {
+    char *at, *end; /* one byte is kept for the terminator */
+};
+
+static void put(struct text *text, char c)
+{
+    if (text->at < text->end)
+        *text->at++ = c;
+}
+
+static void put_number(struct text *text, int64_t number)
+{
+    char digits[20];
+    size_t n = 0;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+
+    if (number < 0)
+        put(text, '-');
+    do {
+        digits[n++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest);
+    while (n)
+        put(text, digits[--n]);
+}
+
+/* Formatted here and not by snprintf, because the library does without libc's I/O. */
+static void explain(const char *subject, const char *format, const int64_t *numbers)
+{
+    struct text text = {last_text, last_text + sizeof(last_text) - 1};
+
+    for (; *subject; subject++)
+        put(&text, *subject);
+    for (; *format; format++) {
+        if (*format == '%')
+            put_number(&text, *numbers++);
+        else
+            put(&text, *format);
+    }
+    *text.at = '\0';
+}
+
+mli_status error_refuse(mli_status status, const char *subject, const char *format,
+                        const int64_t *numbers)
+{
+    explain(subject, format, numbers);
+#if MLI_DEBUG_MODE >= MLI_DEBUG_DEBUG
+    fprintf(stderr, "libmli: %s: %s\n", mli_status_name(status), last_text);
+#endif
+#if MLI_DEBUG_MODE == MLI_DEBUG_ASSERT || MLI_DEBUG_MODE == MLI_DEBUG_FULL
+    abort();
+#endif
+    return status;
+}
+
+const char *mli_last_error(void)
+{
+    return last_text;
+}
+
+#endif

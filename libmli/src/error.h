@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Refusing a call: a status for the caller, a sentence for mli_last_error().
+ *
+ *     return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d, o,
+ * p);
+ *
+ * Every % in the format takes the next number (converted to int64_t). The subject comes before the
+ * format, so that one check can speak of "src" or "dst". What else happens depends on the build
+ * option debug_mode, here MLI_DEBUG_MODE.
+ */
+#ifndef MLI_ERROR_H
+#define MLI_ERROR_H
+
+#include "mli_types.h"
+
+/* Values of MLI_DEBUG_MODE. */
+#define MLI_DEBUG_RELEASE   0 /* the status; mli_last_error() is its text */
+#define MLI_DEBUG_RET_CODES 1 /* and the sentence */
+#define MLI_DEBUG_ASSERT    2 /* and abort() */
+#define MLI_DEBUG_DEBUG     3 /* and a line on stderr, no abort() */
+#define MLI_DEBUG_FULL      4 /* both */
+
+#ifndef MLI_DEBUG_MODE
+#define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES
+#endif
+
+/* A bare-metal build without thread-local storage defines this as nothing. */
+#ifndef MLI_THREAD_LOCAL
+#define MLI_THREAD_LOCAL _Thread_local
+#endif
+
+#if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
+#define refuse(status, subject, format, ...) ((void)(subject), (void)(format), error_refuse(status))
+#else
+#define refuse(status, subject, format, ...)                                                       \
+    error_refuse(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1)
+#endif
+
+#if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
+mli_status error_refuse(mli_status status);
+#else
+mli_status error_refuse(mli_status status, const char *subject, const char *format,
+                        const int64_t *numbers);
+#endif
+
+#endif /* MLI_ERROR_H */

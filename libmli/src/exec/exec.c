@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exec.h"
+
+#include "leaf.h"
+
+enum { OUTER_MAX = MLI_MAX_RANK - 1 };
+
+/* What one leaf call does, and the loops around it. */
+struct walk {
+    leaf_transpose *transpose; /* null: rows */
+    size_t run;
+    struct copy_loop row;              /* of the rows; of a transpose's destination rows */
+    struct copy_loop col;              /* of a transpose's destination columns */
+    struct copy_loop outer[OUTER_MAX]; /* outermost first, unused ones once around */
+};
+
+static const struct leaf_table *const leaf = &leaf_c;
+
+/* Index of the loop along which the source is contiguous; the number of loops if there is none. */
+static size_t find_src_contiguous(const struct copy_box *box)
+{
+    size_t i = 0;
+
+    while (i < box->loops && box->loop[i].src_step != box->run)
+        i++;
+    return i;
+}
+
+static leaf_transpose *transpose_for(size_t run)
+{
+    switch (run) {
+    case 1:
+        return leaf->transpose[0];
+    case 2:
+        return leaf->transpose[1];
+    case 4:
+        return leaf->transpose[2];
+    case 8:
+        return leaf->transpose[3];
+    default:
+        return NULL;
+    }
+}
+
+/*
+ * A box whose innermost loop writes neighbours, and whose reads are neighbours along another loop,
+ * is a transpose of these two loops. Everything else is rows along the innermost loop.
+ */
+static void plan_walk(struct walk *walk, const struct copy_box *box)
+{
+    const struct copy_loop once = {1, 0, 0};
+    const size_t inner = box->loops - 1, contiguous = find_src_contiguous(box);
+    size_t outer = OUTER_MAX;
+
+    walk->run = box->run;
+    walk->transpose = NULL;
+    walk->row = box->loops ? box->loop[inner] : once;
+    if (contiguous < box->loops && box->loop[inner].dst_step == box->run)
+        walk->transpose = transpose_for(box->run);
+    if (walk->transpose) {
+        walk->col = box->loop[inner];
+        walk->row = box->loop[contiguous];
+    }
+    for (size_t i = box->loops ? inner : 0; i-- > 0;) {
+        if (!walk->transpose || i != contiguous)
+            walk->outer[--outer] = box->loop[i];
+    }
+    while (outer > 0)
+        walk->outer[--outer] = once;
+}
+
+static void call_leaf(const struct walk *walk, uint8_t *dst, const uint8_t *src)
+{
+    if (walk->transpose)
+        walk->transpose(dst, walk->row.dst_step, src, walk->col.src_step, walk->row.count,
+                        walk->col.count);
+    else
+        leaf->rows(dst, walk->row.dst_step, src, walk->row.src_step, walk->run, walk->row.count);
+}
+
+static void copy(const struct copy_box *box)
+{
+    struct walk walk;
+    const struct copy_loop *a = &walk.outer[0], *b = &walk.outer[1], *c = &walk.outer[2];
+
+    plan_walk(&walk, box);
+    for (size_t i = 0; i < a->count; i++) {
+        for (size_t j = 0; j < b->count; j++) {
+            uint8_t *dst = box->dst + i * a->dst_step + j * b->dst_step;
+            const uint8_t *src = box->src + i * a->src_step + j * b->src_step;
+
+            for (size_t k = 0; k < c->count; k++)
+                call_leaf(&walk, dst + k * c->dst_step, src + k * c->src_step);
+        }
+    }
+}
+
+static void fill(const struct fill_slab *slab)
+{
+    const struct fill_loop once = {1, 0};
+    struct fill_loop loop[MLI_MAX_RANK];
+    size_t at = MLI_MAX_RANK;
+
+    for (size_t i = slab->loops; i-- > 0;)
+        loop[--at] = slab->loop[i];
+    while (at > 0)
+        loop[--at] = once;
+    for (size_t i = 0; i < loop[0].count; i++)
+        for (size_t j = 0; j < loop[1].count; j++)
+            for (size_t k = 0; k < loop[2].count; k++)
+                leaf->fill(slab->dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
+                           loop[3].step, slab->run, loop[3].count);
+}
+
+void exec_run(const struct plan *plan)
+{
+    if (plan->box.run > 0)
+        copy(&plan->box);
+    for (size_t i = 0; i < plan->slabs; i++)
+        fill(&plan->slab[i]);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mli_hlp_*: facts about one tensor, and embARC's spelling of them. */
+#include "checked.h"
+#include "error.h"
+#include "mli_compat_embarc.h"
+#include "mli_helpers_api.h"
+#include "tensor.h"
+
+#undef mli_mov_cfg_all
+#undef mli_hlp_tensor_scale
+#undef mli_hlp_tensor_scale_shift
+#undef mli_hlp_tensor_zero_offset
+
+uint32_t mli_hlp_tensor_element_size(const mli_tensor *in)
+{
+    return in ? element_bytes(in->el_type) : 0;
+}
+
+uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
+{
+    uint64_t count = 1;
+
+    if (!in || in->rank < 1 || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
+        refuse(MLI_STATUS_ARGUMENT_ERROR, "in",
+               ": rank % and start_dim % given, a rank of 1 to % and a dimension below it needed",
+               in ? in->rank : 0, start_dim, MLI_MAX_RANK);
+        return 0;
+    }
+    for (uint32_t d = start_dim; d < in->rank; d++) {
+        /* A shape of 0 anywhere makes the product 0, however large the others are. */
+        if (in->shape[d] == 0)
+            return 0;
+    }
+    for (uint32_t d = start_dim; d < in->rank; d++) {
+        if (!checked_mul(count, in->shape[d], &count) || count > UINT32_MAX) {
+            refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: its product exceeds 32 bits");
+            return 0;
+        }
+    }
+    return (uint32_t)count;
+}
+
+mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
+{
+    const int32_t packed[MLI_MAX_RANK] = {0};
+    uint64_t stride[MLI_MAX_RANK];
+
+    if (!in)
+        return refuse(MLI_STATUS_BAD_TENSOR, "in", ": null given, a tensor needed");
+    if (in->rank < 1 || in->rank > MLI_MAX_RANK)
+        return refuse(MLI_STATUS_BAD_TENSOR, "in", ".rank: % given, 1 to % needed", in->rank,
+                      MLI_MAX_RANK);
+    for (uint32_t d = 0; d < in->rank; d++) {
+        if (in->shape[d] == 0)
+            return refuse(MLI_STATUS_BAD_TENSOR, "in", ".shape[%]: 0 given, 1 or more needed", d);
+    }
+    /* Strides only grow outwards: the outermost tells whether all fit. */
+    if (!strides_of(in->rank, in->shape, packed, stride) || stride[0] > INT32_MAX)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: a packed stride exceeds 31 bits");
+    for (uint32_t d = 0; d < MLI_MAX_RANK; d++)
+        in->mem_stride[d] = d < in->rank ? (int32_t)stride[d] : 0;
+    return MLI_STATUS_OK;
+}
+
+/* What a tensor's element parameters are good for. */
+enum params { PARAMS_INVALID, PARAMS_NONE, PARAMS_FX, PARAMS_SA, PARAMS_SA_AXIS };
+
+static enum params params_of(const mli_tensor *in)
+{
+    switch (in ? in->el_type : MLI_EL_LARGE_ENUM) {
+    case MLI_EL_FX_8:
+    case MLI_EL_FX_16:
+        return PARAMS_FX;
+    case MLI_EL_FP_16:
+    case MLI_EL_FP_32:
+        return PARAMS_NONE;
+    case MLI_EL_SA_8:
+    case MLI_EL_SA_32:
+        return in->el_params.sa.dim < 0 ? PARAMS_SA : PARAMS_SA_AXIS;
+    default:
+        return PARAMS_INVALID;
+    }
+}
+
+/* Has a per-axis tensor an entry `index` in an array at `array`? */
+static bool has_entry(const mli_tensor *in, const void *array, uint32_t index)
+{
+    const int32_t dim = in->el_params.sa.dim;
+
+    return array && (uint32_t)dim < in->rank && dim < MLI_MAX_RANK && index < in->shape[dim];
+}
+
+int32_t mli_compat_hlp_tensor_scale(const mli_tensor *in, uint32_t scale_idx)
+{
+    switch (params_of(in)) {
+    case PARAMS_FX:
+    case PARAMS_NONE:
+        return 1;
+    case PARAMS_SA:
+        return in->el_params.sa.scale.mem.i16;
+    case PARAMS_SA_AXIS: {
+        const int16_t *entry = in->el_params.sa.scale.mem.pi16;
+
+        return has_entry(in, entry, scale_idx) ? entry[scale_idx] : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_idx)
+{
+    switch (params_of(in)) {
+    case PARAMS_FX:
+        return in->el_params.fx.frac_bits;
+    case PARAMS_SA:
+        return in->el_params.sa.scale_frac_bits.mem.i8;
+    case PARAMS_SA_AXIS: {
+        const int8_t *entry = in->el_params.sa.scale_frac_bits.mem.pi8;
+
+        return has_entry(in, entry, scale_idx) ? entry[scale_idx] : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
+int16_t mli_compat_hlp_tensor_zero_offset(const mli_tensor *in, uint32_t zero_idx)
+{
+    switch (params_of(in)) {
+    case PARAMS_SA:
+        return in->el_params.sa.zero_point.mem.i16;
+    case PARAMS_SA_AXIS: {
+        const int16_t *entry = in->el_params.sa.zero_point.mem.pi16;
+
+        return has_entry(in, entry, zero_idx) ? entry[zero_idx] : (int16_t)0;
+    }
+    default:
+        return 0;
+    }
+}
+
+int16_t mli_hlp_tensor_scale(const mli_tensor *in)
+{
+    return (int16_t)mli_compat_hlp_tensor_scale(in, 0);
+}
+
+int16_t mli_hlp_tensor_scale_shift(const mli_tensor *in)
+{
+    return (int16_t)mli_compat_hlp_tensor_scale_shift(in, 0);
+}
+
+int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in)
+{
+    return mli_compat_hlp_tensor_zero_offset(in, 0);
+}
+
+mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
+                                  const int *subsample_step, const int *dst_offsets,
+                                  const int *dst_mem_stride, const uint8_t *perm_dim,
+                                  uint8_t padleft, uint8_t padright, uint8_t padtop, uint8_t padbot)
+{
+    const uint8_t pre[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padtop, [FMAP_W_DIM_HWC] = padleft};
+    const uint8_t post[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padbot, [FMAP_W_DIM_HWC] = padright};
+
+    return mli_mov_cfg_all(cfg, offsets, sizes, subsample_step, dst_offsets, dst_mem_stride,
+                           perm_dim, pre, post);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mli_mov_*: the synchronous move, and a handle's life. */
+#include "bytes.h"
+#include "dma/pool.h"
+#include "error.h"
+#include "exec/exec.h"
+#include "mli_mov_api.h"
+#include "tensor.h"
+#include "transfer.h"
+
+_Static_assert(sizeof(struct plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
+               "a handle holds a whole plan");
+
+mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
+{
+    struct transfer transfer;
+    struct plan plan;
+    const mli_status status = transfer_check(&transfer, src, cfg, dst);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    transfer_plan(&transfer, src, dst, &plan);
+    exec_run(&plan);
+    transfer_set_layout(&transfer.geometry, src->el_type, dst);
+    quant_apply(&transfer.quant, dst);
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
+{
+    struct geometry geometry = {.src_name = "src", .dst_name = "dst"};
+    mli_status status = tensor_check(src, geometry.src_name);
+
+    if (status == MLI_STATUS_OK && !dst)
+        status = refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+    if (status == MLI_STATUS_OK && !cfg)
+        status = refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+    if (status == MLI_STATUS_OK)
+        status = geometry_init(&geometry, src, cfg, dst);
+    if (status == MLI_STATUS_OK)
+        status = geometry_check_written(&geometry);
+    if (status != MLI_STATUS_OK)
+        return status;
+    transfer_set_layout(&geometry, src->el_type, dst);
+    dst->data.capacity = (uint32_t)geometry.written.end;
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)
+{
+    return pool_resize(ch_offset, num_ch);
+}
+
+mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
+{
+    struct claim claim;
+    mli_status status;
+
+    if (!h)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+    status = pool_claim(num_ch, &claim);
+    if (status != MLI_STATUS_OK)
+        return status;
+    h->first = claim.first;
+    h->count = claim.count;
+    h->generation = claim.generation;
+    h->prepared = 0;
+    return MLI_STATUS_OK;
+}
+
+/* Finds the slot of a handle, or says why there is none. */
+static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
+{
+    if (!h)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+    *claim = (struct claim){h->first, h->count, h->generation};
+    *slot = pool_slot(claim);
+    if (!*slot)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
+                      ": the handle was released or never acquired");
+    return MLI_STATUS_OK;
+}
+
+/* The same for calls that a running transfer forbids. */
+static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *claim,
+                                    struct slot **slot)
+{
+    const mli_status status = find_slot(h, claim, slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (atomic_load_explicit(&(*slot)->state, memory_order_acquire) == SLOT_RUNNING)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_release_handle(mli_mov_handle_t *h)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_resting_slot(h, &claim, &slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (!pool_release(&claim))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": the handle is being released already");
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                           mli_tensor *dst)
+{
+    struct transfer transfer;
+    struct claim claim;
+    struct slot *slot;
+    struct plan plan;
+    mli_status status = find_resting_slot(h, &claim, &slot);
+
+    if (status == MLI_STATUS_OK)
+        status = transfer_check(&transfer, src, cfg, dst);
+    if (status != MLI_STATUS_OK)
+        return status;
+    transfer_plan(&transfer, src, dst, &plan);
+    copy_bytes(h->plan, &plan, plan_size(&plan));
+    h->prepared = h->generation;
+    transfer_set_layout(&transfer.geometry, src->el_type, dst);
+    quant_apply(&transfer.quant, dst);
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), int32_t cookie)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_resting_slot(h, &claim, &slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    slot->callback = cb;
+    slot->cookie = cookie;
+    return MLI_STATUS_OK;
+}
+
+/* Puts the handle's plan, kept there as bytes, into the slot that outlives the handle. */
+static void load_plan(struct plan *plan, const mli_mov_handle_t *h)
+{
+    copy_bytes(plan, h->plan, offsetof(struct plan, slab));
+    copy_bytes(plan->slab, (const uint8_t *)h->plan + offsetof(struct plan, slab),
+               plan->slabs * sizeof(plan->slab[0]));
+}
+
+mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                         mli_tensor *dst)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_resting_slot(h, &claim, &slot);
+
+    (void)src;
+    (void)cfg;
+    (void)dst;
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (h->prepared != h->generation)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was prepared");
+    load_plan(&slot->plan, h);
+    atomic_store(&slot->state, SLOT_RUNNING);
+    pool_start(&claim);
+    return MLI_STATUS_OK;
+}
+
+bool mli_mov_isdone(mli_mov_handle_t *h)
+{
+    struct claim claim;
+    struct slot *slot;
+
+    if (find_slot(h, &claim, &slot) != MLI_STATUS_OK)
+        return false;
+    switch (atomic_load_explicit(&slot->state, memory_order_acquire)) {
+    case SLOT_DONE:
+        return true;
+    case SLOT_IDLE:
+        refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
+        return false;
+    default:
+        return false;
+    }
+}
+
+mli_status mli_mov_wait(mli_mov_handle_t *h)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_slot(h, &claim, &slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (pool_in_callback())
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
+                      ": a completion callback must not wait, poll mli_mov_isdone() instead");
+    switch (atomic_load_explicit(&slot->state, memory_order_acquire)) {
+    case SLOT_DONE:
+        return slot->status;
+    case SLOT_IDLE:
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
+    default:
+        /* The inline engine is done when start returns, so start has not returned yet. */
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
+                      ": another thread is inside mli_mov_start() with it");
+    }
+}

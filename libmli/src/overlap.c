@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "overlap.h"
+
+/* Nodes the search may visit: some 10 us. Layouts that interleave a little need a handful. */
+enum { SEARCH_BUDGET = 2048, TERMS_MAX = 2 * MLI_MAX_RANK };
+
+struct search {
+    const struct lattice_term *term;
+    uint32_t count;
+    int64_t min[TERMS_MAX + 1], max[TERMS_MAX + 1]; /* what terms i and up can add up to */
+    bool skip_origin;                               /* all x[i] == 0 is no answer */
+    int budget;
+};
+
+void lattice_add(struct lattice *lattice, uint64_t stride, int64_t lo, int64_t hi)
+{
+    uint32_t at = lattice->count;
+
+    if (lo == 0 && hi == 0)
+        return;
+    for (; at > 0 && lattice->term[at - 1].stride < (int64_t)stride; at--)
+        lattice->term[at] = lattice->term[at - 1];
+    lattice->term[at] = (struct lattice_term){(int64_t)stride, lo, hi};
+    lattice->count++;
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
+/* Is there a choice of terms i and up whose sum lies in [lo, hi]? */
+static bool find(struct search *s, uint32_t i, int64_t lo, int64_t hi, bool moved)
+{
+    const struct lattice_term *t = &s->term[i];
+    int64_t from, to;
+
+    if (i == s->count)
+        return lo <= 0 && 0 <= hi && (moved || !s->skip_origin);
+    if (--s->budget < 0)
+        return true;
+    from = -floor_div(s->max[i + 1] - lo, t->stride);
+    to = floor_div(hi - s->min[i + 1], t->stride);
+    from = from > t->lo ? from : t->lo;
+    to = to < t->hi ? to : t->hi;
+    for (int64_t x = from; x <= to; x++) {
+        if (find(s, i + 1, lo - x * t->stride, hi - x * t->stride, moved || x != 0))
+            return true;
+    }
+    return false;
+}
+
+static bool search(const struct lattice *lattice, bool skip_origin, int64_t lo, int64_t hi)
+{
+    struct search s = {.term = lattice->term, .count = lattice->count};
+
+    s.skip_origin = skip_origin;
+    s.budget = SEARCH_BUDGET;
+    s.min[s.count] = s.max[s.count] = 0;
+    for (uint32_t i = s.count; i-- > 0;) {
+        s.min[i] = s.min[i + 1] + s.term[i].lo * s.term[i].stride;
+        s.max[i] = s.max[i + 1] + s.term[i].hi * s.term[i].stride;
+    }
+    return find(&s, 0, lo, hi, false);
+}
+
+bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t width)
+{
+    struct lattice merged = {0};
+
+    /* Terms of one stride act as one, and the search is exponential in their number. */
+    for (uint32_t i = 0; i < lattice->count; i++) {
+        const struct lattice_term *t = &lattice->term[i];
+        struct lattice_term *last = &merged.term[merged.count - (merged.count > 0)];
+
+        if (merged.count > 0 && last->stride == t->stride) {
+            last->lo += t->lo;
+            last->hi += t->hi;
+        } else {
+            merged.term[merged.count++] = *t;
+        }
+    }
+    return search(&merged, false, target - width + 1, target + width - 1);
+}
+
+bool lattice_meets_itself(const struct lattice *lattice)
+{
+    struct lattice differences = *lattice;
+    int64_t reach = 0; /* of all terms of smaller stride */
+    bool nested = true;
+
+    for (uint32_t i = lattice->count; i-- > 0;) {
+        const struct lattice_term *t = &lattice->term[i];
+
+        nested = nested && t->stride > reach;
+        reach += t->hi * t->stride;
+        differences.term[i].lo = -t->hi;
+    }
+    return !nested && search(&differences, true, 0, 0);
+}

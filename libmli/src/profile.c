@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile.h"
+
+#include "error.h"
+#include "tensor.h"
+
+enum { GUARD_BIT_OPTIONS = 3 };
+
+static const mli_profile profile_default = {.guard_bit_option = 2};
+
+mli_profile profile_active = {.guard_bit_option = 2};
+
+mli_status mli_profile_set(const mli_profile *profile)
+{
+    if (!profile)
+        profile = &profile_default;
+    if (profile->guard_bit_option >= GUARD_BIT_OPTIONS)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "profile",
+                      ".guard_bit_option: % given, below % needed", profile->guard_bit_option,
+                      GUARD_BIT_OPTIONS);
+    profile_active = *profile;
+    return MLI_STATUS_OK;
+}
+
+uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void)
+{
+    return (uint8_t)(4 * profile_active.guard_bit_option);
+}
+
+uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void)
+{
+    return (uint8_t)(4 * profile_active.guard_bit_option);
+}
+
+uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void)
+{
+    return (uint8_t)(8 + 4 * profile_active.guard_bit_option);
+}
+
+static mli_status check_aligned(const void *address, uint32_t boundary, const char *who,
+                                const char *format)
+{
+    if ((uintptr_t)address % boundary)
+        return refuse(MLI_STATUS_MISALIGNMENT_ERROR, who, format, (uintptr_t)address, boundary);
+    return MLI_STATUS_OK;
+}
+
+static mli_status check_tensor_aligned(const mli_tensor *tensor, uint32_t elem, const char *who)
+{
+    return check_aligned(tensor_bytes(tensor), elem, who,
+                         ".data.mem: address % is no multiple of %, the element's size");
+}
+
+/* Arrays of 16-bit entries; scale_frac_bits has bytes. A null pointer is aligned. */
+static mli_status check_arrays_aligned(const mli_tensor *tensor, const char *who)
+{
+    mli_status status =
+        check_aligned(tensor->el_params.sa.zero_point.mem.pi16, 2, who,
+                      ".el_params.sa.zero_point: address % is no multiple of %, the entry's size");
+
+    if (status == MLI_STATUS_OK)
+        status =
+            check_aligned(tensor->el_params.sa.scale.mem.pi16, 2, who,
+                          ".el_params.sa.scale: address % is no multiple of %, the entry's size");
+    return status;
+}
+
+mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *src,
+                                   const mli_tensor *dst)
+{
+    mli_status status = check_tensor_aligned(src, g->elem, g->src_name);
+
+    if (status == MLI_STATUS_OK)
+        status = check_tensor_aligned(dst, g->elem, g->dst_name);
+    if (status == MLI_STATUS_OK && tensor_is_per_axis(src)) {
+        status = check_arrays_aligned(src, g->src_name);
+        if (status == MLI_STATUS_OK)
+            status = check_arrays_aligned(dst, g->dst_name);
+    }
+    return status;
+}
+
+mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *extent,
+                              const char *who)
+{
+    const uintptr_t base = (uintptr_t)profile_active.vector_memory;
+    const uintptr_t first = (uintptr_t)tensor_bytes(tensor) + (uintptr_t)extent->begin;
+    const uint64_t size = extent->end - extent->begin, room = profile_active.vector_memory_size;
+
+    if (first < base || first - base > room || size > room - (first - base))
+        return refuse(MLI_STATUS_MEM_BANK_MISMATCH, who,
+                      ".data.mem: % B at address %, the vector memory is % B at address %", size,
+                      first, room, base);
+    return MLI_STATUS_OK;
+}

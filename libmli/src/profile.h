@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The active target profile, and what a strict one demands. */
+#ifndef MLI_PROFILE_H
+#define MLI_PROFILE_H
+
+#include "geometry.h"
+#include "mli_helpers_api.h"
+
+extern mli_profile profile_active;
+
+/** Addresses of elements and parameter arrays on element boundaries: MLI_STATUS_MISALIGNMENT_ERROR.
+ */
+mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *src,
+                                   const mli_tensor *dst);
+
+/** A kernel operand's bytes inside the vector memory: MLI_STATUS_MEM_BANK_MISMATCH. */
+mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *extent,
+                              const char *who);
+
+#endif /* MLI_PROFILE_H */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quant.h"
+
+#include <stddef.h>
+
+#include "checked.h"
+#include "error.h"
+#include "tensor.h"
+
+/* One parameter array, whatever its element type. */
+struct array {
+    const uint8_t *bytes;
+    uint64_t capacity;
+    uint32_t entry; /* bytes of one */
+    const char *name;
+};
+
+enum { ARRAYS = 3 };
+
+static void arrays_of(const mli_element_params *params, struct array array[ARRAYS])
+{
+    const mli_data_container *scale = &params->sa.scale, *zero = &params->sa.zero_point,
+                             *bits = &params->sa.scale_frac_bits;
+
+    array[0] = (struct array){(const uint8_t *)zero->mem.pi16, zero->capacity, 2,
+                              ".el_params.sa.zero_point"};
+    array[1] =
+        (struct array){(const uint8_t *)scale->mem.pi16, scale->capacity, 2, ".el_params.sa.scale"};
+    array[2] = (struct array){(const uint8_t *)bits->mem.pi8, bits->capacity, 1,
+                              ".el_params.sa.scale_frac_bits"};
+}
+
+mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who)
+{
+    struct array array[ARRAYS];
+
+    arrays_of(params, array);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!array[i].bytes || array[i].capacity < entries * array[i].entry)
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
+                          ".el_params.sa: parameter array % of 3 (zero_point, scale, "
+                          "scale_frac_bits): % B given, % B needed",
+                          i + 1, array[i].bytes ? array[i].capacity : 0, entries * array[i].entry);
+    }
+    return MLI_STATUS_OK;
+}
+
+static bool apart(const uint8_t *a, uint64_t a_size, const uint8_t *b, uint64_t b_size)
+{
+    return (uintptr_t)a + a_size <= (uintptr_t)b || (uintptr_t)b + b_size <= (uintptr_t)a;
+}
+
+/* The bytes written to dst's arrays must be nobody else's. */
+static mli_status check_own_apart(const struct geometry *g, const struct axis *axis,
+                                  const mli_tensor *src, const mli_tensor *dst)
+{
+    const uint64_t entries = axis->dst_offset + axis->count;
+    const uint64_t src_entries = src->shape[src->el_params.sa.dim];
+    struct array own[ARRAYS], theirs[ARRAYS];
+
+    arrays_of(&dst->el_params, own);
+    arrays_of(&src->el_params, theirs);
+    for (int i = 0; i < ARRAYS; i++) {
+        const uint64_t size = entries * own[i].entry;
+        bool alone = apart(own[i].bytes, size, tensor_bytes(dst) + g->written.begin,
+                           g->written.end - g->written.begin);
+
+        if (g->reads)
+            alone = alone && apart(own[i].bytes, size, tensor_bytes(src) + g->read.begin,
+                                   g->read.end - g->read.begin);
+        for (int j = 0; j < ARRAYS; j++) {
+            alone =
+                alone && apart(own[i].bytes, size, theirs[j].bytes, src_entries * theirs[j].entry);
+            if (j > i)
+                alone = alone && apart(own[i].bytes, size, own[j].bytes, entries * own[j].entry);
+        }
+        if (!alone)
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+                          ".el_params.sa: parameter array % of 3 (zero_point, scale, "
+                          "scale_frac_bits) overlaps other memory of the move",
+                          i + 1);
+    }
+    return MLI_STATUS_OK;
+}
+
+/* Sharing needs every parameter to stay with its index. */
+static mli_status check_sharing(const struct geometry *g, int32_t d, const mli_tensor *src,
+                                const mli_mov_cfg_t *cfg)
+{
+    const struct axis *axis = &g->axis[d];
+
+    if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] || axis->step != 1 ||
+        axis->count != src->shape[d] || axis->dst_offset)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+                      ".el_params.sa: arrays cannot be shared, the move changes axis %; give "
+                      "memory for % entries",
+                      d, axis->dst_offset + axis->count);
+    return MLI_STATUS_OK;
+}
+
+static mli_status plan_per_axis(struct quant_move *move, const struct geometry *g,
+                                const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                const mli_tensor *dst)
+{
+    const mli_element_params *to = &dst->el_params;
+    struct array own[ARRAYS], theirs[ARRAYS];
+    int null = 0, same = 0;
+    mli_status status;
+
+    if ((uint32_t)src->el_params.sa.dim >= g->rank)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->src_name,
+                      ".el_params.sa.dim: % given, below % needed", src->el_params.sa.dim, g->rank);
+    move->axis = g->axis[src->el_params.sa.dim];
+    status = quant_check_arrays(&src->el_params, src->shape[src->el_params.sa.dim], g->src_name);
+    if (status != MLI_STATUS_OK)
+        return status;
+
+    arrays_of(to, own);
+    arrays_of(&src->el_params, theirs);
+    for (int i = 0; i < ARRAYS; i++) {
+        null += own[i].bytes == NULL;
+        same += own[i].bytes == theirs[i].bytes;
+    }
+    if ((null || same) && null != ARRAYS && same != ARRAYS)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+                      ".el_params.sa: % of 3 arrays null and % the source's own; all must be of "
+                      "one kind",
+                      null, same);
+    move->fill = !null && !same;
+    if (!move->fill) {
+        status = check_sharing(g, src->el_params.sa.dim, src, cfg);
+    } else {
+        status = quant_check_arrays(to, move->axis.dst_offset + move->axis.count, g->dst_name);
+        if (status == MLI_STATUS_OK)
+            status = check_own_apart(g, &move->axis, src, dst);
+        move->params.sa.zero_point = to->sa.zero_point;
+        move->params.sa.scale = to->sa.scale;
+        move->params.sa.scale_frac_bits = to->sa.scale_frac_bits;
+    }
+    move->params.sa.dim = (int32_t)move->axis.dst_dim;
+    move->zero_point = src->el_params.sa.zero_point.mem.pi16;
+    move->scale = src->el_params.sa.scale.mem.pi16;
+    move->scale_frac_bits = src->el_params.sa.scale_frac_bits.mem.pi8;
+    return status;
+}
+
+mli_status quant_plan(struct quant_move *move, const struct geometry *g, const mli_tensor *src,
+                      const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+{
+    move->params = src->el_params;
+    move->fill = false;
+    return tensor_is_per_axis(src) ? plan_per_axis(move, g, src, cfg, dst) : MLI_STATUS_OK;
+}
+
+void quant_apply(const struct quant_move *move, mli_tensor *dst)
+{
+    const struct axis *axis = &move->axis;
+
+    dst->el_params = move->params;
+    if (!move->fill)
+        return;
+    for (uint64_t k = 0; k < axis->count; k++) {
+        const bool real = k >= axis->lo && k < axis->hi;
+        const uint64_t from = axis->first + (k - axis->lo) * axis->step;
+        const uint64_t to = axis->dst_offset + k;
+
+        move->params.sa.zero_point.mem.pi16[to] = real ? move->zero_point[from] : 0;
+        move->params.sa.scale.mem.pi16[to] = real ? move->scale[from] : 1;
+        move->params.sa.scale_frac_bits.mem.pi8[to] = real ? move->scale_frac_bits[from] : 0;
+    }
+}

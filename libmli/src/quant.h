@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Quantisation parameters through a move. Per-tensor parameters are copied; per-axis arrays are
+ * shared, left, or go through the same pad/crop/subsample/place as the axis they belong to. First
+ * everything is checked, then it is applied.
+ */
+#ifndef MLI_QUANT_H
+#define MLI_QUANT_H
+
+#include <stdbool.h>
+
+#include "geometry.h"
+#include "mli_types.h"
+
+/* What is to be done with the parameters; copies of all it needs, so that src may be dst. */
+struct quant_move {
+    mli_element_params params; /* of dst, once the arrays below are filled */
+    bool fill;                 /* the arrays of params.sa are the caller's own memory */
+    const int16_t *scale, *zero_point;
+    const int8_t *scale_frac_bits; /* of the source */
+    struct axis axis;              /* that carries the parameters */
+};
+
+/** Checks the source's arrays: there, and long enough for `entries`. */
+mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who);
+
+/** Decides; touches nothing. MLI_STATUS_OK or MLI_STATUS_SPEC_PARAM_MISMATCH. */
+mli_status quant_plan(struct quant_move *move, const struct geometry *g, const mli_tensor *src,
+                      const mli_mov_cfg_t *cfg, const mli_tensor *dst);
+
+/** Fills the arrays and sets dst->el_params. */
+void quant_apply(const struct quant_move *move, mli_tensor *dst);
+
+#endif /* MLI_QUANT_H */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mli_hlp_subtensor: a view of a part of a tensor. */
+#include "checked.h"
+#include "error.h"
+#include "mli_helpers_api.h"
+#include "quant.h"
+#include "tensor.h"
+
+static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
+{
+    uint32_t removable = 0;
+
+    if (!cfg)
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+    for (uint32_t d = 0; d < in->rank; d++) {
+        if (cfg->size[d] == 0)
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".size[%]: 0 given, 1 or more needed", d);
+        if ((uint64_t)cfg->offset[d] + cfg->size[d] > in->shape[d])
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                          ".size[%]: offset % + size % given, at most the shape, %, allowed", d,
+                          cfg->offset[d], cfg->size[d], in->shape[d]);
+        removable += cfg->size[d] == 1;
+    }
+    if (cfg->sub_tensor_rank < 1 || cfg->sub_tensor_rank > in->rank ||
+        in->rank - cfg->sub_tensor_rank > removable)
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                      ".sub_tensor_rank: % given, 1 to % needed, and % dimensions of size 1 can go",
+                      cfg->sub_tensor_rank, in->rank, removable);
+    return MLI_STATUS_OK;
+}
+
+/* Bytes from in's first element to the part's first, checked against the capacity. */
+static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
+                             const uint64_t *stride, uint64_t *start)
+{
+    const uint32_t elem = element_bytes(in->el_type);
+    uint64_t first = 0, end = 0;
+    bool fits = true;
+
+    for (uint32_t d = 0; d < in->rank; d++) {
+        fits = fits && checked_mul_add(cfg->offset[d], stride[d], &first) &&
+               checked_mul_add((uint64_t)cfg->offset[d] + cfg->size[d] - 1, stride[d], &end);
+    }
+    if (!fits || !checked_add(end, 1, &end) || !checked_mul(end, elem, &end))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride: an element's address overflows");
+    if (end > in->data.capacity)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".data.capacity: % B given, % B needed",
+                      in->data.capacity, end);
+    *start = first * elem;
+    return MLI_STATUS_OK;
+}
+
+static mli_status check_axis(const mli_tensor *in)
+{
+    if (!tensor_is_per_axis(in))
+        return MLI_STATUS_OK;
+    if ((uint32_t)in->el_params.sa.dim >= in->rank)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, "in",
+                      ".el_params.sa.dim: % given, below % needed", in->el_params.sa.dim, in->rank);
+    return quant_check_arrays(&in->el_params, in->shape[in->el_params.sa.dim], "in");
+}
+
+/* The arrays begin at the offset now; what lies before it is no longer theirs. */
+static void advance_params(mli_element_params *params, uint32_t offset)
+{
+    params->sa.zero_point.mem.pi16 += offset;
+    params->sa.zero_point.capacity -= offset * (uint32_t)sizeof(int16_t);
+    params->sa.scale.mem.pi16 += offset;
+    params->sa.scale.capacity -= offset * (uint32_t)sizeof(int16_t);
+    params->sa.scale_frac_bits.mem.pi8 += offset;
+    params->sa.scale_frac_bits.capacity -= offset;
+}
+
+/* The axis is gone: what is left are the values of the one index that was kept. */
+static void make_per_tensor(mli_element_params *params)
+{
+    const int16_t zero_point = params->sa.zero_point.mem.pi16[0];
+    const int16_t scale = params->sa.scale.mem.pi16[0];
+    const int8_t scale_frac_bits = params->sa.scale_frac_bits.mem.pi8[0];
+
+    params->sa.zero_point = (mli_data_container){.mem.i16 = zero_point};
+    params->sa.scale = (mli_data_container){.mem.i16 = scale};
+    params->sa.scale_frac_bits = (mli_data_container){.mem.i8 = scale_frac_bits};
+    params->sa.dim = -1;
+}
+
+/* Fills shape, strides and the quantised axis, leaving out `surplus` dimensions of size 1. */
+static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, const uint64_t *stride,
+                           uint32_t in_rank)
+{
+    const int32_t axis = tensor_is_per_axis(part) ? part->el_params.sa.dim : -1;
+    uint32_t surplus = in_rank - cfg->sub_tensor_rank;
+    uint32_t rank = 0;
+
+    for (uint32_t d = 0; d < in_rank; d++) {
+        const bool removed = surplus > 0 && cfg->size[d] == 1;
+
+        if ((int32_t)d == axis && removed)
+            make_per_tensor(&part->el_params);
+        else if ((int32_t)d == axis)
+            part->el_params.sa.dim = (int32_t)rank;
+        surplus -= removed;
+        if (removed)
+            continue;
+        part->shape[rank] = cfg->size[d];
+        part->mem_stride[rank++] = (int32_t)stride[d];
+    }
+    part->rank = rank;
+}
+
+/* The part's strides are the input's; packed ones become explicit, they are packed no longer. */
+static mli_status check_strides(const mli_tensor *in, uint64_t *stride)
+{
+    if (!strides_of(in->rank, in->shape, in->mem_stride, stride))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: packed strides overflow");
+    for (uint32_t d = 0; d < in->rank; d++) {
+        if (stride[d] > INT32_MAX)
+            return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride[%]: % needed, 31 bits hold %",
+                          d, stride[d], INT32_MAX);
+    }
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
+{
+    uint64_t stride[MLI_MAX_RANK], start = 0;
+    mli_tensor part;
+    mli_status status = tensor_check(in, "in");
+
+    if (status == MLI_STATUS_OK)
+        status = tensor_check_data(in, "in");
+    if (status == MLI_STATUS_OK && !out)
+        status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given, a tensor needed");
+    if (status == MLI_STATUS_OK)
+        status = check_cfg(in, cfg);
+    if (status == MLI_STATUS_OK)
+        status = check_strides(in, stride);
+    if (status == MLI_STATUS_OK)
+        status = find_start(in, cfg, stride, &start);
+    if (status == MLI_STATUS_OK)
+        status = check_axis(in);
+    if (status != MLI_STATUS_OK)
+        return status;
+
+    part = *in; /* `out` may be `in` */
+    part.data.mem.pi8 += start;
+    part.data.capacity -= (uint32_t)start;
+    if (tensor_is_per_axis(in))
+        advance_params(&part.el_params, cfg->offset[in->el_params.sa.dim]);
+    set_dimensions(&part, cfg, stride, in->rank);
+    *out = part;
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_hlp_create_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
+                                    mli_tensor *out)
+{
+    return mli_hlp_subtensor(in, cfg, out);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tensor.h"
+
+#include <stddef.h>
+
+#include "checked.h"
+#include "error.h"
+
+uint32_t element_bytes(mli_element_type type)
+{
+    switch (type) {
+    case MLI_EL_FX_8:
+    case MLI_EL_SA_8:
+        return 1;
+    case MLI_EL_FX_16:
+    case MLI_EL_FP_16:
+        return 2;
+    case MLI_EL_SA_32:
+    case MLI_EL_FP_32:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+mli_status tensor_check(const mli_tensor *tensor, const char *who)
+{
+    if (!tensor)
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ": null given, a tensor needed");
+    if (tensor->rank < 1 || tensor->rank > MLI_MAX_RANK)
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".rank: % given, 1 to % needed", tensor->rank,
+                      MLI_MAX_RANK);
+    if (tensor->el_type == MLI_EL_FX_4)
+        return refuse(MLI_STATUS_NOT_SUPPORTED, who, ".el_type: FX_4 is not supported");
+    if (!element_bytes(tensor->el_type))
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".el_type: % given, no known element type",
+                      tensor->el_type);
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        if (tensor->shape[d] == 0)
+            return refuse(MLI_STATUS_BAD_TENSOR, who, ".shape[%]: 0 given, 1 or more needed", d);
+        if (tensor->mem_stride[d] < 0)
+            return refuse(MLI_STATUS_BAD_TENSOR, who, ".mem_stride[%]: % given, 0 or more needed",
+                          d, tensor->mem_stride[d]);
+    }
+    return MLI_STATUS_OK;
+}
+
+mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
+{
+    if (!tensor_bytes(tensor))
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given, a buffer needed");
+    return MLI_STATUS_OK;
+}
+
+bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride)
+{
+    uint64_t packed = 1;
+
+    for (uint32_t d = rank; d-- > 0;) {
+        stride[d] = given[d] ? (uint64_t)given[d] : packed;
+        if (!checked_mul(packed, shape[d], &packed) && d > 0)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transfer.h"
+
+#include "error.h"
+#include "profile.h"
+#include "tensor.h"
+
+static mli_status check_arguments(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                  const mli_tensor *dst)
+{
+    mli_status status = tensor_check(src, "src");
+
+    if (status == MLI_STATUS_OK)
+        status = tensor_check_data(src, "src");
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (!dst)
+        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+    status = tensor_check_data(dst, "dst");
+    if (status == MLI_STATUS_OK && !cfg)
+        status = refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+    return status;
+}
+
+mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *src,
+                                 const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+{
+    mli_status status = geometry_check_memory(&transfer->geometry, src, dst);
+
+    if (status == MLI_STATUS_OK)
+        status = quant_plan(&transfer->quant, &transfer->geometry, src, cfg, dst);
+    if (status == MLI_STATUS_OK && profile_active.strict)
+        status = profile_check_alignment(&transfer->geometry, src, dst);
+    return status;
+}
+
+mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
+                          const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+{
+    mli_status status = check_arguments(src, cfg, dst);
+
+    transfer->geometry.src_name = "src";
+    transfer->geometry.dst_name = "dst";
+    if (status == MLI_STATUS_OK)
+        status = geometry_init(&transfer->geometry, src, cfg, dst);
+    if (status == MLI_STATUS_OK)
+        status = transfer_check_memory(transfer, src, cfg, dst);
+    return status;
+}
+
+void transfer_plan(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst,
+                   struct plan *plan)
+{
+    plan_build(plan, &transfer->geometry, tensor_bytes(src), tensor_bytes(dst));
+}
+
+void transfer_set_layout(const struct geometry *geometry, mli_element_type type, mli_tensor *dst)
+{
+    dst->rank = geometry->rank;
+    dst->el_type = type;
+    for (uint32_t i = 0; i < geometry->rank; i++) {
+        dst->shape[i] = geometry->dst_shape[i];
+        dst->mem_stride[i] = geometry->dst_stride[i];
+    }
+}
