@@ -45,10 +45,9 @@ const char *mli_version(void)
 
 static MLI_THREAD_LOCAL mli_status last_status;
 
-mli_status error_refuse(mli_status status)
+void error_note(mli_status status)
 {
     last_status = status;
-    return status;
 }
 
 const char *mli_last_error(void)
@@ -89,7 +88,7 @@ static void put_number(struct text *text, int64_t number)
 }
 
 /* Formatted here and not by snprintf, because the library does without libc's I/O. */
-static void explain(const char *subject, const char *format, const int64_t *numbers)
+static void format_text(const char *subject, const char *format, const int64_t *numbers)
 {
     struct text text = {last_text, last_text + sizeof(last_text) - 1};
 
@@ -104,17 +103,18 @@ static void explain(const char *subject, const char *format, const int64_t *numb
     *text.at = '\0';
 }
 
-mli_status error_refuse(mli_status status, const char *subject, const char *format,
-                        const int64_t *numbers)
+void error_explain(mli_status status, const char *subject, const char *format,
+                   const int64_t *numbers)
 {
-    explain(subject, format, numbers);
+    format_text(subject, format, numbers);
 #if MLI_DEBUG_MODE >= MLI_DEBUG_DEBUG
     fprintf(stderr, "libmli: %s: %s\n", mli_status_name(status), last_text);
+#else
+    (void)status;
 #endif
 #if MLI_DEBUG_MODE == MLI_DEBUG_ASSERT || MLI_DEBUG_MODE == MLI_DEBUG_FULL
     abort();
 #endif
-    return status;
 }
 
 const char *mli_last_error(void)

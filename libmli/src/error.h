@@ -30,18 +30,16 @@
 #define MLI_THREAD_LOCAL _Thread_local
 #endif
 
+/* The value is `status` itself: readers and analysers see at the call that it is not OK. */
 #if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
-#define refuse(status, subject, format, ...) ((void)(subject), (void)(format), error_refuse(status))
+#define refuse(status, subject, format, ...)                                                       \
+    ((void)(subject), (void)(format), error_note(status), (status))
+void error_note(mli_status status);
 #else
 #define refuse(status, subject, format, ...)                                                       \
-    error_refuse(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1)
-#endif
-
-#if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
-mli_status error_refuse(mli_status status);
-#else
-mli_status error_refuse(mli_status status, const char *subject, const char *format,
-                        const int64_t *numbers);
+    (error_explain(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1), (status))
+void error_explain(mli_status status, const char *subject, const char *format,
+                   const int64_t *numbers);
 #endif
 
 #endif /* MLI_ERROR_H */

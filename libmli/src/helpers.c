@@ -21,9 +21,10 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
     uint64_t count = 1;
 
     if (!in || in->rank < 1 || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
-        refuse(MLI_STATUS_ARGUMENT_ERROR, "in",
-               ": rank % and start_dim % given, a rank of 1 to % and a dimension below it needed",
-               in ? in->rank : 0, start_dim, MLI_MAX_RANK);
+        (void)refuse(
+            MLI_STATUS_ARGUMENT_ERROR, "in",
+            ": rank % and start_dim % given, a rank of 1 to % and a dimension below it needed",
+            in ? in->rank : 0, start_dim, MLI_MAX_RANK);
         return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
@@ -33,7 +34,7 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
         if (!checked_mul(count, in->shape[d], &count) || count > UINT32_MAX) {
-            refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: its product exceeds 32 bits");
+            (void)refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: its product exceeds 32 bits");
             return 0;
         }
     }

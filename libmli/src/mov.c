@@ -39,6 +39,8 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
         status = geometry_init(&geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)
         status = geometry_check_written(&geometry);
+    if (status == MLI_STATUS_OK)
+        status = quant_check_dim(src, geometry.src_name);
     if (status != MLI_STATUS_OK)
         return status;
     transfer_set_layout(&geometry, src->el_type, dst);
@@ -180,7 +182,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h)
     case SLOT_DONE:
         return true;
     case SLOT_IDLE:
-        refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
+        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
         return false;
     default:
         return false;

@@ -45,6 +45,15 @@ mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries
     return MLI_STATUS_OK;
 }
 
+mli_status quant_check_dim(const mli_tensor *tensor, const char *who)
+{
+    if (tensor_is_per_axis(tensor) && (uint32_t)tensor->el_params.sa.dim >= tensor->rank)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
+                      ".el_params.sa.dim: % given, below % needed", tensor->el_params.sa.dim,
+                      tensor->rank);
+    return MLI_STATUS_OK;
+}
+
 static bool apart(const uint8_t *a, uint64_t a_size, const uint8_t *b, uint64_t b_size)
 {
     return (uintptr_t)a + a_size <= (uintptr_t)b || (uintptr_t)b + b_size <= (uintptr_t)a;
@@ -107,9 +116,9 @@ static mli_status plan_per_axis(struct quant_move *move, const struct geometry *
     int null = 0, same = 0;
     mli_status status;
 
-    if ((uint32_t)src->el_params.sa.dim >= g->rank)
-        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->src_name,
-                      ".el_params.sa.dim: % given, below % needed", src->el_params.sa.dim, g->rank);
+    status = quant_check_dim(src, g->src_name);
+    if (status != MLI_STATUS_OK)
+        return status;
     move->axis = g->axis[src->el_params.sa.dim];
     status = quant_check_arrays(&src->el_params, src->shape[src->el_params.sa.dim], g->src_name);
     if (status != MLI_STATUS_OK)

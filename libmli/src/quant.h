@@ -21,6 +21,9 @@ struct quant_move {
     struct axis axis;              /* that carries the parameters */
 };
 
+/** Checks that a per-axis tensor's axis is one of its dimensions. */
+mli_status quant_check_dim(const mli_tensor *tensor, const char *who);
+
 /** Checks the source's arrays: there, and long enough for `entries`. */
 mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who);
 

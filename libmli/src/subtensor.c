@@ -52,11 +52,10 @@ static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
 
 static mli_status check_axis(const mli_tensor *in)
 {
-    if (!tensor_is_per_axis(in))
-        return MLI_STATUS_OK;
-    if ((uint32_t)in->el_params.sa.dim >= in->rank)
-        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, "in",
-                      ".el_params.sa.dim: % given, below % needed", in->el_params.sa.dim, in->rank);
+    const mli_status status = quant_check_dim(in, "in");
+
+    if (status != MLI_STATUS_OK || !tensor_is_per_axis(in))
+        return status;
     return quant_check_arrays(&in->el_params, in->shape[in->el_params.sa.dim], "in");
 }
 

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks that no source file includes what its folder must not know.
+
+    check_includes.py ROOT
+
+Each rule says of the files that match a pattern what they may include ("only") or must not include
+("never"). Patterns are matched against the path from the root and against the included name as it
+is written.
+"""
+import pathlib
+import re
+import sys
+
+PUBLIC = r"mli_(api|types|mov_api|kernels_api|helpers_api|compat_embarc)\.h"
+ENGINE = r".*engine.*|.*pool.*|.*exec.*"
+
+# (files, "only" or "never", included names, why)
+RULES = [
+    (r"libmli/.*", "never", r"uv\.h|.*cJSON.*", "libmli runs on bare metal"),
+    (r"libmli/src/.*", "never", r".*(proto|daemon|cli)/.*|(fault|json|jsonw|job|rpc|frame|npy|"
+     r"service|config)\.h", "libmli knows nothing of the service around it"),
+    (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
+     "a public header needs public headers only"),
+    (r"libmli/src/exec/leaf.*", "only", r"leaf\.h|\.\./bytes\.h|std(int|def|bool)\.h|"
+     r"(imm|arm_neon).*\.h", "leaf kernels know bytes and steps"),
+    (r"libmli/src/(plan|geometry|overlap|quant|transfer)\.[ch]", "never", ENGINE,
+     "the planner knows no engine"),
+    (r"libmli/src/(dma/engine.*|exec/.*)", "never", r".*(geometry|transfer|quant|tensor)\.h",
+     "an engine knows plans, not tensors"),
+    (r"proto/.*", "never", r"uv\.h|.*libmli/src.*|.*(daemon|cli)/.*", "proto is the layer below"),
+    (r"(?!proto/[^/]*\.c$|tests/).*", "never", r".*cJSON.*",
+     "cJSON stays in proto/*.c: what leaves them is plain data"),
+    (r"cli/.*", "never", r"uv\.h|.*libmli/src.*", "mlictl is a client"),
+    (r"daemon/.*", "never", r".*libmli/src.*|.*cli/.*", "the service uses the public API"),
+]
+
+# The headers of daemon/ that cli/ may see: those that embed the service.
+EMBEDDING = {"service.h", "config.h"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
+
+
+def sources(root):
+    for folder in ("libmli", "proto", "daemon", "cli", "tests", "bench", "examples"):
+        yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
+
+
+def complaints(root):
+    daemon_headers = {p.name for p in (root / "daemon").glob("*.h")} - EMBEDDING
+    daemon_headers -= {p.name for p in (root / "cli").glob("*.h")}
+    for path in sources(root):
+        name = path.relative_to(root).as_posix()
+        text = path.read_text()
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start(2)) + 1
+            for files, kind, what, why in RULES:
+                if re.fullmatch(files, name) is None:
+                    continue
+                if (re.fullmatch(what, match[2]) is None) == (kind == "only"):
+                    yield f"{name}:{line}: includes {match[2]}: {why}"
+            if name.startswith("cli/") and pathlib.PurePath(match[2]).name in daemon_headers:
+                yield f"{name}:{line}: includes {match[2]}: a private header of the daemon"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    count = sum(1 for _ in sources(root))
+    found = list(complaints(root))
+    print(*found, sep="\n")
+    print(f"{count} files, {len(found)} includes in the wrong direction")
+    return 1 if found or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
