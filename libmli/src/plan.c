@@ -65,54 +65,28 @@ static void build_box(struct copy_box *box, const struct geometry *g, const uint
     box_merge(box);
 }
 
-static void slab_add_loop(struct fill_slab *slab, struct fill_loop loop)
-{
-    size_t at = slab->loops;
-
-    if (loop.count == 1)
-        return;
-    for (; at > 0 && slab->loop[at - 1].step < loop.step; at--)
-        slab->loop[at] = slab->loop[at - 1];
-    slab->loop[at] = loop;
-    slab->loops++;
-}
-
-static void slab_merge(struct fill_slab *slab)
-{
-    size_t kept = 0;
-
-    for (size_t i = 1; i < slab->loops; i++) {
-        struct fill_loop *outer = &slab->loop[kept];
-        const struct fill_loop *inner = &slab->loop[i];
-
-        if (outer->step == inner->count * inner->step)
-            *outer = (struct fill_loop){outer->count * inner->count, inner->step};
-        else
-            slab->loop[++kept] = *inner;
-    }
-    slab->loops = slab->loops ? kept + 1 : 0;
-    if (slab->loops && slab->loop[kept].step == slab->run) {
-        slab->run *= slab->loop[kept].count;
-        slab->loops = kept;
-    }
-}
-
+/* A slab is a box that reads nothing: with equal steps on both sides it merges the same way. */
 static void add_slab(struct plan *plan, const struct geometry *g, const struct region *region,
                      uint8_t *dst)
 {
     struct fill_slab *slab = &plan->slab[plan->slabs++];
+    struct copy_box box;
 
-    slab->run = g->elem;
-    slab->loops = 0;
+    box.run = g->elem;
+    box.loops = 0;
     slab->dst = dst;
     for (uint32_t d = 0; d < g->rank; d++) {
         const struct axis *a = &g->axis[d];
+        const size_t step = a->dst_stride * g->elem;
 
-        slab->dst += (a->dst_offset + region->begin[d]) * a->dst_stride * g->elem;
-        slab_add_loop(
-            slab, (struct fill_loop){region->end[d] - region->begin[d], a->dst_stride * g->elem});
+        slab->dst += (a->dst_offset + region->begin[d]) * step;
+        box_add_loop(&box, (struct copy_loop){region->end[d] - region->begin[d], step, step});
     }
-    slab_merge(slab);
+    box_merge(&box);
+    slab->run = box.run;
+    slab->loops = box.loops;
+    for (size_t i = 0; i < box.loops; i++)
+        slab->loop[i] = (struct fill_loop){box.loop[i].count, box.loop[i].dst_step};
 }
 
 /*
