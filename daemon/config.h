@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configuration of the service: defaults, then conf/mlid.json, then command line options. */
+/*
+ * Configuration of the service: defaults, then a file (conf/mlid.json), then command line options.
+ * To add a key, add it here and in config.c, and to conf/mlid.json and docs/configuration.md.
+ */
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "fault.h"
@@ -17,18 +21,28 @@ struct config {
     uint32_t jobs_per_client; /* "limits.jobs_per_client": queued and running */
     uint32_t jobs;            /* "limits.jobs": queued and running of all clients */
     uint64_t job_bytes;       /* "limits.job_bytes": mapped by one job */
-    uint32_t line_timeout_ms; /* "limits.line_timeout_ms": for a line begun to be finished */
+    uint32_t line_timeout_ms; /* "limits.line_timeout_ms": for a line begun to be finished, and for
+                                 last replies to be read; 0: no limit */
     uint32_t drain_ms;        /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */
     int log_level; /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
 };
 
 void config_defaults(struct config *config);
 
-/** Reads JSON text over *config. Unknown and duplicate keys are refused. Returns 0 or -1. */
+/**
+ * Reads JSON text over *config. Unknown and duplicate keys are refused. Returns 0; or -1, and
+ * *config is as it was.
+ */
 int config_read(struct config *config, const char *text, size_t length, struct fault *fault);
 
 /** Reads a file; returns 0 or -1 (fault: the file's name is in the text). */
 int config_load(struct config *config, const char *path, struct fault *fault);
+
+/** Sets the level by its name. Returns 0, or -1 where it is none. */
+int config_set_log_level(struct config *config, const char *name);
+
+/** Checks what must hold between keys, when options have changed some. Returns 0 or -1. */
+int config_check(const struct config *config, struct fault *fault);
 
 /** Fills config->socket with the default where it is empty. */
 void config_default_socket(struct config *config);

@@ -22,4 +22,7 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], si
  */
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count);
 
+/** Closes `count` descriptors. */
+void fd_close_all(const int *fds, size_t count);
+
 #endif /* PROTO_FDPASS_H */

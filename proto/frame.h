@@ -31,7 +31,10 @@ int frame_init(struct frame *frame, size_t line_max);
 /** Closes descriptors nobody took. */
 void frame_finish(struct frame *frame);
 
-/** Where to receive: room for *size > 0 bytes, unless a line is too long (null). */
+/**
+ * Where to receive: room for *size > 0 bytes, unless a line is too long (null). To be called when
+ * frame_next() has returned false: lines that nobody took count as one that is too long.
+ */
 char *frame_room(struct frame *frame, size_t *size);
 void frame_commit(struct frame *frame, size_t bytes);
 /** Takes ownership of the descriptors. Returns 0, or -1 (FIFO full): all of `fds` are closed. */

@@ -71,6 +71,9 @@ struct job_list {
     size_t count;
 };
 
+/** The format of a tensor's file: `format`, or what FILE_FORMAT_AUTO stands for. */
+enum file_format tensor_ref_format(const struct tensor_ref *ref);
+
 /** Neutral cfg, one channel, everything else empty. */
 void job_init(struct job *job);
 void job_finish(struct job *job);
@@ -78,8 +81,9 @@ void job_list_finish(struct job_list *list);
 
 /**
  * Checks what can be checked once the source's rank is known: every cfg array is empty or has
- * `rank` entries, and a permute's job has no cfg but perm_dim. Fault pointers are relative to the
- * job (as "/cfg/offset").
+ * `rank` entries, as have the destination's shape and strides, and a permute's job has no cfg but
+ * perm_dim. Rank 0 stands for "not known yet". Fault pointers are relative to the job (as
+ * "/cfg/offset"). Returns 0 or -1.
  */
 int job_check_rank(const struct job *job, uint32_t rank, struct fault *fault);
 
@@ -95,7 +99,10 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 /** Writes a job as a job file's object (so that a failing case can be handed on). */
 void job_file_write(struct jsonw *w, const char *key, const struct job *job);
 
-/** The "params" of job.submit -> *job (tensors in descriptors). `fds` is the message's count. */
+/**
+ * The "params" of job.submit -> *job (tensors in descriptors). `fds` is the message's count.
+ * Returns 0, or -1 with the fault of params filled (pointers from params on) and *job empty.
+ */
 int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
 /** The reverse, as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
@@ -110,8 +117,10 @@ struct job_result {
     uint64_t ns_moving; /* from start to done */
 };
 
+/** Frees what a result holds; `struct job_result r = {0}` is an empty one. */
 void job_result_finish(struct job_result *result);
 void job_result_write(struct jsonw *w, const char *key, const struct job_result *result);
+/** Returns 0, or -1 with value's fault filled and *result empty. */
 int job_result_read(const struct json *value, struct job_result *result);
 
 #endif /* PROTO_JOB_H */

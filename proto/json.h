@@ -24,6 +24,9 @@ struct json {
     const char *key;           /* in an object */
     size_t index;              /* in an array */
     struct fault *fault;       /* where complaints go */
+    /* Set by the caller where it wants them: */
+    const struct json *defaults; /* an object whose members stand in for absent ones; or null */
+    bool base;                   /* sentences name members from this value on, not from the root */
 };
 
 /**
@@ -34,7 +37,10 @@ int json_parse(const char *text, size_t length, const struct prescan_limits *lim
                struct json *root, struct fault *fault);
 void json_free(struct json *root);
 
-/** Complains about this value: FAULT_INVALID_PARAMS with its pointer. Returns -1. */
+/**
+ * Complains about this value: FAULT_INVALID_PARAMS with its pointer. The sentence is put behind
+ * the value's name, as in "cfg.offset[1]: <sentence>". Returns -1.
+ */
 int json_complain(const struct json *value, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -47,8 +53,16 @@ void json_pointer(const struct json *value, char *out, size_t size);
  */
 int json_object(const struct json *value, const char *const *allowed);
 
-/** Member `key`; `.node` is null where it is absent. Keys match case-sensitively. */
+/**
+ * Member `key`; `.node` is null where it is absent in `object` and in its `defaults`. Keys match
+ * case-sensitively.
+ */
 struct json json_member(const struct json *object, const char *key);
+/**
+ * The same for a member that is an object: its `defaults` becomes, by way of *storage, the member
+ * `key` of object's defaults, so that the two are merged member by member.
+ */
+struct json json_member_merged(const struct json *object, const char *key, struct json *storage);
 
 static inline bool json_present(const struct json *value)
 {
@@ -60,6 +74,10 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out);
 int json_bool(const struct json *value, bool *out);
 /** A string of 1 .. max bytes, borrowed from the document. */
 int json_string(const struct json *value, size_t max, const char **out);
+/** As json_string(), and may be empty. */
+int json_text(const struct json *value, size_t max, const char **out);
+/** Complains that `given` is none of `wanted` (null-terminated), and says which may be meant. */
+int json_complain_choice(const struct json *value, const char *given, const char *const *wanted);
 
 bool json_is_int(const struct json *value);
 bool json_is_string(const struct json *value);
@@ -71,7 +89,7 @@ bool json_is_null(const struct json *value);
 int json_array(const struct json *array, size_t *count);
 /**
  * Walks an array: `struct json item = {0}; while (json_next(&array, &item)) ...`. The first call
- * gives element 0.
+ * gives element 0. Of an object it walks the members.
  */
 bool json_next(const struct json *array, struct json *item);
 

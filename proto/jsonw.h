@@ -30,6 +30,10 @@ void jsonw_object_begin(struct jsonw *w, const char *key);
 void jsonw_object_end(struct jsonw *w);
 void jsonw_array_begin(struct jsonw *w, const char *key);
 void jsonw_array_end(struct jsonw *w);
+/*
+ * Numbers beyond +-(2^53 - 1) are written as that bound: no reader of the protocol takes more, and
+ * a counter that stands still is better than a reply that cannot be read.
+ */
 void jsonw_int(struct jsonw *w, const char *key, int64_t value);
 void jsonw_uint(struct jsonw *w, const char *key, uint64_t value);
 void jsonw_bool(struct jsonw *w, const char *key, bool value);

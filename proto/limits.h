@@ -13,6 +13,9 @@ enum {
     PROTO_NAME_MAX = 128,          /* bytes of a job's name or a request's string id */
     JOB_FILE_BYTES_MAX = 64 * 1024 * 1024,
     JOB_FILE_VALUES_MAX = 8 * 1024 * 1024,
+    JOB_FILE_JOBS_MAX = 256 * 1024, /* jobs in one file */
+    JOB_PATH_MAX = 4095,            /* bytes of a file's name */
+    JOB_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000,
     JOB_AFTER_MAX = 64,             /* names in one job's "after" */
     QUANT_ENTRIES_MAX = 1024 * 1024 /* entries of one per-axis parameter array */
 };

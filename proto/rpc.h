@@ -38,7 +38,8 @@ struct rpc_request {
     enum rpc_method method;
     uint32_t fds;       /* "fds": descriptors that belong to this line; absent: 0 */
     struct json root;   /* keep while params is used; rpc_request_finish() frees */
-    struct json params; /* .node null where absent */
+    struct json params; /* .node null where absent; a root of its own: faults below it point
+                           into the params, those of the envelope into the line */
     struct fault fault; /* json getters below params complain here */
 };
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "batch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cancel.h"
+#include "report.h"
+
+/* What is remembered of a job for those that wait for it. */
+struct mark {
+    enum exit_code exit;
+    char *why; /* null: no memory for it, or nothing went wrong */
+};
+
+/* Goes on from file to file. */
+struct progress {
+    enum exit_code exit; /* the first that is not DONE */
+    bool stopped;        /* no further job begins */
+    size_t not_run;      /* because of that */
+};
+
+static enum exit_code load_failure(const struct batch *batch, const char *path,
+                                   const struct fault *fault)
+{
+    enum exit_code code = print_failure(&batch->style, job_file_label(path), fault);
+    /* A file beyond our limits is a bad file. */
+    return code == EXIT_CODE_STOPPED ? code : EXIT_CODE_INVALID;
+}
+
+enum exit_code batch_init(struct batch *batch, const struct options *options)
+{
+    *batch = (struct batch){.style = options_style(options),
+                            .fail_fast = options_get(options, "fail-fast") != NULL};
+    if (options->argument_count == 0) {
+        print_error("no job file is given; `-` is standard input");
+        return EXIT_CODE_INVALID;
+    }
+    batch->files = calloc(options->argument_count, sizeof(*batch->files));
+    if (!batch->files) {
+        print_error("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    enum exit_code result = EXIT_CODE_DONE;
+    for (size_t i = 0; i < options->argument_count && !cancel_requested(); i++) {
+        struct fault fault;
+        const char *path = options->arguments[i];
+        enum exit_code code = EXIT_CODE_DONE;
+        if (job_file_load(&batch->files[batch->file_count], path, &fault))
+            code = load_failure(batch, path, &fault);
+        else
+            batch->file_count++;
+        if (result == EXIT_CODE_DONE)
+            result = code;
+    }
+    return result;
+}
+
+void batch_finish(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->file_count; i++)
+        job_file_finish(&batch->files[i]);
+    free(batch->files);
+    *batch = (struct batch){0};
+}
+
+uint32_t batch_channels(const struct batch *batch)
+{
+    uint32_t most = 1;
+    for (size_t i = 0; i < batch->file_count; i++) {
+        const struct job_list *list = &batch->files[i].list;
+        for (size_t k = 0; k < list->count; k++) {
+            if (list->jobs[k].channels > most)
+                most = list->jobs[k].channels;
+        }
+    }
+    return most;
+}
+
+/* A job whose predecessor did not succeed fails for the same reason. */
+static bool skip_dependant(const struct job_file *file, size_t index, const struct mark *marks,
+                           struct outcome *outcome)
+{
+    const struct job *job = &file->list.jobs[index];
+    for (size_t k = 0; k < job->after_count; k++) {
+        const struct mark *before = &marks[file->after[index][k]];
+        if (before->exit == EXIT_CODE_DONE)
+            continue;
+        char pointer[64];
+        snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
+        fault_set(&outcome->fault, FAULT_CANCELLED, pointer,
+                  "after[%zu]: not run, \"%s\" failed: %s", k, job->after[k],
+                  before->why ? before->why : "see there");
+        outcome->exit = before->exit;
+        outcome->skipped = true;
+        return true;
+    }
+    return false;
+}
+
+static void remember(struct mark *mark, const struct outcome *outcome)
+{
+    char text[COMPARE_TEXT_MAX];
+    mark->exit = outcome->exit;
+    if (outcome->exit == EXIT_CODE_DONE)
+        return;
+    if (outcome->fault.code != FAULT_NONE)
+        mark->why = strdup(outcome->fault.text);
+    else
+        mark->why =
+            strdup(difference_text(&outcome->difference, "the output", "the golden file", text));
+}
+
+/* Jobs that are not begun because of what happened before; told in JSON, counted for people. */
+static void skip_rest(const struct batch *batch, const struct job_file *file, const struct job *job,
+                      struct progress *progress)
+{
+    progress->not_run++;
+    if (!batch->style.json)
+        return;
+    struct outcome outcome = {.skipped = true, .exit = progress->exit};
+    fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer,
+              "not run because of what happened before");
+    report_json(file, job, &outcome);
+}
+
+static void run_file(const struct batch *batch, const struct batch_work *work,
+                     const struct job_file *file, struct mark *marks, struct progress *progress)
+{
+    for (size_t i = 0; i < file->list.count; i++) {
+        size_t index = file->order[i];
+        const struct job *job = &file->list.jobs[index];
+        if (progress->stopped) {
+            skip_rest(batch, file, job, progress);
+            continue;
+        }
+        struct outcome outcome = {0};
+        if (!skip_dependant(file, index, marks, &outcome))
+            work->job(work->context, file, job, &outcome);
+        work->report(&batch->style, file, job, &outcome);
+        remember(&marks[index], &outcome);
+        if (progress->exit == EXIT_CODE_DONE)
+            progress->exit = outcome.exit;
+        progress->stopped = cancel_requested() || outcome.exit == EXIT_CODE_LOST ||
+                            (batch->fail_fast && outcome.exit != EXIT_CODE_DONE);
+        outcome_finish(&outcome);
+    }
+}
+
+enum exit_code batch_run(struct batch *batch, const struct batch_work *work)
+{
+    struct progress progress = {.exit = EXIT_CODE_DONE};
+    for (size_t i = 0; i < batch->file_count; i++) {
+        const struct job_file *file = &batch->files[i];
+        struct mark *marks = calloc(file->list.count, sizeof(*marks));
+        if (!marks) {
+            print_error("out of memory");
+            return EXIT_CODE_FAILED;
+        }
+        run_file(batch, work, file, marks, &progress);
+        for (size_t k = 0; k < file->list.count; k++)
+            free(marks[k].why);
+        free(marks);
+    }
+    if (progress.not_run)
+        print_error("%zu job%s not run", progress.not_run, progress.not_run == 1 ? "" : "s");
+    return progress.exit;
+}

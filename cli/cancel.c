@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cancel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+/* A pipe nobody reads: once a byte is in it, every poll sees it. */
+static int pipe_ends[2] = {-1, -1};
+static volatile sig_atomic_t cancelled;
+
+static void note(int number)
+{
+    (void)number;
+    int error = errno;
+    cancelled = 1;
+    /* A full pipe has told everybody already. */
+    ssize_t ignored = write(pipe_ends[1], "", 1);
+    (void)ignored;
+    errno = error;
+}
+
+int cancel_init(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK))
+        return -errno;
+    /* No SA_RESTART: a call that waits (opening a fifo, reading a terminal) shall return. */
+    struct sigaction action = {.sa_handler = note};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        struct sigaction before;
+        /* What nohup or a background shell has set to be ignored stays ignored. */
+        if (sigaction(signals[i], NULL, &before) || before.sa_handler == SIG_IGN)
+            continue;
+        if (sigaction(signals[i], &action, NULL))
+            return -errno;
+    }
+    return 0;
+}
+
+bool cancel_requested(void)
+{
+    return cancelled;
+}
+
+int cancel_fd(void)
+{
+    return pipe_ends[0];
+}
+
+int cancel_fault(struct fault *fault)
+{
+    return fault_set(fault, FAULT_CANCELLED, NULL, "cancelled");
+}
+
+void cancel_hold(sigset_t *old)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+void cancel_admit(const sigset_t *old)
+{
+    pthread_sigmask(SIG_SETMASK, old, NULL);
+}

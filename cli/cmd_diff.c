@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl diff: are two tensors the same, and where not? */
+#include "command.h"
+#include "compare.h"
+#include "print.h"
+#include "tensor_args.h"
+
+static const struct option options_table[] = {
+    TENSOR_ARGS_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static enum exit_code report(const struct print_style *style, const struct options *options,
+                             const struct difference *difference)
+{
+    const char *a = options->arguments[0], *b = options->arguments[1];
+    char text[COMPARE_TEXT_MAX];
+    bool same = difference->kind == DIFFERENCE_NONE;
+    print_line(style, "%s", difference_text(difference, a, b, text));
+    if (style->json) {
+        struct jsonw w;
+        jsonw_init(&w);
+        jsonw_object_begin(&w, NULL);
+        jsonw_string(&w, "a", a);
+        jsonw_string(&w, "b", b);
+        jsonw_bool(&w, "same", same);
+        difference_json(&w, "difference", difference);
+        jsonw_object_end(&w);
+        print_json(&w);
+    }
+    return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
+}
+
+static enum exit_code diff(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct tensor_file a = {.fd = -1}, b = {.fd = -1};
+    struct difference difference;
+    struct fault fault;
+    if (options->argument_count != 2)
+        return command_misused(&cmd_diff);
+    enum exit_code code = tensor_args_open(options, options->arguments[0], &a);
+    if (code == EXIT_CODE_DONE)
+        code = tensor_args_open(options, options->arguments[1], &b);
+    if (code != EXIT_CODE_DONE)
+        goto out;
+    if (compare_tensors(&a, &b, &difference, &fault))
+        code = print_failure(&style, NULL, &fault);
+    else
+        code = report(&style, options, &difference);
+out:
+    tensor_file_close(&a);
+    tensor_file_close(&b);
+    return code;
+}
+
+const struct command cmd_diff = {
+    .name = "diff",
+    .arguments = "A B",
+    .summary = "compare two tensors bit for bit",
+    .details = "Says the first coordinate that differs, how many elements do, and both values;\n"
+               "the options hold for both files.\n",
+    .options = options_table,
+    .run = diff,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl gen: a tensor file with made-up values. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cancel.h"
+#include "command.h"
+#include "output.h"
+#include "pattern.h"
+#include "print.h"
+#include "tensor_args.h"
+
+enum {
+    CHUNK_BYTES = 64 * 1024,
+    FORMULA_MAX = 160 /* four terms of 20 digits each */
+};
+
+static const struct option options_table[] = {
+    {"shape", 0, "4,6,8", "extents, outermost first"},
+    {"dtype", 0, "DTYPE", "int8, uint8, int16, uint16, int32, uint32, float16, float32 or bool"},
+    {"pattern", 'p', "NAME", "index (default), ramp, zeros, ones, checker or random"},
+    {"seed", 0, "N", "of the random pattern (1)"},
+    {"fortran", 0, NULL, "store in Fortran order: the first dimension varies fastest"},
+    {"format", 0, "npy|raw", "of the file, where its name does not tell (.npy, else raw)"},
+    {"force", 'f', NULL, "replace a file that is there"},
+    OPTIONS_COMMON,
+};
+
+/* What the command line asks for. */
+struct request {
+    struct npy_header header;
+    struct pattern pattern;
+    const char *pattern_name;
+    bool npy;
+    uint64_t elements;
+};
+
+static int read_request(const struct options *options, struct request *request)
+{
+    enum pattern_kind kind;
+    uint64_t seed = 1;
+    const char *name = options_get(options, "pattern");
+    request->pattern_name = name ? name : "index";
+    if (tensor_args_header(options, &request->header) ||
+        tensor_args_format(options, options->arguments[0], &request->npy) ||
+        options_uint(options, "seed", 0, INT64_MAX, &seed))
+        return -1;
+    if (!pattern_from_name(request->pattern_name, &kind)) {
+        print_error("--pattern %s: index, ramp, zeros, ones, checker or random is needed", name);
+        return -1;
+    }
+    struct npy_header *header = &request->header;
+    header->fortran_order = options_get(options, "fortran") != NULL;
+    request->elements = 1;
+    for (uint32_t d = 0; d < header->rank; d++) {
+        if (__builtin_mul_overflow(request->elements, header->shape[d], &request->elements) ||
+            request->elements > INT64_MAX / 8) {
+            print_error("--shape: more than 2^60 elements");
+            return -1;
+        }
+    }
+    header->data_offset = request->npy ? NPY_FORMAT_SIZE : 0;
+    header->data_size = request->elements * header->item_size;
+    pattern_init(&request->pattern, kind, header, seed);
+    return 0;
+}
+
+/* The coordinate of the next element in the file. */
+static void advance(const struct npy_header *header, uint32_t *at)
+{
+    for (uint32_t i = 0; i < header->rank; i++) {
+        uint32_t d = header->fortran_order ? i : header->rank - 1 - i;
+        if (++at[d] < header->shape[d])
+            return;
+        at[d] = 0;
+    }
+}
+
+static int write_elements(struct output *output, const struct request *request, struct fault *fault)
+{
+    const struct npy_header *header = &request->header;
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    if (!chunk)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    uint32_t at[MLI_MAX_RANK] = {0};
+    int status = 0;
+    for (uint64_t done = 0; done < header->data_size && status == 0;) {
+        uint64_t left = header->data_size - done;
+        size_t size = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        for (size_t i = 0; i < size; i += header->item_size) {
+            pattern_store(&request->pattern, at, chunk + i);
+            advance(header, at);
+        }
+        status = cancel_requested()
+                     ? cancel_fault(fault)
+                     : output_write(output, chunk, size, header->data_offset + done, fault);
+        done += size;
+    }
+    free(chunk);
+    return status;
+}
+
+static int write_file(struct request *request, const char *path, bool force, struct fault *fault)
+{
+    struct output output;
+    struct stat now;
+    char header[NPY_FORMAT_SIZE];
+    int status = output_init(&output, path, NULL, fault);
+    if (status)
+        goto out;
+    if (!force && stat(path, &now) == 0) {
+        status =
+            fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s exists; --force replaces it", path);
+        goto out;
+    }
+    status =
+        output_reserve(&output, request->header.data_offset + request->header.data_size, fault);
+    if (status)
+        goto out;
+    if (request->npy) {
+        status = npy_format(&request->header, header, sizeof(header))
+                     ? fault_set(fault, FAULT_INTERNAL, NULL, "the header does not fit")
+                     : output_write(&output, header, sizeof(header), 0, fault);
+        if (status)
+            goto out;
+    }
+    status = write_elements(&output, request, fault);
+    if (status == 0)
+        status = output_commit(&output, !force, fault);
+out:
+    output_finish(&output);
+    return status;
+}
+
+/* How to read an element: "100*i0 + 10*i1 + i2"; empty where the pattern knows no positions. */
+static void formula_text(const struct request *request, char out[FORMULA_MAX])
+{
+    const struct pattern *pattern = &request->pattern;
+    int length = 0;
+    out[0] = '\0';
+    if (pattern->kind != PATTERN_index && pattern->kind != PATTERN_ramp)
+        return;
+    for (uint32_t d = 0; d < pattern->header->rank; d++) {
+        length += snprintf(out + length, FORMULA_MAX - (size_t)length, "%s", d ? " + " : "");
+        if (pattern->weights[d] > 1)
+            length += snprintf(out + length, FORMULA_MAX - (size_t)length, "%" PRIu64 "*",
+                               pattern->weights[d]);
+        length += snprintf(out + length, FORMULA_MAX - (size_t)length, "i%" PRIu32, d);
+    }
+    if (!pattern->decimal && request->elements - 1 > pattern->dtype->exact_max)
+        snprintf(out + length, FORMULA_MAX - (size_t)length, ", wrapping");
+}
+
+static void report(const struct print_style *style, const struct request *request, const char *path)
+{
+    const struct npy_header *header = &request->header;
+    const struct pattern *pattern = &request->pattern;
+    char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], formula[FORMULA_MAX];
+    formula_text(request, formula);
+    print_line(style, "%s: %s %s, %s, %s%s%s%s", path, pattern->dtype->name,
+               print_shape(shape, header->rank, header->shape),
+               print_bytes(bytes, header->data_size), request->pattern_name,
+               *formula ? " (element = " : "", formula, *formula ? ")" : "");
+    if (!style->json)
+        return;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", path);
+    jsonw_string(&w, "dtype", pattern->dtype->name);
+    print_json_shape(&w, "shape", header->rank, header->shape);
+    jsonw_uint(&w, "bytes", header->data_size);
+    jsonw_string(&w, "order", header->fortran_order ? "F" : "C");
+    jsonw_string(&w, "pattern", request->pattern_name);
+    if (*formula)
+        jsonw_string(&w, "element", formula);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static enum exit_code gen(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct request request = {0};
+    struct fault fault;
+    if (options->argument_count != 1)
+        return command_misused(&cmd_gen);
+    if (read_request(options, &request))
+        return EXIT_CODE_INVALID;
+    const char *path = options->arguments[0];
+    if (write_file(&request, path, options_get(options, "force") != NULL, &fault))
+        return print_failure(&style, NULL, &fault);
+    report(&style, &request, path);
+    return EXIT_CODE_DONE;
+}
+
+#define PATTERN_HELP(name, text) "  " #name ": " text "\n"
+const struct command cmd_gen = {
+    .name = "gen",
+    .arguments = "OUT.npy",
+    .summary = "write a tensor with made-up values",
+    .details = "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),
+    .options = options_table,
+    .run = gen,
+};

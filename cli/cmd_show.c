@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl show: what a tensor file holds. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "corner.h"
+#include "print.h"
+#include "tensor_args.h"
+
+enum { CORNER_DEFAULT = 8, CORNER_MAX = 64 };
+
+static const struct option options_table[] = {
+    {"corner", 'n', "N", "elements to show along each dimension (8, at most 64; 0: none)"},
+    TENSOR_ARGS_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static void print_header(const struct print_style *style, const struct tensor_file *file)
+{
+    const struct npy_header *header = &file->header;
+    char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], strides[PRINT_TEXT_MAX];
+    uint32_t steps[MLI_MAX_RANK];
+    for (uint32_t d = 0; d < header->rank; d++)
+        steps[d] = (uint32_t)file->strides[d];
+    print_line(style, "%s: %s %s %s", file->path, file->npy ? "npy" : "raw",
+               dtype_of_header(header)->name, print_shape(shape, header->rank, header->shape));
+    print_line(style, "  %s order, strides %s elements, %s from byte %" PRIu64 ", %s by default",
+               header->fortran_order ? "Fortran" : "C", print_shape(strides, header->rank, steps),
+               print_bytes(bytes, header->data_size), header->data_offset,
+               element_type_name(npy_default_type(header)));
+}
+
+static void print_object(const struct tensor_file *file, const struct corner *corner)
+{
+    const struct npy_header *header = &file->header;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", file->path);
+    jsonw_string(&w, "format", file->npy ? "npy" : "raw");
+    jsonw_string(&w, "dtype", dtype_of_header(header)->name);
+    print_json_shape(&w, "shape", header->rank, header->shape);
+    jsonw_string(&w, "order", header->fortran_order ? "F" : "C");
+    jsonw_array_begin(&w, "strides");
+    for (uint32_t d = 0; d < header->rank; d++)
+        jsonw_int(&w, NULL, file->strides[d]);
+    jsonw_array_end(&w);
+    jsonw_uint(&w, "data_offset", header->data_offset);
+    jsonw_uint(&w, "bytes", header->data_size);
+    jsonw_string(&w, "type", element_type_name(npy_default_type(header)));
+    if (corner->file)
+        corner_json(corner, &w, "corner");
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static enum exit_code show_file(const struct print_style *style, struct tensor_file *file,
+                                uint32_t most)
+{
+    struct corner corner = {0};
+    struct fault fault;
+    if (most > 0) {
+        if (tensor_file_map(file, &fault))
+            return print_failure(style, NULL, &fault);
+        corner_init(&corner, file, most);
+    }
+    print_header(style, file);
+    if (most > 0 && !style->json)
+        corner_print(&corner, style);
+    if (style->json)
+        print_object(file, &corner);
+    return EXIT_CODE_DONE;
+}
+
+static enum exit_code show(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct tensor_file file;
+    uint64_t most = CORNER_DEFAULT;
+    if (options->argument_count != 1)
+        return command_misused(&cmd_show);
+    if (options_uint(options, "corner", 0, CORNER_MAX, &most))
+        return EXIT_CODE_INVALID;
+    enum exit_code code = tensor_args_open(options, options->arguments[0], &file);
+    if (code != EXIT_CODE_DONE)
+        return code;
+    code = show_file(&style, &file, (uint32_t)most);
+    tensor_file_close(&file);
+    return code;
+}
+
+const struct command cmd_show = {
+    .name = "show",
+    .arguments = "FILE",
+    .summary = "tell what a tensor file holds, and show a corner of it",
+    .details = "A table per plane: the last two dimensions, labelled by the others.\n",
+    .options = options_table,
+    .run = show,
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl submit: jobs for a running daemon. */
+#include "batch.h"
+#include "client.h"
+#include "command.h"
+#include "execute.h"
+#include "report.h"
+
+static const struct option options_table[] = {
+    CLIENT_OPTIONS,
+    BATCH_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static enum exit_code submit(const struct options *options)
+{
+    struct batch batch;
+    struct client client = {.socket = -1};
+    struct fault fault;
+    enum exit_code code = batch_init(&batch, options);
+    if (code != EXIT_CODE_DONE)
+        goto out;
+    if (client_open(&client, options, &fault)) {
+        code = print_failure(&batch.style, NULL, &fault);
+        goto out;
+    }
+    code = batch_run(&batch, &(struct batch_work){execute_job, report_outcome, &client});
+out:
+    client_finish(&client);
+    batch_finish(&batch);
+    return code;
+}
+
+const struct command cmd_submit = {
+    .name = "submit",
+    .arguments = "JOB.json...",
+    .summary = "run jobs on a daemon",
+    .details = "`-` is a job file on standard input; its paths are relative to the working\n"
+               "directory, those of other job files to the file.\n",
+    .options = options_table,
+    .run = submit,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl validate: everything that can be said about jobs without moving a byte. */
+#include "batch.h"
+#include "command.h"
+#include "compare.h"
+#include "execute.h"
+#include "produced.h"
+#include "report.h"
+#include "resolve.h"
+
+static const struct option options_table[] = {
+    BATCH_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+/* Golden outputs of another dtype or shape can be told already. */
+static void check_expected(const struct resolved *resolved, struct outcome *outcome)
+{
+    if (resolved->job->expect.where == TENSOR_NOWHERE)
+        return;
+    compare_headers(&resolved->whole.header, &resolved->expect.header, &outcome->difference);
+    if (outcome->difference.kind != DIFFERENCE_NONE)
+        outcome->exit = EXIT_CODE_FAILED;
+}
+
+static void validate_job(void *context, const struct job_file *file, const struct job *job,
+                         struct outcome *outcome)
+{
+    struct produced *produced = context;
+    struct resolved resolved;
+    if (resolved_init(&resolved, file, job, produced, &outcome->fault)) {
+        fault_prefix(&outcome->fault, job->pointer);
+        outcome->exit = exit_code_of(&outcome->fault);
+    } else if (produced_add(produced, resolved.dst_path, &resolved.whole)) {
+        fault_set(&outcome->fault, FAULT_INTERNAL, NULL, "out of memory");
+        outcome->exit = EXIT_CODE_FAILED;
+    } else {
+        outcome_describe(outcome, &resolved);
+        check_expected(&resolved, outcome);
+    }
+    resolved_finish(&resolved);
+}
+
+static enum exit_code validate(const struct options *options)
+{
+    struct batch batch;
+    struct produced produced = {0};
+    enum exit_code code = batch_init(&batch, options);
+    if (code == EXIT_CODE_DONE)
+        code = batch_run(&batch, &(struct batch_work){validate_job, report_validated, &produced});
+    produced_finish(&produced);
+    batch_finish(&batch);
+    return code;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .arguments = "JOB.json...",
+    .summary = "check jobs without moving anything",
+    .details = "Reads tensor headers, computes the result's shape, and checks that the output can\n"
+               "be written. Jobs may read what jobs before them would write.\n",
+    .options = options_table,
+    .run = validate,
+};

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compare.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "print.h"
+
+void compare_headers(const struct npy_header *a, const struct npy_header *b,
+                     struct difference *difference)
+{
+    *difference = (struct difference){.a = *a, .b = *b};
+    if (a->kind != b->kind || a->item_size != b->item_size)
+        difference->kind = DIFFERENCE_DTYPE;
+    else if (a->rank != b->rank || memcmp(a->shape, b->shape, a->rank * sizeof(a->shape[0])) != 0)
+        difference->kind = DIFFERENCE_SHAPE;
+}
+
+/* One dimension's row of both tensors: addresses of element 0 and steps in bytes. */
+struct row {
+    const uint8_t *a, *b;
+    int64_t a_step, b_step;
+    uint32_t count;
+};
+
+static void note(struct difference *difference, const uint32_t *at, const uint8_t *a,
+                 const uint8_t *b)
+{
+    if (difference->count++ > 0)
+        return;
+    const struct dtype *dtype = dtype_of_header(&difference->a);
+    difference->kind = DIFFERENCE_VALUES;
+    memcpy(difference->at, at, sizeof(difference->at));
+    dtype_text(dtype, a, difference->a_value);
+    dtype_text(dtype, b, difference->b_value);
+}
+
+static void compare_row(const struct row *row, struct difference *difference, uint32_t *at)
+{
+    size_t size = difference->a.item_size;
+    bool packed = row->a_step == (int64_t)size && row->b_step == (int64_t)size;
+    if (packed && memcmp(row->a, row->b, row->count * size) == 0)
+        return;
+    uint32_t last = difference->a.rank - 1;
+    for (uint32_t i = 0; i < row->count; i++) {
+        const uint8_t *a = row->a + i * row->a_step;
+        const uint8_t *b = row->b + i * row->b_step;
+        at[last] = i;
+        if (memcmp(a, b, size) != 0)
+            note(difference, at, a, b);
+    }
+}
+
+/* Goes to the next row: counts `at` up without its last dimension; false at the end. */
+static bool next_row(const struct npy_header *header, uint32_t *at)
+{
+    for (uint32_t d = header->rank - 1; d-- > 0;) {
+        if (++at[d] < header->shape[d])
+            return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+static const uint8_t *element(const struct tensor_file *file, const uint32_t *at)
+{
+    int64_t offset = 0;
+    for (uint32_t d = 0; d + 1 < file->header.rank; d++)
+        offset += (int64_t)at[d] * file->strides[d];
+    return file->data + offset * file->header.item_size;
+}
+
+static void compare_rows(const struct tensor_file *a, const struct tensor_file *b,
+                         struct difference *difference)
+{
+    uint32_t at[MLI_MAX_RANK] = {0};
+    uint32_t last = a->header.rank - 1;
+    int64_t size = a->header.item_size;
+    do {
+        struct row row = {.a = element(a, at),
+                          .b = element(b, at),
+                          .a_step = a->strides[last] * size,
+                          .b_step = b->strides[last] * size,
+                          .count = a->header.shape[last]};
+        compare_row(&row, difference, at);
+    } while (next_row(&a->header, at));
+}
+
+int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
+                    struct fault *fault)
+{
+    compare_headers(&a->header, &b->header, difference);
+    if (difference->kind != DIFFERENCE_NONE)
+        return 0;
+    if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
+        return -1;
+    difference->elements = 1;
+    for (uint32_t d = 0; d < a->header.rank; d++)
+        difference->elements *= a->header.shape[d];
+    compare_rows(a, b, difference);
+    return 0;
+}
+
+static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
+{
+    print_shape(out, difference->a.rank, difference->at);
+    out[0] = '[';
+    out[strlen(out) - 1] = ']';
+}
+
+const char *difference_text(const struct difference *difference, const char *a, const char *b,
+                            char out[COMPARE_TEXT_MAX])
+{
+    char left[PRINT_TEXT_MAX], right[PRINT_TEXT_MAX];
+    switch (difference->kind) {
+    case DIFFERENCE_NONE:
+        snprintf(out, COMPARE_TEXT_MAX, "the same");
+        break;
+    case DIFFERENCE_DTYPE:
+        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: %s in %s, %s in %s",
+                 dtype_of_header(&difference->a)->name, a, dtype_of_header(&difference->b)->name,
+                 b);
+        break;
+    case DIFFERENCE_SHAPE:
+        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s",
+                 print_shape(left, difference->a.rank, difference->a.shape), a,
+                 print_shape(right, difference->b.rank, difference->b.shape), b);
+        break;
+    case DIFFERENCE_VALUES:
+        coordinate_text(difference, left);
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "%" PRIu64 " of %" PRIu64 " elements differ, the first at %s: %s in %s, %s in %s",
+                 difference->count, difference->elements, left, difference->a_value, a,
+                 difference->b_value, b);
+        break;
+    }
+    return out;
+}
+
+static void side_json(struct jsonw *w, const char *key, const struct difference *difference,
+                      const struct npy_header *header, const char *value)
+{
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "dtype", dtype_of_header(header)->name);
+    print_json_shape(w, "shape", header->rank, header->shape);
+    if (difference->kind == DIFFERENCE_VALUES)
+        dtype_json(w, "value", dtype_of_header(header), value);
+    jsonw_object_end(w);
+}
+
+void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
+{
+    static const char *const kinds[] = {"none", "dtype", "shape", "values"};
+    if (difference->kind == DIFFERENCE_NONE) {
+        jsonw_null(w, key);
+        return;
+    }
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "kind", kinds[difference->kind]);
+    if (difference->kind == DIFFERENCE_VALUES) {
+        print_json_shape(w, "at", difference->a.rank, difference->at);
+        jsonw_uint(w, "count", difference->count);
+        jsonw_uint(w, "elements", difference->elements);
+    }
+    side_json(w, "a", difference, &difference->a, difference->a_value);
+    side_json(w, "b", difference, &difference->b, difference->b_value);
+    jsonw_object_end(w);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two tensors compared, bit for bit. */
+#ifndef CLI_COMPARE_H
+#define CLI_COMPARE_H
+
+#include <stdint.h>
+
+#include "dtype.h"
+#include "fault.h"
+#include "jsonw.h"
+#include "tensor_file.h"
+
+/* The first thing that differs: the dtype, else the shape, else elements. */
+struct difference {
+    enum { DIFFERENCE_NONE = 0, DIFFERENCE_DTYPE, DIFFERENCE_SHAPE, DIFFERENCE_VALUES } kind;
+    struct npy_header a, b;
+    /* DIFFERENCE_VALUES */
+    uint32_t at[MLI_MAX_RANK]; /* the first, in the order of the coordinates */
+    char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
+    uint64_t count, elements; /* that differ; in all */
+};
+
+/** Compares what the headers say; DIFFERENCE_NONE or _DTYPE or _SHAPE. */
+void compare_headers(const struct npy_header *a, const struct npy_header *b,
+                     struct difference *difference);
+
+/** Compares two open tensors. Returns 0 with *difference filled, or -1 where one can't be read. */
+int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
+                    struct fault *fault);
+
+enum { COMPARE_TEXT_MAX = 320 };
+/** A sentence; `a` and `b` are what the two are called. Returns `out`. */
+const char *difference_text(const struct difference *difference, const char *a, const char *b,
+                            char out[COMPARE_TEXT_MAX]);
+
+/** As member `key`; null where there is no difference. */
+void difference_json(struct jsonw *w, const char *key, const struct difference *difference);
+
+#endif /* CLI_COMPARE_H */

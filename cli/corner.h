@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first few elements along every dimension of a tensor, for the eye. */
+#ifndef CLI_CORNER_H
+#define CLI_CORNER_H
+
+#include <stdint.h>
+
+#include "jsonw.h"
+#include "print.h"
+#include "tensor_file.h"
+
+struct corner {
+    const struct tensor_file *file; /* mapped */
+    uint32_t shape[MLI_MAX_RANK];   /* of the corner */
+};
+
+/** At most `most` elements along each dimension. */
+void corner_init(struct corner *corner, const struct tensor_file *file, uint32_t most);
+
+/** A table of the last two dimensions for each index of the others. */
+void corner_print(const struct corner *corner, const struct print_style *style);
+
+/** {"shape": [...], "values": nested arrays} as member `key`. */
+void corner_json(const struct corner *corner, struct jsonw *w, const char *key);
+
+#endif /* CLI_CORNER_H */

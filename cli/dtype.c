@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dtype.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "print.h"
+
+static const struct dtype dtypes[] = {
+    {"int8", "|i1", 'i', 1, INT8_MAX},    {"uint8", "|u1", 'u', 1, UINT8_MAX},
+    {"int16", "<i2", 'i', 2, INT16_MAX},  {"uint16", "<u2", 'u', 2, UINT16_MAX},
+    {"int32", "<i4", 'i', 4, INT32_MAX},  {"uint32", "<u4", 'u', 4, UINT32_MAX},
+    {"float16", "<f2", 'f', 2, 1u << 11}, {"float32", "<f4", 'f', 4, 1u << 24},
+    {"bool", "|b1", 'b', 1, 1},
+};
+
+enum { DTYPE_COUNT = sizeof(dtypes) / sizeof(dtypes[0]) };
+
+const struct dtype *dtype_from_name(const char *name)
+{
+    const char *names[DTYPE_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < DTYPE_COUNT; i++) {
+        if (strcmp(dtypes[i].name, name) == 0)
+            return &dtypes[i];
+        names[i] = dtypes[i].name;
+    }
+    const char *nearest = nearest_word(name, names);
+    if (nearest)
+        print_error("unknown dtype %s; did you mean %s?", name, nearest);
+    else
+        print_error("unknown dtype %s; one of int8, uint8, int16, uint16, int32, uint32, float16, "
+                    "float32, bool is needed",
+                    name);
+    return NULL;
+}
+
+static const struct dtype *find(char kind, uint32_t size)
+{
+    for (size_t i = 0; i < DTYPE_COUNT; i++) {
+        if (dtypes[i].kind == kind && dtypes[i].size == size)
+            return &dtypes[i];
+    }
+    return &dtypes[1]; /* bytes: cannot happen for a header that was accepted */
+}
+
+const struct dtype *dtype_of_header(const struct npy_header *header)
+{
+    return find(header->kind, header->item_size);
+}
+
+const struct dtype *dtype_of_type(mli_element_type type)
+{
+    bool real = type == MLI_EL_FP_16 || type == MLI_EL_FP_32;
+    return find(real ? 'f' : 'i', (type & 0xff) / 8);
+}
+
+void dtype_to_header(const struct dtype *dtype, struct npy_header *header)
+{
+    snprintf(header->descr, sizeof(header->descr), "%s", dtype->descr);
+    header->kind = dtype->kind;
+    header->item_size = dtype->size;
+}
+
+static double half_to_double(uint16_t half)
+{
+    int exponent = half >> 10 & 31;
+    int fraction = half & 1023;
+    double value;
+    if (exponent == 31)
+        value = fraction ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        value = ldexp(fraction, -24);
+    else
+        value = ldexp(1024 + fraction, exponent - 25);
+    return half & 0x8000 ? -value : value;
+}
+
+/* Rounds to nearest, ties to even; beyond the range is infinity. */
+static uint16_t half_from_double(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    double magnitude = fabs(value);
+    if (isnan(value))
+        return sign | 0x7e00;
+    if (magnitude == 0)
+        return sign;
+    if (magnitude >= 65520)
+        return sign | 0x7c00;
+    int exponent;
+    frexp(magnitude, &exponent);
+    if (exponent < -13)
+        exponent = -13; /* subnormal: the step stays that of the smallest normal numbers */
+    uint16_t steps = (uint16_t)rint(ldexp(magnitude, 11 - exponent));
+    /* A carry out of the fraction runs into the exponent, as it should. */
+    return sign | (uint16_t)(((uint16_t)(exponent + 13) << 10) + steps);
+}
+
+/* The element as a number in *integer, or (floats) in the result. */
+static double load(const struct dtype *dtype, const void *element, int64_t *integer)
+{
+    uint32_t bits = 0;
+    memcpy(&bits, element, dtype->size);
+    if (dtype->kind == 'f' && dtype->size == 2)
+        return half_to_double((uint16_t)bits);
+    if (dtype->kind == 'f') {
+        float value;
+        memcpy(&value, &bits, sizeof(value));
+        return (double)value;
+    }
+    *integer = bits;
+    if (dtype->kind == 'i' && dtype->size == 1)
+        *integer = (int8_t)bits;
+    if (dtype->kind == 'i' && dtype->size == 2)
+        *integer = (int16_t)bits;
+    if (dtype->kind == 'i' && dtype->size == 4)
+        *integer = (int32_t)bits;
+    return 0;
+}
+
+const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX])
+{
+    int64_t integer = 0;
+    double value = load(dtype, element, &integer);
+    if (dtype->kind != 'f') {
+        snprintf(out, DTYPE_TEXT_MAX, "%" PRId64, integer);
+        return out;
+    }
+    /* The fewest digits that give this value back. */
+    for (int digits = 1; digits <= 9; digits++) {
+        snprintf(out, DTYPE_TEXT_MAX, "%.*g", digits, value);
+        double back = strtod(out, NULL);
+        if (dtype->size == 2 ? half_from_double(back) == half_from_double(value)
+                             : (float)back == (float)value)
+            break;
+    }
+    return out;
+}
+
+void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text)
+{
+    if (dtype->kind == 'f')
+        jsonw_string(w, key, text);
+    else
+        jsonw_int(w, key, strtoll(text, NULL, 10));
+}
+
+void dtype_store(const struct dtype *dtype, double value, void *element)
+{
+    if (dtype->kind != 'f') {
+        dtype_store_uint(dtype, (uint64_t)(int64_t)value, element);
+        return;
+    }
+    uint16_t half = half_from_double(value);
+    float single = (float)value;
+    if (dtype->size == 2)
+        memcpy(element, &half, sizeof(half));
+    else
+        memcpy(element, &single, sizeof(single));
+}
+
+void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element)
+{
+    if (dtype->kind == 'f') {
+        dtype_store(dtype, (double)value, element);
+        return;
+    }
+    if (dtype->kind == 'b')
+        value &= 1;
+    /* .npy files of ours are little-endian. */
+    _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements would need swapping");
+    memcpy(element, &value, dtype->size);
+}

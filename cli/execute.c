@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "execute.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* What a service that keeps its deadlines may take longer than the job's own timeout. */
+enum { GRACE_MS = 3000 };
+
+void outcome_finish(struct outcome *outcome)
+{
+    job_result_finish(&outcome->result);
+    *outcome = (struct outcome){0};
+}
+
+void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
+{
+    outcome->src = resolved->src.header;
+    outcome->dst = resolved->whole.header;
+    outcome->type = resolved->wire.src.desc.type;
+    outcome->described = true;
+}
+
+/* Gives the output its size before anything moves, and an update its bytes. */
+static int prepare_output(struct resolved *r, struct fault *fault)
+{
+    uint64_t size = (uint64_t)r->whole.stat.st_size;
+    if (r->before.fd >= 0)
+        return output_copy(&r->output, r->before.fd, size, fault);
+    return output_reserve(&r->output, size, fault);
+}
+
+/* The service speaks of the job it was sent, as "/cfg/offset/1" or "/params/cfg/offset/1"; its
+ * descriptors are our files. */
+static void translate(struct fault *fault)
+{
+    static const char params[] = "/params";
+    size_t length = sizeof(params) - 1;
+    if (strncmp(fault->pointer, params, length) == 0 && strchr("/", fault->pointer[length]))
+        memmove(fault->pointer, fault->pointer + length, strlen(fault->pointer + length) + 1);
+    if (strcmp(fault->pointer, "/src/fd") == 0)
+        strcpy(fault->pointer, "/src/file");
+    if (strcmp(fault->pointer, "/dst/fd") == 0)
+        strcpy(fault->pointer, "/dst/file");
+}
+
+static int submit(struct client *client, const struct resolved *r, struct job_result *result,
+                  struct fault *fault)
+{
+    struct jsonw request;
+    struct rpc_reply reply;
+    const int fds[RESOLVED_FDS] = {[RESOLVED_FD_SRC] = r->src.fd, [RESOLVED_FD_DST] = r->output.fd};
+    jsonw_init(&request);
+    rpc_write_submit(&request, client->id, RESOLVED_FDS, &r->wire);
+    uint32_t timeout = r->wire.timeout_ms;
+    int patience = timeout && timeout < INT32_MAX - GRACE_MS ? (int)timeout + GRACE_MS : -1;
+    int status = client_call(client, &request, fds, RESOLVED_FDS, patience, &reply, fault);
+    jsonw_finish(&request);
+    if (status) {
+        translate(fault);
+        return -1;
+    }
+    status = job_result_read(&reply.result, result);
+    if (status)
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "the daemon's result cannot be read: %s",
+                  reply.fault.text);
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+/* The service must have done what was planned here, or the header would lie. */
+static int check_result(const struct resolved *r, const struct job_result *result,
+                        struct fault *fault)
+{
+    if (result->dst.rank == r->result.rank &&
+        memcmp(result->dst.shape, r->result.shape, r->result.rank * sizeof(uint32_t)) == 0)
+        return 0;
+    return fault_set(fault, FAULT_INTERNAL, "/dst",
+                     "dst: the daemon reports another shape than the move has");
+}
+
+static int write_header(struct resolved *r, struct fault *fault)
+{
+    char bytes[NPY_FORMAT_SIZE];
+    struct npy_header header = r->whole.header;
+    if (!r->whole.npy || r->before.fd >= 0)
+        return 0; /* raw, or copied with the rest */
+    if (npy_format(&header, bytes, sizeof(bytes)))
+        return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header does not fit");
+    return output_write(&r->output, bytes, sizeof(bytes), 0, fault);
+}
+
+static int write_params(struct resolved *r, const struct job_result *result, struct fault *fault)
+{
+    if (!r->params_path)
+        return 0;
+    struct tensor_desc only_params = result->dst; /* borrows its arrays */
+    only_params.rank = only_params.stride_count = 0;
+    only_params.has_strides = false;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    tensor_desc_write(&w, &only_params);
+    jsonw_object_end(&w);
+    jsonw_newline(&w);
+    const char *text = jsonw_text(&w);
+    int status = text ? output_write(&r->params, text, w.length, 0, fault)
+                      : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    jsonw_finish(&w);
+    return status;
+}
+
+static int compare_with_golden(struct resolved *r, struct outcome *outcome, struct fault *fault)
+{
+    if (r->job->expect.where == TENSOR_NOWHERE)
+        return 0;
+    struct tensor_file output = r->whole;
+    output.fd = r->output.fd;
+    int status = compare_tensors(&output, &r->expect, &outcome->difference, fault);
+    output.fd = -1; /* stays r->output's */
+    tensor_file_close(&output);
+    outcome->compared = status == 0;
+    return status;
+}
+
+/* The parameters come first: once the output is there, all is. */
+static int commit(struct resolved *r, struct fault *fault)
+{
+    if (r->params_path && output_commit(&r->params, false, fault))
+        return -1;
+    return output_commit(&r->output, false, fault);
+}
+
+static int run(struct client *client, const struct job_file *file, const struct job *job,
+               struct outcome *outcome)
+{
+    struct fault *fault = &outcome->fault;
+    struct resolved r;
+    int status = resolved_init(&r, file, job, NULL, fault);
+    if (status)
+        goto out;
+    outcome_describe(outcome, &r);
+    status = prepare_output(&r, fault);
+    if (status)
+        goto out;
+    status = submit(client, &r, &outcome->result, fault);
+    if (status)
+        goto out;
+    if (check_result(&r, &outcome->result, fault) || write_header(&r, fault) ||
+        write_params(&r, &outcome->result, fault) || commit(&r, fault)) {
+        status = -1;
+        goto out;
+    }
+    outcome->moved = true;
+    status = compare_with_golden(&r, outcome, fault);
+out:
+    resolved_finish(&r);
+    return status;
+}
+
+void execute_job(void *context, const struct job_file *file, const struct job *job,
+                 struct outcome *outcome)
+{
+    if (run(context, file, job, outcome)) {
+        fault_prefix(&outcome->fault, job->pointer);
+        outcome->exit = exit_code_of(&outcome->fault);
+    } else if (outcome->difference.kind != DIFFERENCE_NONE) {
+        outcome->exit = EXIT_CODE_FAILED;
+    }
+}

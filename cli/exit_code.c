@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "exit_code.h"
+
+enum exit_code exit_code_of(const struct fault *fault)
+{
+    switch (fault->code) {
+    case FAULT_NONE:
+        return EXIT_CODE_DONE;
+    case FAULT_PARSE_ERROR:
+    case FAULT_INVALID_REQUEST:
+    case FAULT_METHOD_NOT_FOUND:
+    case FAULT_INVALID_PARAMS:
+    case FAULT_REFUSED:
+    case FAULT_BAD_DESCRIPTOR:
+        return EXIT_CODE_INVALID;
+    case FAULT_SHUTTING_DOWN:
+    case FAULT_STREAM_ERROR:
+        return EXIT_CODE_LOST;
+    case FAULT_TIMED_OUT:
+    case FAULT_CANCELLED:
+        return EXIT_CODE_STOPPED;
+    case FAULT_INTERNAL:
+    case FAULT_LIMIT:
+    case FAULT_IO_ERROR:
+        break;
+    }
+    return EXIT_CODE_FAILED;
+}

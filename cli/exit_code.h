@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What mlictl tells its caller by its exit code. */
+#ifndef CLI_EXIT_CODE_H
+#define CLI_EXIT_CODE_H
+
+#include "fault.h"
+
+/* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
+#define EXIT_CODE_TABLE(X)                                                                         \
+    X(DONE, 0, "all done; diff: the tensors are the same")                                         \
+    X(FAILED, 1, "a job failed, a result did not match, or diff found a difference")               \
+    X(INVALID, 2, "wrong usage, or an invalid job (also one that libmli refuses)")                 \
+    X(LOST, 3, "no daemon listens, or the connection to it was lost")                              \
+    X(STOPPED, 4, "cancelled (^C, SIGTERM) or timed out")
+
+enum exit_code {
+#define EXIT_CODE_ENUM(name, number, text) EXIT_CODE_##name = (number),
+    EXIT_CODE_TABLE(EXIT_CODE_ENUM)
+#undef EXIT_CODE_ENUM
+};
+
+/** The exit code that goes with a fault, whether the service reported it or mlictl itself. */
+enum exit_code exit_code_of(const struct fault *fault);
+
+#endif /* CLI_EXIT_CODE_H */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "inputs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "compare.h"
+
+/* A fault that a file gave rise to gets its place in the job. */
+static int blame(struct fault *fault, const char *tensor)
+{
+    char pointer[32];
+    snprintf(pointer, sizeof(pointer), "/%s/file", tensor);
+    return fault_set(fault, fault->code, pointer, "%s.file: %s", tensor, fault->text);
+}
+
+/* Opens a tensor file, or takes it from those that earlier jobs would have written. */
+static int open_tensor(struct tensor_file *file, const struct produced *produced,
+                       const struct tensor_ref *ref, const char *path, struct fault *fault)
+{
+    if (produced && produced_find(produced, path, file))
+        return 0;
+    return tensor_file_open(file, path, tensor_ref_format(ref) == FILE_FORMAT_NPY, fault);
+}
+
+/* A raw file is what the job says. */
+static int describe_raw(struct tensor_file *file, const struct tensor_ref *ref,
+                        const struct dtype *dtype, struct fault *fault)
+{
+    struct npy_header header = {.rank = ref->desc.rank, .data_offset = ref->offset};
+    memcpy(header.shape, ref->desc.shape, sizeof(header.shape));
+    dtype_to_header(dtype, &header);
+    return tensor_file_set_raw(file, &header, ref->desc.has_strides ? ref->desc.strides : NULL,
+                               fault);
+}
+
+static int check_type(const struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *header = &r->src.header;
+    const struct tensor_desc *desc = &r->wire.src.desc;
+    uint32_t size = (desc->type & 0xff) / 8;
+    if (size != header->item_size)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
+                         "src.type: %s has elements of %" PRIu32
+                         " B, those of %s (%s) have %" PRIu32 " B",
+                         element_type_name(desc->type), size, r->src.shown,
+                         dtype_of_header(header)->name, header->item_size);
+    if (tensor_desc_check(desc, fault)) {
+        fault_prefix(fault, "/src");
+        return -1;
+    }
+    return 0;
+}
+
+int inputs_open_src(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_ref *ref = &r->job->src;
+    struct tensor_ref *wire = &r->wire.src;
+    if (open_tensor(&r->src, produced, ref, r->src_path, fault))
+        return blame(fault, "src");
+    if (!r->src.npy && describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault))
+        return blame(fault, "src");
+    const struct npy_header *header = &r->src.header;
+    if (tensor_desc_copy(&wire->desc, &ref->desc))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    wire->where = TENSOR_IN_FD;
+    wire->fd = RESOLVED_FD_SRC;
+    wire->offset = header->data_offset;
+    tensor_file_describe(&r->src, &wire->desc);
+    if (!wire->desc.has_type)
+        wire->desc.type = npy_default_type(header);
+    wire->desc.has_type = true;
+    return check_type(r, fault);
+}
+
+static int check_before(const struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *src = &r->src.header, *before = &r->before.header;
+    struct difference difference;
+    compare_headers(src, before, &difference);
+    if (difference.kind == DIFFERENCE_DTYPE)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
+                         "dst.file: %s holds %s, the source %s; an update keeps the dtype",
+                         r->before.shown, dtype_of_header(before)->name,
+                         dtype_of_header(src)->name);
+    if (before->rank != src->rank)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
+                         "dst.file: %s has %" PRIu32 " dimensions, the source %" PRIu32,
+                         r->before.shown, before->rank, src->rank);
+    return 0;
+}
+
+int inputs_open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_ref *ref = &r->job->dst;
+    if (!ref->update)
+        return 0;
+    if (open_tensor(&r->before, produced, ref, r->dst_path, fault))
+        return blame(fault, "dst");
+    if (!r->before.npy && ref->desc.rank == 0)
+        return 0;
+    if (!r->before.npy && describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
+        return blame(fault, "dst");
+    return check_before(r, fault);
+}
+
+/* A raw golden file holds what the output holds, no byte more: elements that a .npy output has
+ * after its header, or the whole of a raw output. */
+static int describe_raw_expect(struct resolved *r, struct fault *fault)
+{
+    struct npy_header header = r->whole.header;
+    uint64_t wanted = (uint64_t)r->whole.stat.st_size;
+    if (r->whole.npy) {
+        wanted -= header.data_offset;
+        header.data_offset = 0;
+    }
+    uint64_t size = (uint64_t)r->expect.stat.st_size;
+    if (size != wanted)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL,
+                         "%s: %" PRIu64 " B, the output will have %" PRIu64 " B", r->expect.shown,
+                         size, wanted);
+    return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
+}
+
+int inputs_open_expect(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    if (r->job->expect.where == TENSOR_NOWHERE)
+        return 0;
+    if (open_tensor(&r->expect, produced, &r->job->expect, r->expect_path, fault))
+        return blame(fault, "expect");
+    if (!r->expect.npy && describe_raw_expect(r, fault))
+        return blame(fault, "expect");
+    return 0;
+}
+
+static int check_distinct(const char *output, const char *member, const char *input,
+                          const char *what, struct fault *fault)
+{
+    if (!output || !input || !place_same_file(output, input))
+        return 0;
+    char pointer[32], shown[PRINT_PATH_MAX];
+    snprintf(pointer, sizeof(pointer), "/dst/%s", member);
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                     "dst.%s: %s is the same file as %s; an output must be a file of its own",
+                     member, print_path(shown, output), what);
+}
+
+int inputs_check_distinct(const struct resolved *r, struct fault *fault)
+{
+    if (check_distinct(r->dst_path, "file", r->src_path, "src.file", fault) ||
+        check_distinct(r->dst_path, "file", r->expect_path, "expect.file", fault) ||
+        check_distinct(r->params_path, "params", r->src_path, "src.file", fault) ||
+        check_distinct(r->params_path, "params", r->expect_path, "expect.file", fault) ||
+        check_distinct(r->params_path, "params", r->dst_path, "dst.file", fault))
+        return -1;
+    return 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+
+static int unknown(const struct option *table, const char *word, size_t length)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%.*s", (int)length, word);
+    const char *names[OPTIONS_MAX + 1];
+    size_t count = 0;
+    for (const struct option *o = table; o->name; o++)
+        names[count++] = o->name;
+    names[count] = NULL;
+    const char *nearest = nearest_word(name, names);
+    if (nearest)
+        print_error("unknown option --%s; did you mean --%s?", name, nearest);
+    else
+        print_error("unknown option --%s", name);
+    return -1;
+}
+
+static const struct option *find_long(const struct option *table, const char *word, size_t length)
+{
+    for (const struct option *o = table; o->name; o++) {
+        if (strlen(o->name) == length && memcmp(o->name, word, length) == 0)
+            return o;
+    }
+    return NULL;
+}
+
+static const struct option *find_letter(const struct option *table, char letter)
+{
+    for (const struct option *o = table; o->name; o++) {
+        if (o->letter && o->letter == letter)
+            return o;
+    }
+    return NULL;
+}
+
+/* Notes one option; `inline_value` is what followed "=", or null. May take the next word. */
+static int take(struct options *options, const struct option *option, const char *inline_value,
+                char **words, int *used)
+{
+    const char *value = "";
+    if (!option->value && inline_value) {
+        print_error("--%s takes no value", option->name);
+        return -1;
+    }
+    if (option->value) {
+        value = inline_value ? inline_value : words[1];
+        if (!value) {
+            print_error("--%s needs a value: --%s %s", option->name, option->name, option->value);
+            return -1;
+        }
+        *used = inline_value ? 1 : 2;
+    }
+    size_t index = (size_t)(option - options->table);
+    if (options->values[index] && option->value) {
+        print_error("--%s is given twice", option->name);
+        return -1;
+    }
+    options->values[index] = value;
+    return 0;
+}
+
+/* One word that begins with a dash. *used: how many words it took. */
+static int parse_word(struct options *options, char **words, int *used)
+{
+    const char *word = words[0];
+    *used = 1;
+    if (word[1] == '-') {
+        const char *name = word + 2;
+        size_t length = strcspn(name, "=");
+        const struct option *option = find_long(options->table, name, length);
+        if (!option)
+            return unknown(options->table, name, length);
+        return take(options, option, name[length] ? name + length + 1 : NULL, words, used);
+    }
+    const struct option *option = find_letter(options->table, word[1]);
+    if (!option) {
+        print_error("unknown option %s", word);
+        return -1;
+    }
+    if (word[2] && !option->value) {
+        print_error("unknown option %s; short options stand alone", word);
+        return -1;
+    }
+    return take(options, option, word[2] ? word + 2 : NULL, words, used);
+}
+
+int options_parse(struct options *options, const struct option *table, int argc, char **argv)
+{
+    *options = (struct options){.table = table, .arguments = argv};
+    bool only_arguments = false;
+    for (int i = 0; i < argc;) {
+        char *word = argv[i];
+        int used = 1;
+        if (!only_arguments && strcmp(word, "--") == 0) {
+            only_arguments = true;
+        } else if (!only_arguments && word[0] == '-' && word[1]) {
+            if (parse_word(options, argv + i, &used))
+                return -1;
+        } else {
+            /* Arguments gather at the front of argv, over words already read. */
+            options->arguments[options->argument_count++] = word;
+        }
+        i += used;
+    }
+    return 0;
+}
+
+const char *options_get(const struct options *options, const char *name)
+{
+    const struct option *option = find_long(options->table, name, strlen(name));
+    return option ? options->values[option - options->table] : NULL;
+}
+
+int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
+                 uint64_t *out)
+{
+    const char *text = options_get(options, name);
+    if (!text)
+        return 0;
+    char *end;
+    size_t digits = strspn(text, "0123456789");
+    uint64_t value = strtoull(text, &end, 10);
+    if (digits == 0 || digits > 19 || *end || value < min || value > max) {
+        print_error("--%s %s: an integer from %" PRIu64 " to %" PRIu64 " is needed", name, text,
+                    min, max);
+        return -1;
+    }
+    *out = value;
+    return 0;
+}
+
+struct print_style options_style(const struct options *options)
+{
+    return (struct print_style){.json = options_get(options, "json") != NULL,
+                                .quiet = options_get(options, "quiet") != NULL};
+}
+
+void options_help(const struct option *table)
+{
+    for (const struct option *o = table; o->name; o++) {
+        char left[48];
+        snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
+                 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("  %-26s %s\n", left, o->help);
+    }
+}

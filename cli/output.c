@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cancel.h"
+#include "print.h"
+
+enum {
+    COPY_BYTES = 1 << 18, /* through memory */
+    COPY_RANGE = 64 << 20 /* inside the kernel: as long as ^C may have to wait */
+};
+
+/* "dst.file: out.npy: cannot be created: Permission denied" for pointer /dst/file. */
+static int refuse(const struct output *output, enum fault_code code, const char *what,
+                  const char *why, struct fault *fault)
+{
+    char member[32], shown[PRINT_PATH_MAX];
+    snprintf(member, sizeof(member), "%s", output->pointer ? output->pointer + 1 : "");
+    for (char *slash = strchr(member, '/'); slash; slash = strchr(slash, '/'))
+        *slash = '.';
+    return fault_set(fault, code, output->pointer, "%s%s%s: %s: %s", member, *member ? ": " : "",
+                     print_path(shown, output->path), what, why);
+}
+
+/* A place that cannot be written is a bad job; storage that gives out is a job that failed. */
+static int complain(const struct output *output, int error, const char *what, struct fault *fault)
+{
+    bool storage = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
+                   error == ENOMEM || error == EMFILE || error == ENFILE;
+    return refuse(output, storage ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS, what, strerror(error),
+                  fault);
+}
+
+/* Where the file shall appear, links followed, and that nothing but a file is there now. */
+static int find_target(struct output *output, struct fault *fault)
+{
+    struct stat now;
+    if (stat(output->path, &now) == 0) {
+        if (!S_ISREG(now.st_mode))
+            return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced",
+                          "it is no regular file", fault);
+        output->target = realpath(output->path, NULL);
+    } else if (errno != ENOENT) {
+        return complain(output, errno, "cannot be looked up", fault);
+    }
+    if (!output->target)
+        output->target = strdup(output->path);
+    if (!output->target)
+        return fault_set(fault, FAULT_INTERNAL, output->pointer, "out of memory");
+    char *slash = strrchr(output->target, '/');
+    output->name = slash ? slash + 1 : output->target;
+    if (!*output->name)
+        return complain(output, EISDIR, "cannot be created", fault);
+    return 0;
+}
+
+static int open_directory(struct output *output)
+{
+    int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    if (output->name == output->target)
+        return open(".", flags);
+    if (output->name == output->target + 1)
+        return open("/", flags);
+    output->name[-1] = '\0';
+    int fd = open(output->target, flags);
+    output->name[-1] = '/';
+    return fd;
+}
+
+static void choose_hidden(struct output *output)
+{
+    uint64_t number = 0;
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+        number = (uint64_t)getpid();
+    snprintf(output->hidden, sizeof(output->hidden), ".mlictl-%016" PRIx64, number);
+}
+
+/* File systems without nameless files: a name nobody else has, until commit or finish. */
+static int open_hidden(struct output *output)
+{
+    choose_hidden(output);
+    int fd = openat(output->directory, output->hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        output->hidden[0] = '\0';
+    return fd;
+}
+
+static bool has_proc(void)
+{
+    return access("/proc/self/fd", X_OK) == 0;
+}
+
+int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
+{
+    *output = (struct output){.path = path, .pointer = pointer, .directory = -1, .fd = -1};
+    if (find_target(output, fault))
+        return -1;
+    output->directory = open_directory(output);
+    if (output->directory < 0)
+        return complain(output, errno, "its directory cannot be opened", fault);
+    if (strlen(output->name) > NAME_MAX)
+        return complain(output, ENAMETOOLONG, "cannot be created", fault);
+    if (has_proc())
+        output->fd = openat(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+    bool unknown = output->fd < 0 && (!has_proc() || errno == EOPNOTSUPP || errno == EISDIR ||
+                                      errno == EINVAL || errno == ENOENT);
+    if (unknown)
+        output->fd = open_hidden(output);
+    if (output->fd < 0)
+        return complain(output, errno, "cannot be created", fault);
+    return 0;
+}
+
+int output_reserve(struct output *output, uint64_t size, struct fault *fault)
+{
+    int error;
+    do {
+        error = fallocate(output->fd, 0, 0, (off_t)size) ? errno : 0;
+    } while (error == EINTR && !cancel_requested());
+    if (error == EINTR)
+        return cancel_fault(fault);
+    if (error == EOPNOTSUPP || error == ENOSYS)
+        error = ftruncate(output->fd, (off_t)size) ? errno : 0;
+    if (error) {
+        char bytes[PRINT_TEXT_MAX], what[PRINT_TEXT_MAX + 16];
+        snprintf(what, sizeof(what), "%s needed", print_bytes(bytes, size));
+        return complain(output, error, what, fault);
+    }
+    return 0;
+}
+
+/* The rest of `from` through memory. Returns 0 or -errno; -ENODATA: it is shorter than it was. */
+static int copy_bytes(int from, int to, uint64_t done, uint64_t size)
+{
+    char *buffer = malloc(COPY_BYTES);
+    if (!buffer)
+        return -ENOMEM;
+    int result = 0;
+    while (done < size && !result && !cancel_requested()) {
+        size_t want = size - done < COPY_BYTES ? (size_t)(size - done) : COPY_BYTES;
+        ssize_t got = pread(from, buffer, want, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        ssize_t put = got > 0 ? pwrite(to, buffer, (size_t)got, (off_t)done) : got;
+        if (put < 0 && errno != EINTR)
+            result = -errno;
+        else if (put == 0)
+            result = -ENODATA;
+        else if (put > 0)
+            done += (uint64_t)put;
+    }
+    free(buffer);
+    return result;
+}
+
+static int copy_range(int from, int to, uint64_t size)
+{
+    loff_t in = 0, out = 0;
+    while ((uint64_t)in < size && !cancel_requested()) {
+        uint64_t left = size - (uint64_t)in;
+        ssize_t got =
+            copy_file_range(from, &in, to, &out, left < COPY_RANGE ? (size_t)left : COPY_RANGE, 0);
+        if (got > 0 || (got < 0 && errno == EINTR))
+            continue;
+        bool cannot =
+            got == 0 || errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+        return cannot ? copy_bytes(from, to, (uint64_t)in, size) : -errno;
+    }
+    return 0;
+}
+
+int output_copy(struct output *output, int from, uint64_t size, struct fault *fault)
+{
+    struct stat now;
+    if (fstat(from, &now) || fchmod(output->fd, now.st_mode & 0777))
+        return complain(output, errno, "cannot take over permissions", fault);
+    int error = copy_range(from, output->fd, size);
+    if (cancel_requested())
+        return cancel_fault(fault);
+    if (error)
+        return complain(output, -error, "cannot be copied", fault);
+    return 0;
+}
+
+int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,
+                 struct fault *fault)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t put =
+            pwrite(output->fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return complain(output, put < 0 ? errno : EIO, "cannot be written", fault);
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+static int link_as(const struct output *output, const char *name)
+{
+    char self[40];
+    snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+    return linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+/* Gives the file its place; the hidden name, if it has one, is gone afterwards or still noted. */
+static int take_place(struct output *output, bool fresh)
+{
+    if (!output->hidden[0]) {
+        int error = link_as(output, output->name);
+        if (error != -EEXIST || fresh)
+            return error;
+        /* There is no way to link over a file: a second name, then rename. */
+        choose_hidden(output);
+        error = link_as(output, output->hidden);
+        if (error) {
+            output->hidden[0] = '\0';
+            return error;
+        }
+    } else if (fresh && faccessat(output->directory, output->name, F_OK, 0) == 0) {
+        return -EEXIST;
+    }
+    if (renameat(output->directory, output->hidden, output->directory, output->name))
+        return -errno;
+    output->hidden[0] = '\0';
+    return 0;
+}
+
+static void remove_hidden(struct output *output)
+{
+    if (output->hidden[0])
+        unlinkat(output->directory, output->hidden, 0);
+    output->hidden[0] = '\0';
+}
+
+int output_commit(struct output *output, bool fresh, struct fault *fault)
+{
+    sigset_t old;
+    cancel_hold(&old);
+    int error = take_place(output, fresh);
+    remove_hidden(output);
+    cancel_admit(&old);
+    return error ? complain(output, -error, "cannot be put in place", fault) : 0;
+}
+
+void output_finish(struct output *output)
+{
+    remove_hidden(output);
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->directory >= 0)
+        close(output->directory);
+    free(output->target);
+    *output = (struct output){.fd = -1, .directory = -1};
+}

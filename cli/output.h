@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A file that appears whole or not at all: written without a name, then linked into place. Where
+ * the file system knows no nameless files it has a hidden name that output_finish() removes.
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fault.h"
+
+struct output {
+    const char *path;    /* borrowed; for messages */
+    const char *pointer; /* JSON pointer for faults, or null */
+    char *target;        /* where it will appear; links are followed */
+    char *name;          /* last part of target */
+    int directory;
+    int fd;
+    char hidden[32]; /* its name until it is in place; empty: none */
+};
+
+/**
+ * Begins a file that will appear at `path`; `pointer` goes into faults. Refuses what exists there
+ * and is no regular file. The strings must stay alive. Returns 0 or -1; output_finish() is legal
+ * after both.
+ */
+int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
+
+/** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
+int output_reserve(struct output *output, uint64_t size, struct fault *fault);
+
+/** Fills it with the first `size` bytes of `from` and takes over its permissions. */
+int output_copy(struct output *output, int from, uint64_t size, struct fault *fault);
+
+int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,
+                 struct fault *fault);
+
+/** Puts it in place; a file that is there already is replaced, or (`fresh`) is an error. */
+int output_commit(struct output *output, bool fresh, struct fault *fault);
+
+/** Ends it; without a commit it never was. */
+void output_finish(struct output *output);
+
+#endif /* CLI_OUTPUT_H */

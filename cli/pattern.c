@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pattern.h"
+
+#include <string.h>
+
+bool pattern_from_name(const char *name, enum pattern_kind *kind)
+{
+    static const char *const names[] = {
+#define PATTERN_NAME(name, text) #name,
+        PATTERN_TABLE(PATTERN_NAME)
+#undef PATTERN_NAME
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], name) == 0) {
+            *kind = (enum pattern_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Position in the order of the coordinates. */
+static void set_flat_weights(struct pattern *pattern)
+{
+    uint64_t weight = 1;
+    for (uint32_t d = pattern->header->rank; d-- > 0;) {
+        pattern->weights[d] = weight;
+        weight *= pattern->header->shape[d];
+    }
+}
+
+/*
+ * Every coordinate in decimal digits of its own, where the dtype has room for the largest: in
+ * (4, 6, 8) the element at [1, 2, 3] is 123.
+ */
+static bool set_decimal_weights(struct pattern *pattern)
+{
+    uint64_t weight = 1, largest = 0;
+    for (uint32_t d = pattern->header->rank; d-- > 0;) {
+        uint64_t last = pattern->header->shape[d] - 1;
+        pattern->weights[d] = weight;
+        largest += last * weight;
+        if (largest > pattern->dtype->exact_max)
+            return false;
+        do {
+            weight *= 10;
+            last /= 10;
+        } while (last > 0);
+    }
+    return true;
+}
+
+void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct npy_header *header,
+                  uint64_t seed)
+{
+    *pattern = (struct pattern){
+        .kind = kind, .dtype = dtype_of_header(header), .header = header, .seed = seed};
+    if (kind == PATTERN_index)
+        pattern->decimal = set_decimal_weights(pattern);
+    if (!pattern->decimal)
+        set_flat_weights(pattern);
+}
+
+/* splitmix64: the n-th number of a sequence without those before it. */
+static uint64_t random_number(uint64_t seed, uint64_t n)
+{
+    uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void store_random(const struct pattern *pattern, uint64_t position, void *element)
+{
+    uint64_t number = random_number(pattern->seed, position);
+    if (pattern->dtype->kind == 'f')
+        dtype_store(pattern->dtype, (double)(number >> 11) * 0x1p-52 - 1.0, element);
+    else
+        dtype_store_uint(pattern->dtype, number, element);
+}
+
+void pattern_store(const struct pattern *pattern, const uint32_t *at, void *element)
+{
+    uint64_t value = 0, sum = 0;
+    for (uint32_t d = 0; d < pattern->header->rank; d++) {
+        value += at[d] * pattern->weights[d];
+        sum += at[d];
+    }
+    switch (pattern->kind) {
+    case PATTERN_random:
+        store_random(pattern, value, element);
+        return;
+    case PATTERN_zeros:
+        value = 0;
+        break;
+    case PATTERN_ones:
+        value = 1;
+        break;
+    case PATTERN_checker:
+        value = sum & 1;
+        break;
+    case PATTERN_index:
+    case PATTERN_ramp:
+        /* Integers wrap by themselves; floats stay where every integer is exact. */
+        if (pattern->dtype->kind == 'f')
+            value %= pattern->dtype->exact_max + 1;
+        break;
+    }
+    dtype_store_uint(pattern->dtype, value, element);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values for tensors that are made up: what `mlictl gen` writes. */
+#ifndef CLI_PATTERN_H
+#define CLI_PATTERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dtype.h"
+#include "npy.h"
+
+/* X(name, meaning), for the enum and the help. */
+#define PATTERN_TABLE(X)                                                                           \
+    X(index, "each element tells its coordinate, so that a moved one shows where it came from")    \
+    X(ramp, "0, 1, 2, ... in the order of the coordinates, wrapping round")                        \
+    X(zeros, "0")                                                                                  \
+    X(ones, "1")                                                                                   \
+    X(checker, "0 and 1 in turn along every dimension")                                            \
+    X(random, "any value of an integer type; floats from -1 to 1; the same for the same --seed")
+
+enum pattern_kind {
+#define PATTERN_ENUM(name, text) PATTERN_##name,
+    PATTERN_TABLE(PATTERN_ENUM)
+#undef PATTERN_ENUM
+};
+
+struct pattern {
+    enum pattern_kind kind;
+    const struct dtype *dtype;
+    const struct npy_header *header;
+    uint64_t seed;
+    uint64_t weights[MLI_MAX_RANK]; /* value = sum of coordinate * weight */
+    bool decimal;                   /* weights are powers of ten */
+};
+
+/** False where no pattern has that name. */
+bool pattern_from_name(const char *name, enum pattern_kind *kind);
+
+/** Prepares a pattern of `kind` for the tensor that `header` (which must stay alive) describes. */
+void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct npy_header *header,
+                  uint64_t seed);
+
+/** Stores the element at a coordinate. */
+void pattern_store(const struct pattern *pattern, const uint32_t *at, void *element);
+
+#endif /* CLI_PATTERN_H */

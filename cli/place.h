@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a file is or would be: its directory and its name in it, however the path is spelt. */
+#ifndef CLI_PLACE_H
+#define CLI_PLACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct place {
+    dev_t device; /* of the directory */
+    ino_t inode;
+    const char *name; /* part of the path */
+};
+
+/** False where there is no such directory. */
+bool place_of(const char *path, struct place *place);
+
+bool place_same(const struct place *a, const struct place *b);
+
+/** Whether two paths mean one file, be it there or not. */
+bool place_same_file(const char *a, const char *b);
+
+#endif /* CLI_PLACE_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+
+/*
+ * Texts may quote bytes of a file or a path: control characters would act on the terminal, so
+ * they are shown as '?'.
+ */
+static void put_line(FILE *stream, char *line)
+{
+    for (char *c = line; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+    fprintf(stream, "%s\n", line);
+}
+
+void print_error(const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fputs("mlictl: ", stderr);
+    put_line(stderr, line);
+}
+
+void print_fault(const char *file, const struct fault *fault)
+{
+    char place[32] = "";
+    if (fault->line)
+        snprintf(place, sizeof(place), ":%u:%u", fault->line, fault->column);
+    const char *pointer = fault->has_pointer ? fault->pointer : "";
+    print_error("%s%s%s%s%s%s", file ? file : "", file ? place : "", file ? ": " : "", pointer,
+                *pointer ? ": " : "", fault->text);
+}
+
+enum exit_code print_failure(const struct print_style *style, const char *file,
+                             const struct fault *fault)
+{
+    enum exit_code code = exit_code_of(fault);
+    print_fault(file, fault);
+    if (style->json) {
+        struct jsonw w;
+        jsonw_init(&w);
+        jsonw_object_begin(&w, NULL);
+        if (file)
+            jsonw_string(&w, "file", file);
+        jsonw_uint(&w, "exit", code);
+        print_json_fault(&w, "error", fault);
+        jsonw_object_end(&w);
+        print_json(&w);
+    }
+    return code;
+}
+
+void print_line(const struct print_style *style, const char *format, ...)
+{
+    if (style->json || style->quiet)
+        return;
+    char line[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    put_line(stdout, line);
+}
+
+void print_json(struct jsonw *w)
+{
+    const char *text = jsonw_text(w);
+    if (text)
+        puts(text);
+    else
+        print_error("out of memory");
+    jsonw_finish(w);
+}
+
+int print_flush(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    /* A reader that has seen enough (`| head`) needs no message. */
+    if (errno != EPIPE)
+        print_error("standard output: %s", strerror(errno));
+    return -1;
+}
+
+void print_json_fault(struct jsonw *w, const char *key, const struct fault *fault)
+{
+    jsonw_object_begin(w, key);
+    jsonw_int(w, "code", fault->code);
+    jsonw_string(w, "name", fault_name(fault->code));
+    if (fault->code == FAULT_REFUSED)
+        jsonw_string(w, "status", mli_status_name(fault->status));
+    if (fault->has_pointer)
+        jsonw_string(w, "pointer", fault->pointer);
+    if (fault->line) {
+        jsonw_uint(w, "line", fault->line);
+        jsonw_uint(w, "column", fault->column);
+    }
+    jsonw_string(w, "message", fault->text);
+    jsonw_object_end(w);
+}
+
+void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uint32_t *shape)
+{
+    jsonw_array_begin(w, key);
+    for (uint32_t d = 0; d < rank; d++)
+        jsonw_uint(w, NULL, shape[d]);
+    jsonw_array_end(w);
+}
+
+const char *print_path(char out[PRINT_PATH_MAX], const char *path)
+{
+    size_t length = strlen(path);
+    const char *end = path;
+    if (length >= PRINT_PATH_MAX) {
+        end += length - (PRINT_PATH_MAX - 4);
+        /* Not in the middle of a UTF-8 character. */
+        while (((unsigned char)*end & 0xc0) == 0x80)
+            end++;
+    }
+    snprintf(out, PRINT_PATH_MAX, "%s%s", end == path ? "" : "...", end);
+    return out;
+}
+
+const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape)
+{
+    int length = snprintf(out, PRINT_TEXT_MAX, "(");
+    for (uint32_t d = 0; d < rank; d++)
+        length += snprintf(out + length, PRINT_TEXT_MAX - (size_t)length, "%s%" PRIu32,
+                           d ? ", " : "", shape[d]);
+    snprintf(out + length, PRINT_TEXT_MAX - (size_t)length, ")");
+    return out;
+}
+
+/* Three digits: "1.50 KiB", "12.3 us", "850 ms". */
+static void print_scaled(char out[PRINT_TEXT_MAX], double value, const char *unit)
+{
+    snprintf(out, PRINT_TEXT_MAX, "%.*f %s",
+             value < 9.995   ? 2
+             : value < 99.95 ? 1
+                             : 0,
+             value, unit);
+}
+
+const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    if (bytes < 1024) {
+        snprintf(out, PRINT_TEXT_MAX, "%" PRIu64 " B", bytes);
+        return out;
+    }
+    double value = (double)bytes / 1024;
+    size_t unit = 0;
+    for (; value >= 1024 && unit < 2; unit++)
+        value /= 1024;
+    print_scaled(out, value, units[unit]);
+    return out;
+}
+
+const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns)
+{
+    static const char *const units[] = {"us", "ms", "s"};
+    if (ns < 1000) {
+        snprintf(out, PRINT_TEXT_MAX, "%" PRIu64 " ns", ns);
+        return out;
+    }
+    double value = (double)ns / 1000;
+    size_t unit = 0;
+    for (; value >= 1000 && unit < 2; unit++)
+        value /= 1000;
+    print_scaled(out, value, units[unit]);
+    return out;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+
+enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
+
+static const char *op_name(const struct job *job)
+{
+    return job->op == JOB_OP_PERMUTE ? "permute" : "mov";
+}
+
+/* A job's name, or else its file and, where the file holds several, its place in it. */
+static const char *label(char out[LABEL_MAX], const struct job_file *file, const struct job *job)
+{
+    if (job->name)
+        snprintf(out, LABEL_MAX, "%s", job->name);
+    else
+        snprintf(out, LABEL_MAX, "%s%s%s", file->path, *job->pointer ? "#" : "", job->pointer);
+    return out;
+}
+
+static const char *arrow(const struct job *job)
+{
+    return job->dst.update ? "into" : "->";
+}
+
+static const char *state_name(const struct outcome *outcome)
+{
+    static const char *const states[] = {[EXIT_CODE_DONE] = "done",
+                                         [EXIT_CODE_FAILED] = "failed",
+                                         [EXIT_CODE_INVALID] = "invalid",
+                                         [EXIT_CODE_LOST] = "lost",
+                                         [EXIT_CODE_STOPPED] = "stopped"};
+    if (outcome->skipped)
+        return "skipped";
+    if (outcome->difference.kind != DIFFERENCE_NONE)
+        return "mismatch";
+    return states[outcome->exit];
+}
+
+/* Entries of a per-axis array, the first few of many. */
+static int entries_text(char *out, size_t size, const char *name, const struct quant *quant,
+                        const int16_t *wide, const int8_t *narrow)
+{
+    int length = snprintf(out, size, ", %s [", name);
+    uint32_t shown = quant->count > ENTRIES_SHOWN ? ENTRIES_SHOWN : quant->count;
+    for (uint32_t i = 0; i < shown; i++)
+        length += snprintf(out + length, size - (size_t)length, "%s%d", i ? ", " : "",
+                           wide ? wide[i] : narrow[i]);
+    length +=
+        snprintf(out + length, size - (size_t)length, "%s]", quant->count > shown ? ", ..." : "");
+    return length;
+}
+
+/* The parameters of a result; false where its type has none, or none were given. */
+static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
+{
+    if (quant->has_frac_bits) {
+        snprintf(out, QUANT_TEXT_MAX, "frac_bits %d", quant->frac_bits);
+        return true;
+    }
+    if (quant->count == 0)
+        return false;
+    if (quant->axis < 0) {
+        snprintf(out, QUANT_TEXT_MAX, "scale %d, scale_frac_bits %d, zero_point %d",
+                 quant->scale[0], quant->scale_frac_bits[0], quant->zero_point[0]);
+        return true;
+    }
+    int length = snprintf(out, QUANT_TEXT_MAX, "axis %" PRId32 ", %" PRIu32 " entries", quant->axis,
+                          quant->count);
+    size_t size = QUANT_TEXT_MAX;
+    length += entries_text(out + length, size - (size_t)length, "scale", quant, quant->scale, NULL);
+    length += entries_text(out + length, size - (size_t)length, "scale_frac_bits", quant, NULL,
+                           quant->scale_frac_bits);
+    entries_text(out + length, size - (size_t)length, "zero_point", quant, quant->zero_point, NULL);
+    return true;
+}
+
+static void print_moved(const struct print_style *style, const struct job_file *file,
+                        const struct job *job, const struct outcome *outcome)
+{
+    const struct job_result *result = &outcome->result;
+    char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
+    char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX];
+    const char *type = element_type_name(result->dst.type);
+    print_line(style, "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
+               label(name, file, job), op_name(job),
+               print_shape(from, outcome->src.rank, outcome->src.shape),
+               print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
+               print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
+               result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
+               job->dst.file,
+               outcome->compared && outcome->exit == EXIT_CODE_DONE ? ", as expected" : "");
+    /* A job that says nothing of parameters wants to hear nothing of them. */
+    bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
+    if (quantised && !job->dst.params && quant_text(parameters, &result->dst.quant))
+        print_line(style, "    %s", parameters);
+}
+
+/* Complaints name the file and the place in it, whatever else is printed. */
+static void complain(const struct job_file *file, const struct job *job,
+                     const struct outcome *outcome)
+{
+    if (outcome->fault.code != FAULT_NONE)
+        print_fault(file->path, &outcome->fault);
+    if (outcome->difference.kind == DIFFERENCE_NONE)
+        return;
+    char text[COMPARE_TEXT_MAX];
+    difference_text(&outcome->difference, job->dst.file, job->expect.file, text);
+    print_error("%s: %s/expect: %s", file->path, job->pointer, text);
+}
+
+static void json_side(struct jsonw *w, const char *key, const char *path,
+                      const struct npy_header *header)
+{
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "file", path);
+    if (header) {
+        jsonw_string(w, "dtype", dtype_of_header(header)->name);
+        print_json_shape(w, "shape", header->rank, header->shape);
+    }
+    jsonw_object_end(w);
+}
+
+void report_json(const struct job_file *file, const struct job *job, const struct outcome *outcome)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", file->path);
+    jsonw_string(&w, "pointer", job->pointer);
+    if (job->name)
+        jsonw_string(&w, "name", job->name);
+    jsonw_string(&w, "op", op_name(job));
+    jsonw_string(&w, "state", state_name(outcome));
+    jsonw_uint(&w, "exit", outcome->exit);
+    if (outcome->described)
+        jsonw_string(&w, "type", element_type_name(outcome->type));
+    json_side(&w, "src", job->src.file, outcome->described ? &outcome->src : NULL);
+    json_side(&w, "dst", job->dst.file, outcome->described ? &outcome->dst : NULL);
+    if (outcome->moved)
+        job_result_write(&w, "result", &outcome->result);
+    if (outcome->compared) {
+        jsonw_object_begin(&w, "expect");
+        jsonw_string(&w, "file", job->expect.file);
+        jsonw_bool(&w, "same", outcome->difference.kind == DIFFERENCE_NONE);
+        difference_json(&w, "difference", &outcome->difference);
+        jsonw_object_end(&w);
+    }
+    if (outcome->fault.code != FAULT_NONE)
+        print_json_fault(&w, "error", &outcome->fault);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+void report_outcome(const struct print_style *style, const struct job_file *file,
+                    const struct job *job, const struct outcome *outcome)
+{
+    if (outcome->moved)
+        print_moved(style, file, job, outcome);
+    complain(file, job, outcome);
+    if (style->json)
+        report_json(file, job, outcome);
+}
+
+void report_validated(const struct print_style *style, const struct job_file *file,
+                      const struct job *job, const struct outcome *outcome)
+{
+    char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
+    if (outcome->exit == EXIT_CODE_DONE)
+        print_line(style, "%s: valid: %s %s -> %s %s, %s %s %s", label(name, file, job),
+                   op_name(job), print_shape(from, outcome->src.rank, outcome->src.shape),
+                   print_shape(to, outcome->dst.rank, outcome->dst.shape),
+                   element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
+                   arrow(job), job->dst.file);
+    complain(file, job, outcome);
+    if (style->json)
+        report_json(file, job, outcome);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What became of a job, told: a line for people, an object for programs. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "execute.h"
+#include "print.h"
+
+/** Reports a job that `run` or `submit` carried out. */
+void report_outcome(const struct print_style *style, const struct job_file *file,
+                    const struct job *job, const struct outcome *outcome);
+
+/** Reports a job that `validate` looked at. */
+void report_validated(const struct print_style *style, const struct job_file *file,
+                      const struct job *job, const struct outcome *outcome);
+
+/** The object for programs alone. */
+void report_json(const struct job_file *file, const struct job *job, const struct outcome *outcome);
+
+#endif /* CLI_REPORT_H */

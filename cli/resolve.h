@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job whose tensors are files becomes a job whose tensors are open descriptors: headers are
+ * read, everything that can be known before any data moves is checked, the output is begun.
+ *
+ *     struct job (files) -> inputs.c  src, before, expect: opened and described
+ *                        -> layout.c    whole: the output as it will be
+ *                        -> output, params: begun, not yet there
+ *                        -> wire: the job as it travels, with RESOLVED_FDS descriptors
+ */
+#ifndef CLI_RESOLVE_H
+#define CLI_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "job.h"
+#include "job_files.h"
+#include "output.h"
+#include "produced.h"
+#include "tensor_file.h"
+
+/* Descriptors that go with wire. */
+enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };
+
+struct resolved {
+    const struct job *job;
+    char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
+    struct tensor_file src;
+    struct tensor_file before; /* dst as it is now, where the job updates it */
+    struct tensor_file expect;
+    struct tensor_file whole; /* dst as it will be; not open, stat.st_size is the file's size */
+    mli_tensor result;        /* what the move gives: rank, shape, mem_stride, data.capacity */
+    struct output output, params;
+    struct job wire;
+};
+
+/**
+ * Resolves `job` of `file`. `produced` (or null): files to take as existing. Fault pointers are
+ * relative to the job. Returns 0 or -1; resolved_finish() is legal after both.
+ */
+int resolved_init(struct resolved *resolved, const struct job_file *file, const struct job *job,
+                  const struct produced *produced, struct fault *fault);
+
+/** Closes everything; outputs that were not committed never were. */
+void resolved_finish(struct resolved *resolved);
+
+#endif /* CLI_RESOLVE_H */

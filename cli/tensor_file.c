@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tensor_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "print.h"
+
+static const char *kind_of_file(mode_t mode)
+{
+    if (S_ISDIR(mode))
+        return "a directory";
+    if (S_ISFIFO(mode))
+        return "a fifo";
+    if (S_ISSOCK(mode))
+        return "a socket";
+    return "a device";
+}
+
+static int refuse_kind(const struct tensor_file *file, mode_t mode, struct fault *fault)
+{
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL, "%s is %s; a regular file is needed",
+                     file->shown, kind_of_file(mode));
+}
+
+static int read_all(int fd, void *buffer, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : -ENODATA; /* it shrank while we read */
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+static int read_npy(struct tensor_file *file, struct fault *fault)
+{
+    uint64_t size = (uint64_t)file->stat.st_size;
+    size_t length = size < NPY_HEADER_MAX ? (size_t)size : NPY_HEADER_MAX;
+    char *bytes = malloc(length + 1);
+    if (!bytes)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int result = -1;
+    int error = read_all(file->fd, bytes, length);
+    if (error) {
+        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(-error));
+        goto out;
+    }
+    struct fault why;
+    if (npy_parse(bytes, length, size, &file->header, &why)) {
+        fault_set(fault, why.code, NULL, "%s: %s", file->shown, why.text);
+        goto out;
+    }
+    if (npy_strides(&file->header, file->strides)) {
+        fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: a stride exceeds 31 bits", file->shown);
+        goto out;
+    }
+    result = 0;
+out:
+    free(bytes);
+    return result;
+}
+
+int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struct fault *fault)
+{
+    *file = (struct tensor_file){.path = path, .npy = npy};
+    print_path(file->shown, path);
+    /* O_NONBLOCK: opening a fifo must not wait for its writer. */
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file->fd < 0) {
+        int error = errno;
+        struct stat stat_now;
+        if (error == ENXIO && stat(path, &stat_now) == 0)
+            return refuse_kind(file, stat_now.st_mode, fault);
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL, "%s: %s", file->shown, strerror(error));
+    }
+    if (fstat(file->fd, &file->stat)) {
+        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
+        goto fail;
+    }
+    if (!S_ISREG(file->stat.st_mode)) {
+        refuse_kind(file, file->stat.st_mode, fault);
+        goto fail;
+    }
+    if (npy && read_npy(file, fault))
+        goto fail;
+    return 0;
+fail:
+    tensor_file_close(file);
+    return -1;
+}
+
+void tensor_file_close(struct tensor_file *file)
+{
+    if (file->map)
+        munmap(file->map, (size_t)file->stat.st_size);
+    if (file->fd >= 0)
+        close(file->fd);
+    *file = (struct tensor_file){.fd = -1};
+}
+
+bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes)
+{
+    int64_t last = 0;
+    for (uint32_t d = 0; d < header->rank; d++) {
+        int64_t reach;
+        if (__builtin_mul_overflow((int64_t)header->shape[d] - 1, (int64_t)strides[d], &reach) ||
+            __builtin_add_overflow(last, reach, &last))
+            return false;
+    }
+    int64_t span;
+    if (__builtin_add_overflow(last, (int64_t)1, &last) ||
+        __builtin_mul_overflow(last, (int64_t)header->item_size, &span))
+        return false;
+    *bytes = (uint64_t)span;
+    return true;
+}
+
+bool tensor_pack(uint32_t rank, const uint32_t *shape, int32_t strides[MLI_MAX_RANK])
+{
+    uint64_t stride = 1;
+    for (uint32_t d = rank; d-- > 0;) {
+        if (stride > INT32_MAX)
+            return false;
+        strides[d] = (int32_t)stride;
+        if (__builtin_mul_overflow(stride, (uint64_t)shape[d], &stride))
+            return false;
+    }
+    return true;
+}
+
+int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
+                        const int32_t *strides, struct fault *fault)
+{
+    file->header = *header;
+    uint64_t span;
+    bool fits = tensor_pack(header->rank, header->shape, file->strides);
+    for (uint32_t d = 0; fits && d < header->rank && strides; d++) {
+        if (strides[d])
+            file->strides[d] = strides[d];
+    }
+    if (!fits || !tensor_span(header, file->strides, &span))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: the shape reaches beyond 2^63 bytes", file->shown);
+    file->header.data_size = span;
+    uint64_t size = (uint64_t)file->stat.st_size;
+    uint64_t left = size < header->data_offset ? 0 : size - header->data_offset;
+    char shape[PRINT_TEXT_MAX];
+    if (file->fd >= 0 && span > left)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL,
+                         "%s: %" PRIu64 " B from offset %" PRIu64 " on, %" PRIu64
+                         " B needed for shape %s of %" PRIu32 "-byte elements",
+                         file->shown, left, header->data_offset, span,
+                         print_shape(shape, header->rank, header->shape), header->item_size);
+    return 0;
+}
+
+void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc)
+{
+    desc->rank = desc->stride_count = file->header.rank;
+    memcpy(desc->shape, file->header.shape, sizeof(desc->shape));
+    desc->has_strides = true;
+    memcpy(desc->strides, file->strides, sizeof(desc->strides));
+}
+
+int tensor_file_map(struct tensor_file *file, struct fault *fault)
+{
+    uint64_t size = (uint64_t)file->stat.st_size;
+    if (size > SIZE_MAX)
+        return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);
+    void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED)
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
+    file->map = map;
+    file->data = (const uint8_t *)map + file->header.data_offset;
+    return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a request's params and descriptors to a task that is ready to be queued. */
+#ifndef DAEMON_ADMIT_H
+#define DAEMON_ADMIT_H
+
+#include <stddef.h>
+
+struct client;
+struct json;
+struct task;
+
+/**
+ * Makes every check that can be made before the job's turn comes, and maps its memory. Has no
+ * effect on anything a client can see. The descriptors stay the caller's and are not needed any
+ * more. Returns null with the fault of `params` filled where the job is refused.
+ */
+struct task *admit(struct client *client, const struct json *params, const int *fds, size_t count);
+
+#endif /* DAEMON_ADMIT_H */

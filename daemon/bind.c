@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BACKLOG = 128, LOCK_TRIES = 100, LOCK_PAUSE_NS = 10 * 1000 * 1000 };
+
+static int unix_socket(void)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    return fd < 0 ? -errno : fd;
+}
+
+/* The directory that the socket lies in; -1 where it cannot be opened or locked at all. */
+static int open_directory(const char *path)
+{
+    char directory[sizeof((struct bound *)0)->path];
+    char *slash;
+
+    strcpy(directory, path);
+    slash = strrchr(directory, '/');
+    if (!slash)
+        strcpy(directory, ".");
+    else
+        slash[slash == directory ? 1 : 0] = '\0';
+    return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/*
+ * Between finding a stale socket and replacing it, another service could do the same, and one
+ * would remove the other's fresh one. So this happens with the directory locked. A directory that
+ * cannot be locked (a strange file system) is no reason not to start.
+ */
+static int lock_directory(const char *path)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    int fd = open_directory(path);
+
+    for (int i = 0; fd >= 0; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            close(fd);
+            return -1;
+        }
+        if (i == LOCK_TRIES) {
+            close(fd);
+            return -EBUSY;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return -1;
+}
+
+/* Returns 0 where nobody listens at the address any more. */
+static int probe(const struct sockaddr_un *address)
+{
+    struct stat st;
+    int fd, error;
+
+    if (lstat(address->sun_path, &st) < 0)
+        return errno == ENOENT ? 0 : -errno;
+    if (!S_ISSOCK(st.st_mode))
+        return -EEXIST;
+    fd = unix_socket();
+    if (fd < 0)
+        return fd;
+    error = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? errno : 0;
+    close(fd);
+    /* Any other error, a full backlog for one, means that there is somebody. */
+    return error == ECONNREFUSED || error == ENOENT ? 0 : -EADDRINUSE;
+}
+
+/* The mask makes the mode; with it no more rights exist than were asked for, at no time. */
+static int bind_masked(int fd, const struct sockaddr_un *address, uint32_t mode)
+{
+    mode_t mask = umask(~mode & 0777);
+    int error = bind(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? -errno : 0;
+
+    umask(mask);
+    return error;
+}
+
+static int bind_fresh(int fd, const struct sockaddr_un *address, uint32_t mode)
+{
+    int error = bind_masked(fd, address, mode);
+
+    if (error != -EADDRINUSE)
+        return error;
+    error = probe(address);
+    if (error < 0)
+        return error;
+    if (unlink(address->sun_path) < 0 && errno != ENOENT)
+        return -errno;
+    return bind_masked(fd, address, mode);
+}
+
+/* Binds and listens; others find a socket either stale or live, never in between. */
+static int take_place(struct bound *bound, uint32_t mode)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    int error;
+
+    strcpy(address.sun_path, bound->path);
+    error = bind_fresh(bound->fd, &address, mode);
+    if (error < 0)
+        return error;
+    if (listen(bound->fd, BACKLOG) < 0 || lstat(bound->path, &st) < 0) {
+        error = -errno;
+        unlink(bound->path);
+        return error;
+    }
+    bound->dev = st.st_dev;
+    bound->ino = st.st_ino;
+    return 0;
+}
+
+int bind_path(struct bound *bound, const char *path, uint32_t mode)
+{
+    int lock, error;
+
+    *bound = (struct bound){.fd = -1};
+    if (path[0] == '\0')
+        return -EINVAL;
+    if (strlen(path) >= sizeof bound->path)
+        return -ENAMETOOLONG;
+    strcpy(bound->path, path);
+    lock = lock_directory(path);
+    if (lock == -EBUSY)
+        return lock;
+    error = bound->fd = unix_socket();
+    if (error >= 0)
+        error = take_place(bound, mode);
+    if (error < 0 && bound->fd >= 0) {
+        close(bound->fd);
+        bound->fd = -1;
+    }
+    if (lock >= 0)
+        close(lock);
+    return error < 0 ? error : 0;
+}
+
+void bind_release(struct bound *bound)
+{
+    struct stat st;
+
+    if (bound->fd < 0)
+        return;
+    /* While it still listens nobody takes it for stale, so that it is still there or is no one's.
+     */
+    if (lstat(bound->path, &st) == 0 && st.st_dev == bound->dev && st.st_ino == bound->ino)
+        unlink(bound->path);
+    close(bound->fd);
+    bound->fd = -1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The service's place in the file system: a socket that nobody else has, with the right mode. */
+#ifndef DAEMON_BIND_H
+#define DAEMON_BIND_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/un.h>
+
+struct bound {
+    int fd; /* listening, non-blocking, close-on-exec */
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+    dev_t dev; /* of the socket file, so that a successor's is not removed */
+    ino_t ino;
+};
+
+/**
+ * Creates, binds and listens. The file has `mode` from its first moment. A socket file that
+ * nobody listens on is replaced; services that start at the same time do not step on each other's
+ * (the directory is locked meanwhile).
+ *
+ * Returns 0; -ENAMETOOLONG; -EADDRINUSE: somebody listens there; -EEXIST: there is something that
+ * is no socket; -EBUSY: the directory stays locked; or another -errno.
+ */
+int bind_path(struct bound *bound, const char *path, uint32_t mode);
+
+/** Removes the socket file, if it still is ours, and then stops listening. */
+void bind_release(struct bound *bound);
+
+#endif /* DAEMON_BIND_H */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dispatch.h"
+#include "fdpass.h"
+#include "intake.h"
+#include "log.h"
+#include "rpc.h"
+#include "seam.h"
+#include "state.h"
+#include "task.h"
+
+enum {
+    OUT_HIGH = 256 * 1024,      /* bytes waiting: no more input is taken */
+    OUT_LOW = 64 * 1024,        /* input is taken again */
+    OUT_MAX = 64 * 1024 * 1024, /* bytes waiting: a reader that never reads is closed */
+    FLUSH_MS = 5 * 1000         /* for the last replies, where no line timeout is set */
+};
+
+static void update(struct client *client);
+
+void client_log(struct log_line *line, const struct client *client)
+{
+    if (!client) {
+        log_text(line, "client", "gone");
+        return;
+    }
+    log_uint(line, "client", client->number);
+    log_uint(line, "pid", (uint64_t)client->pid);
+    log_uint(line, "uid", client->uid);
+}
+
+static void log_event(const struct client *client, int level, const char *event, const char *why)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, level, event))
+        return;
+    client_log(&line, client);
+    if (why)
+        log_text(&line, "why", why);
+    log_end(&line);
+}
+
+/* Closing */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct client *client = handle->data;
+    struct service *service = client->service;
+
+    if (--client->handles > 0)
+        return;
+    frame_finish(&client->in);
+    outbox_finish(&client->out);
+    link_remove(&client->link);
+    service->client_count--;
+    free(client);
+    service_settle(service);
+}
+
+static void drop_tasks(struct client *client)
+{
+    for (struct link *l = client->tasks.next, *next; l != &client->tasks; l = next) {
+        struct task *task = LINK_OWNER(l, struct task, client_link);
+
+        next = l->next;
+        task_orphan(task);
+        if (task->state == TASK_QUEUED)
+            task_destroy(task);
+    }
+    dispatch_run(client->service); /* a task that held up the queue may be gone */
+}
+
+static void client_close(struct client *client, const char *why)
+{
+    if (client->state == CLIENT_CLOSED)
+        return;
+    log_event(client, LOG_INFO, "client left", why);
+    client->state = CLIENT_CLOSED;
+    drop_tasks(client);
+    uv_close((uv_handle_t *)&client->poll, on_closed);
+    uv_close((uv_handle_t *)&client->timer, on_closed);
+    close(client->fd);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct client *client = timer->data;
+
+    if (client->doomed)
+        client_close(client, NULL);
+    else if (client->state == CLIENT_ENDING)
+        client_close(client, "does not read its replies");
+    else
+        intake_overdue(client);
+}
+
+void client_set_timer(struct client *client, uint32_t ms)
+{
+    uv_timer_start(&client->timer, on_timer, ms, 0);
+}
+
+void client_doom(struct client *client, const char *why)
+{
+    if (client->doomed || client->state == CLIENT_CLOSED)
+        return;
+    if (why)
+        log_event(client, LOG_NOTICE, "client given up", why);
+    client->doomed = true;
+    client_set_timer(client, 0);
+}
+
+void client_end(struct client *client)
+{
+    uint32_t ms = client->service->config.line_timeout_ms;
+
+    if (client->state != CLIENT_OPEN)
+        return;
+    client->state = CLIENT_ENDING;
+    drop_tasks(client);
+    if (!client->doomed)
+        client_set_timer(client, ms ? ms : FLUSH_MS);
+    update(client);
+}
+
+void client_stream_fault(struct client *client, const struct fault *fault)
+{
+    struct answer answer;
+
+    log_event(client, LOG_NOTICE, "protocol error", fault->text);
+    answer_init(&answer, client, &(struct rpc_id){.kind = RPC_ID_NULL});
+    answer_fault(&answer, fault);
+    client_end(client);
+}
+
+/* Output */
+
+void client_send(struct client *client, const char *bytes, size_t length)
+{
+    int error;
+
+    if (client->doomed || client->state == CLIENT_CLOSED)
+        return;
+    error = outbox_send(&client->out, client->fd, bytes, length);
+    if (error < 0)
+        client_doom(client, strerror(-error));
+    else if (outbox_pending(&client->out) > OUT_MAX)
+        client_doom(client, "does not read its replies");
+    if (outbox_pending(&client->out) > OUT_HIGH)
+        client->congested = true;
+    update(client);
+}
+
+void client_turn_away(int fd, const struct fault *fault)
+{
+    struct rpc_id id = {.kind = RPC_ID_NULL};
+    struct jsonw w;
+
+    jsonw_init(&w);
+    rpc_write_error(&w, &id, fault);
+    if (jsonw_text(&w))
+        fd_send(fd, w.data, w.length, NULL, 0); /* a courtesy: if it fails, it fails */
+    jsonw_finish(&w);
+    close(fd);
+}
+
+/* The loop's side */
+
+static bool hung_up(int fd)
+{
+    struct pollfd poller = {.fd = fd};
+
+    return poll(&poller, 1, 0) > 0 && (poller.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+bool client_takes_input(const struct client *client)
+{
+    return client->state == CLIENT_OPEN && !client->doomed && !client->congested;
+}
+
+static bool finished(const struct client *client)
+{
+    if (outbox_pending(&client->out) > 0)
+        return false;
+    return client->state == CLIENT_ENDING || (client->input_ended && client->jobs == 0);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct client *client = poll->data;
+    int error = 0;
+
+    /* A status tells of a socket error: the peer closed before it had read everything. */
+    if (status < 0 || ((events & UV_DISCONNECT) && hung_up(client->fd))) {
+        client_close(client, NULL);
+        return;
+    }
+    if (events & UV_DISCONNECT)
+        client->peer_shut = true;
+    if (events & UV_WRITABLE)
+        error = outbox_flush(&client->out, client->fd);
+    if (outbox_pending(&client->out) < OUT_LOW)
+        client->congested = false;
+    client->busy = true;
+    intake_lines(client); /* those that waited for the congestion to end */
+    if (error == 0 && (events & UV_READABLE) && client_takes_input(client)) {
+        error = intake_receive(client);
+        intake_lines(client);
+    }
+    client->busy = false;
+    if (error < 0)
+        client_close(client, strerror(-error));
+    else
+        update(client);
+}
+
+/* Waits for what there is to wait for now. */
+static void update(struct client *client)
+{
+    int events = 0;
+
+    if (client->state == CLIENT_CLOSED || client->doomed || client->busy)
+        return;
+    if (finished(client)) {
+        client_doom(client, NULL);
+        return;
+    }
+    if (client_takes_input(client) && !client->input_ended)
+        events |= UV_READABLE;
+    if (outbox_pending(&client->out) > 0)
+        events |= UV_WRITABLE;
+    if (!client->peer_shut)
+        events |= UV_DISCONNECT;
+    if (events == client->events)
+        return;
+    client->events = events;
+    if (events == 0)
+        uv_poll_stop(&client->poll);
+    else if (uv_poll_start(&client->poll, events, on_poll) < 0)
+        client_doom(client, "cannot be polled");
+}
+
+void client_task_gone(struct client *client)
+{
+    update(client);
+}
+
+static struct client *client_new(struct service *service, int fd)
+{
+    struct client *client = seam.calloc(1, sizeof *client);
+
+    if (!client)
+        return NULL;
+    client->service = service;
+    client->fd = fd;
+    link_init(&client->link);
+    link_init(&client->tasks);
+    outbox_init(&client->out);
+    if (frame_init(&client->in, PROTO_LINE_MAX) < 0) {
+        free(client);
+        return NULL;
+    }
+    return client;
+}
+
+int client_create(struct service *service, int fd)
+{
+    struct ucred peer = {0};
+    socklen_t length = sizeof peer;
+    struct client *client = client_new(service, fd);
+    int error;
+
+    if (!client) {
+        close(fd);
+        return -ENOMEM;
+    }
+    error = uv_poll_init(service->loop, &client->poll, fd); /* also makes it non-blocking */
+    if (error < 0) {
+        frame_finish(&client->in);
+        free(client);
+        close(fd);
+        return error;
+    }
+    uv_timer_init(service->loop, &client->timer); /* cannot fail */
+    client->poll.data = client->timer.data = client;
+    client->handles = 2;
+    link_append(&service->clients, &client->link);
+    service->client_count++;
+    client->number = ++service->last_client;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) {
+        client->pid = peer.pid;
+        client->uid = peer.uid;
+    }
+    log_event(client, LOG_INFO, "client came", NULL);
+    update(client);
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One connection: its bytes and descriptors in, its replies out.
+ *
+ *                 EOF, but replies are due
+ *     open ----------------------------------> open, input_ended ---+ last reply is out
+ *      | |  protocol error, shutdown                                |
+ *      | +---------------------------> ending (flushes) ------------+--> closed --> freed
+ *      |  peer gone, socket error, no memory                        |
+ *      +------------------------------------------------------------+
+ *
+ * client_send() never closes: what goes wrong there dooms the client, which is then closed from the
+ * loop. So whoever answers need not fear for the structures he is holding.
+ */
+#ifndef DAEMON_CLIENT_H
+#define DAEMON_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "frame.h"
+#include "link.h"
+#include "outbox.h"
+
+struct fault;
+struct log_line;
+struct service;
+
+enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
+
+struct client {
+    struct service *service;
+    struct link link; /* in the service's clients */
+    uint64_t number;  /* in the log */
+    pid_t pid;        /* by SO_PEERCRED */
+    uid_t uid;
+
+    int fd;
+    uv_poll_t poll;
+    int events;       /* what poll waits for */
+    uv_timer_t timer; /* a line to be finished, replies to be flushed, or doom */
+    unsigned handles; /* of the two, not closed yet */
+    enum client_state state;
+    bool doomed;      /* closed as soon as the loop runs on */
+    bool input_ended; /* the peer sends nothing more */
+    bool peer_shut;   /* poll has told so, and would go on telling */
+    bool congested;   /* too much output waits: no more input is taken */
+    bool busy;        /* in the middle of its input: not to be judged now */
+
+    struct frame in;
+    struct outbox out;
+
+    struct link tasks;
+    uint32_t jobs;
+};
+
+/** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
+int client_create(struct service *service, int fd);
+
+/** Sends a whole reply. Never closes the client. */
+void client_send(struct client *client, const char *bytes, size_t length);
+/** Closes the client when the loop runs on; `why` goes to the log. */
+void client_doom(struct client *client, const char *why);
+/** Answers with an error without id, then ends: the stream cannot be followed any more. */
+void client_stream_fault(struct client *client, const struct fault *fault);
+/** Takes no more input, drops queued jobs, and closes when the replies are out. */
+void client_end(struct client *client);
+/** A task of the client is gone. */
+void client_task_gone(struct client *client);
+
+/** False where its input must wait, or does not matter any more. */
+bool client_takes_input(const struct client *client);
+/** Sets the client's timer anew. For intake.c. */
+void client_set_timer(struct client *client, uint32_t ms);
+
+/** Adds who it is to a log line; a null client is one that has left. */
+void client_log(struct log_line *line, const struct client *client);
+
+/** Tells a connection that there is no place for it, and closes it. */
+void client_turn_away(int fd, const struct fault *fault);
+
+#endif /* DAEMON_CLIENT_H */

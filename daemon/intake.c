@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "intake.h"
+
+#include <errno.h>
+
+#include "client.h"
+#include "fault.h"
+#include "fdpass.h"
+#include "request.h"
+#include "state.h"
+
+static void stream_fault(struct client *client, const char *pointer, const char *text)
+{
+    struct fault fault;
+
+    fault_set(&fault, FAULT_STREAM_ERROR, pointer, "%s", text);
+    client_stream_fault(client, &fault);
+}
+
+int intake_receive(struct client *client)
+{
+    int fds[PROTO_FDS_MAX];
+    size_t room, count = 0;
+    char *bytes = frame_room(&client->in, &room);
+    ssize_t got;
+
+    if (!bytes) {
+        stream_fault(client, NULL, "the line is longer than a request may be (64 KiB)");
+        return 0;
+    }
+    got = fd_recv(client->fd, bytes, room, fds, &count);
+    if (got == -EAGAIN || got == -EWOULDBLOCK)
+        return 0;
+    if (got == -EMSGSIZE) {
+        stream_fault(client, "/fds",
+                     "fds: descriptors were lost; a message may carry 16, and the service must "
+                     "have room for them");
+        return 0;
+    }
+    if (got <= 0) {
+        client->input_ended = true;
+        return (int)got;
+    }
+    if (frame_push_fds(&client->in, fds, count) < 0) {
+        stream_fault(client, "/fds", "fds: more descriptors wait than two messages may carry");
+        return 0;
+    }
+    frame_commit(&client->in, (size_t)got);
+    return 0;
+}
+
+/* A line that is begun must be finished in time, unless it is us who do not read. */
+static void watch_line(struct client *client, bool progress)
+{
+    const bool begun = client->in.end > client->in.begin && !client->input_ended;
+    const uint32_t ms = client->service->config.line_timeout_ms;
+
+    if (client->state != CLIENT_OPEN || client->doomed)
+        return;
+    if (!begun || client->congested || ms == 0)
+        uv_timer_stop(&client->timer);
+    else if (progress || !uv_is_active((uv_handle_t *)&client->timer))
+        client_set_timer(client, ms);
+}
+
+void intake_lines(struct client *client)
+{
+    const char *line;
+    size_t length;
+    bool progress = false;
+
+    while (client_takes_input(client) && frame_next(&client->in, &line, &length)) {
+        request_handle(client, line, length);
+        progress = true;
+    }
+    if (client_takes_input(client) && frame_leftover(&client->in))
+        stream_fault(client, "/fds", "fds: more descriptors came than were announced");
+    watch_line(client, progress);
+}
+
+void intake_overdue(struct client *client)
+{
+    stream_fault(client, NULL, "the line was not finished in time");
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client.h"
+#include "fault.h"
+#include "log.h"
+#include "seam.h"
+#include "state.h"
+
+enum {
+    ACCEPTS_MAX = 16, /* at a time, so that clients who are there get their turn */
+    RETRY_MS = 1000
+};
+
+static void on_poll(uv_poll_t *poll, int status, int events);
+
+static void resume(uv_timer_t *retry)
+{
+    struct listener *listener = retry->data;
+
+    uv_poll_start(&listener->poll, UV_READABLE, on_poll);
+}
+
+/* The backlog would make the loop spin: look away for a while. */
+static void pause_accepting(struct listener *listener, int error)
+{
+    struct log_line line;
+
+    if (log_begin(&line, LOG_WARNING, "accepting pauses")) {
+        log_errno(&line, "error", error);
+        log_end(&line);
+    }
+    uv_poll_stop(&listener->poll);
+    uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
+}
+
+static void log_turned_away(const char *why)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, LOG_WARNING, "client turned away"))
+        return;
+    log_text(&line, "why", why);
+    log_end(&line);
+}
+
+/* No descriptors are left: takes one connection with the reserve, and says so. */
+static bool turn_away_with_reserve(struct listener *listener)
+{
+    struct fault fault;
+    int fd;
+
+    if (listener->reserve < 0)
+        listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (listener->reserve < 0)
+        return false;
+    close(listener->reserve);
+    fd = seam.accept(listener->bound.fd);
+    if (fd >= 0) {
+        fault_set(&fault, FAULT_LIMIT, NULL, "the service has no descriptors left");
+        log_turned_away(fault.text);
+        client_turn_away(fd, &fault);
+    }
+    listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return fd >= 0;
+}
+
+static void welcome(struct service *service, int fd)
+{
+    struct fault fault;
+    struct log_line line;
+    int error;
+
+    if (service->client_count >= service->config.clients) {
+        fault_set(&fault, FAULT_LIMIT, NULL,
+                  "limits.clients: the service has %" PRIu32 " clients, as many as it may",
+                  service->client_count);
+        log_turned_away(fault.text);
+        client_turn_away(fd, &fault);
+        return;
+    }
+    error = client_create(service, fd);
+    if (error < 0 && log_begin(&line, LOG_ERR, "client lost")) {
+        log_errno(&line, "error", -error);
+        log_end(&line);
+    }
+}
+
+/* False where there is nothing more to accept now. */
+static bool accept_one(struct listener *listener)
+{
+    int fd = seam.accept(listener->bound.fd);
+    int error = errno;
+
+    if (fd >= 0) {
+        welcome(listener->service, fd);
+        return true;
+    }
+    if (error == EAGAIN || error == EWOULDBLOCK)
+        return false;
+    if (error == EINTR || error == ECONNABORTED || error == EPROTO)
+        return true;
+    if (error == EMFILE && turn_away_with_reserve(listener))
+        return true;
+    pause_accepting(listener, error);
+    return false;
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct listener *listener = poll->data;
+
+    (void)events;
+    if (status < 0) {
+        pause_accepting(listener, -status);
+        return;
+    }
+    for (int i = 0; i < ACCEPTS_MAX && accept_one(listener); i++)
+        ;
+}
+
+int listener_open(struct listener *listener, struct service *service)
+{
+    const struct config *config = &service->config;
+    int error = bind_path(&listener->bound, config->socket, config->socket_mode);
+
+    if (error < 0)
+        return error;
+    error = uv_poll_init(service->loop, &listener->poll, listener->bound.fd);
+    if (error < 0) {
+        bind_release(&listener->bound);
+        return error;
+    }
+    uv_timer_init(service->loop, &listener->retry); /* cannot fail */
+    listener->service = service;
+    listener->poll.data = listener->retry.data = listener;
+    listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    listener->open = true;
+    error = uv_poll_start(&listener->poll, UV_READABLE, on_poll);
+    if (error < 0)
+        listener_close(listener);
+    return error;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (!listener->open)
+        return;
+    listener->open = false;
+    uv_close((uv_handle_t *)&listener->poll, NULL);
+    uv_close((uv_handle_t *)&listener->retry, NULL);
+    bind_release(&listener->bound);
+    if (listener->reserve >= 0)
+        close(listener->reserve);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Accepting connections, also when there is no room for any. */
+#ifndef DAEMON_LISTEN_H
+#define DAEMON_LISTEN_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "bind.h"
+
+struct service;
+
+struct listener {
+    struct service *service;
+    bool open;
+    struct bound bound;
+    int reserve; /* a descriptor to give up when there are no others, to turn somebody away */
+    uv_poll_t poll;
+    uv_timer_t retry; /* runs while accepting pauses for want of everything */
+};
+
+/** Listens at the configured path. Returns 0 or -errno. */
+int listener_open(struct listener *listener, struct service *service);
+/** Harmless where it is not open. The memory must stay until the loop has run on. */
+void listener_close(struct listener *listener);
+
+#endif /* DAEMON_LISTEN_H */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "seam.h"
+
+enum { HUGETLBFS = 0x958458f6 }; /* its magic in statfs(2) */
+
+static const char *kind_of(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "a directory";
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFIFO:
+        return "a pipe";
+    case S_IFCHR:
+        return "a character device";
+    case S_IFBLK:
+        return "a block device";
+    default:
+        return "something else";
+    }
+}
+
+static int check_access(int fd, const struct mapping_use *use, struct fault *fault)
+{
+    int flags = seam.open_flags(fd);
+
+    if (flags < 0)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer, "%s: %s", use->name,
+                         strerror(errno));
+    if (flags & O_PATH)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                         "%s: the descriptor is a mere path (O_PATH)", use->name);
+    if (use->write && (flags & O_ACCMODE) != O_RDWR)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                         "%s: the file is not open for reading and writing", use->name);
+    if (!use->write && (flags & O_ACCMODE) == O_WRONLY)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                         "%s: the file is not open for reading", use->name);
+    return 0;
+}
+
+/* Parts of a huge page cannot be replaced, which is how a shrinking file is survived. */
+static int check_pages(int fd, const struct mapping_use *use, struct fault *fault)
+{
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) == 0 && (unsigned)fs.f_type == HUGETLBFS)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                         "%s: a file of huge pages cannot be used", use->name);
+    return 0;
+}
+
+int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
+                      struct fault *fault)
+{
+    struct stat st;
+
+    if (seam.fstat(fd, &st) < 0)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer, "%s: %s", use->name,
+                         strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                         "%s: a regular file or a memfd is wanted, not %s", use->name,
+                         kind_of(st.st_mode));
+    if (check_access(fd, use, fault) < 0 || check_pages(fd, use, fault) < 0)
+        return -1;
+    *file = (struct mapped_file){
+        .fd = fd,
+        .size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
+        .dev = st.st_dev,
+        .ino = st.st_ino,
+    };
+    return 0;
+}
+
+static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t bytes,
+                       const struct mapping_use *use, struct fault *fault)
+{
+    /* Not offset + bytes <= size: that sum can overflow. */
+    if (offset <= file->size && bytes <= file->size - offset)
+        return 0;
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                     "%s: %" PRIu64 " B needed from offset %" PRIu64 ", the file has %" PRIu64 " B",
+                     use->name, bytes, offset, file->size);
+}
+
+static void *map_pages(const struct mapped_file *file, off_t offset, size_t size, bool write)
+{
+    const int protection = write ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *pages = seam.mmap(NULL, size, protection, MAP_SHARED, file->fd, offset);
+
+    /*
+     * Kernels before 6.7 refuse to share a memfd sealed against writing with anyone who opened it
+     * for writing, even for reading only. Its bytes cannot change: a private view is the same.
+     */
+    if (pages == MAP_FAILED && errno == EPERM && !write)
+        pages = seam.mmap(NULL, size, protection, MAP_PRIVATE, file->fd, offset);
+    return pages;
+}
+
+int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,
+                 uint64_t bytes, const struct mapping_use *use, struct fault *fault)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t skip = offset % page;
+    uint64_t size;
+    void *pages;
+
+    *mapping = (struct mapping){0};
+    if (check_range(file, offset, bytes, use, fault) < 0)
+        return -1;
+    size = (skip + bytes + page - 1) / page * page; /* a file's size leaves room for this */
+    if (size > SIZE_MAX)
+        return fault_set(fault, FAULT_INTERNAL, use->pointer,
+                         "%s: no address space for %" PRIu64 " B", use->name, bytes);
+    pages = map_pages(file, (off_t)(offset - skip), (size_t)size, use->write);
+    if (pages == MAP_FAILED)
+        return fault_set(fault, errno == ENOMEM ? FAULT_INTERNAL : FAULT_BAD_DESCRIPTOR,
+                         use->pointer, "%s: cannot be mapped: %s", use->name, strerror(errno));
+    mapping->pages = pages;
+    mapping->pages_size = (size_t)size;
+    mapping->data = mapping->pages + skip;
+    return 0;
+}
+
+void mapping_finish(struct mapping *mapping)
+{
+    if (mapping->pages)
+        seam.munmap(mapping->pages, mapping->pages_size);
+    *mapping = (struct mapping){0};
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Descriptors of clients become memory here, after every check that can be made beforehand: only
+ * regular files and memfds, open for what is to be done with them, large enough. A file can still
+ * shrink later; sigbus.h deals with that.
+ */
+#ifndef DAEMON_MAPPING_H
+#define DAEMON_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fault.h"
+
+/* How a descriptor will be used, and what complaints call it. */
+struct mapping_use {
+    bool write;          /* written; else only read */
+    const char *name;    /* "src" */
+    const char *pointer; /* "/src/fd" */
+};
+
+/* A descriptor that passed the checks. */
+struct mapped_file {
+    int fd; /* the caller's */
+    uint64_t size;
+    dev_t dev;
+    ino_t ino;
+};
+
+struct mapping {
+    unsigned char *pages; /* null: nothing is mapped */
+    size_t pages_size;    /* whole pages */
+    unsigned char *data;  /* the byte that was asked for */
+};
+
+/** Is it a file that can be mapped for this use? Returns 0, or -1 (BAD_DESCRIPTOR, INTERNAL). */
+int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
+                      struct fault *fault);
+
+/**
+ * Maps `bytes` > 0 bytes from `offset` on. Returns 0, or -1 where the file is too small or cannot
+ * be mapped (BAD_DESCRIPTOR), or memory is short (INTERNAL); *mapping is then empty.
+ */
+int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,
+                 uint64_t bytes, const struct mapping_use *use, struct fault *fault);
+
+/** Unmaps; an empty or finished mapping is fine. */
+void mapping_finish(struct mapping *mapping);
+
+#endif /* DAEMON_MAPPING_H */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "operands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "extent.h"
+#include "limits.h"
+#include "mli_helpers_api.h"
+
+/*
+ * Per-axis parameters of a result that a reply line is sure to hold: "-32768," twice and "-128,"
+ * for each index, and room for everything else.
+ */
+enum { REPLY_ENTRIES_MAX = (PROTO_REPLY_MAX - 4096) / 19 };
+
+static bool is_sa(mli_element_type type)
+{
+    return type == MLI_EL_SA_8 || type == MLI_EL_SA_32;
+}
+
+static bool is_fx(mli_element_type type)
+{
+    return type == MLI_EL_FX_8 || type == MLI_EL_FX_16;
+}
+
+static uint32_t element_size(mli_element_type type)
+{
+    return (type & 0xff) / 8;
+}
+
+/* There is a kernel for every type but the floats. */
+static int check_kernel(const struct job *job, struct fault *fault)
+{
+    const mli_element_type type = job->src.desc.type;
+
+    if (job->op != JOB_OP_PERMUTE || is_sa(type) || is_fx(type))
+        return 0;
+    fault_set(fault, FAULT_REFUSED, "/src/type", "src.type: no permute kernel moves %s",
+              element_type_name(type));
+    fault->status = MLI_STATUS_NOT_SUPPORTED;
+    return -1;
+}
+
+/* Strides that the destination brings along; where it has a shape, they are packed from that. */
+static int destination_strides(mli_tensor *dst, const struct tensor_desc *desc, uint32_t rank,
+                               struct fault *fault)
+{
+    mli_tensor whole = {.rank = desc->rank};
+    mli_status status;
+
+    memcpy(whole.shape, desc->shape, sizeof whole.shape);
+    if (desc->rank > 0) {
+        status = mli_hlp_set_tensor_mem_strides(&whole);
+        if (status != MLI_STATUS_OK) {
+            fault_set_refused(fault, status, mli_last_error());
+            return -1;
+        }
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        int32_t given = desc->has_strides ? desc->strides[i] : 0;
+
+        dst->mem_stride[i] = given ? given : whole.mem_stride[i];
+    }
+    return 0;
+}
+
+static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *desc,
+                            struct fault *fault)
+{
+    for (uint32_t i = 0; i < desc->rank; i++) {
+        if (dst->shape[i] > desc->shape[i])
+            return fault_set(fault, FAULT_INVALID_PARAMS, "/cfg/dst_offset",
+                             "dst.shape[%" PRIu32 "]: result reaches %" PRIu32
+                             ", the destination has %" PRIu32,
+                             i, dst->shape[i], desc->shape[i]);
+    }
+    return 0;
+}
+
+/* Entries that the move does not write keep what the destination had. */
+static int preset_parameters(struct quant *own, const struct quant *given, struct fault *fault)
+{
+    if (given->count == 0)
+        return 0;
+    if (given->axis >= 0 && given->axis != own->axis)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
+                         "dst.axis: %" PRId32 " given, the result's parameters lie along %" PRId32,
+                         given->axis, own->axis);
+    for (uint32_t i = 0; i < own->count; i++) {
+        uint32_t from = given->axis < 0 ? 0 : i;
+
+        if (from >= given->count)
+            break;
+        own->scale[i] = given->scale[from];
+        own->zero_point[i] = given->zero_point[from];
+        own->scale_frac_bits[i] = given->scale_frac_bits[from];
+    }
+    return 0;
+}
+
+static int own_parameters(struct operands *operands, const struct job *job, struct fault *fault)
+{
+    mli_tensor *dst = &operands->dst;
+    struct quant *own = &operands->quant;
+    const int32_t axis = is_sa(dst->el_type) ? operands->src.el_params.sa.dim : -1;
+    uint32_t count = is_sa(dst->el_type) ? 1 : 0;
+
+    own->axis = -1;
+    for (uint32_t i = 0; axis >= 0 && i < dst->rank; i++) {
+        if (job->cfg.perm_dim[i] == axis) {
+            own->axis = (int32_t)i;
+            count = dst->shape[i];
+        }
+    }
+    if (count > REPLY_ENTRIES_MAX)
+        return fault_set(fault, FAULT_LIMIT, "/cfg/dst_offset",
+                         "dst: %" PRIu32 " entries of per-axis parameters, a reply holds %d", count,
+                         REPLY_ENTRIES_MAX);
+    if (quant_alloc(own, count) < 0)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for per-axis parameters");
+    if (axis < 0)
+        return 0;
+    dst->el_params.sa.scale.mem.pi16 = own->scale;
+    dst->el_params.sa.scale.capacity = count * (uint32_t)sizeof *own->scale;
+    dst->el_params.sa.zero_point.mem.pi16 = own->zero_point;
+    dst->el_params.sa.zero_point.capacity = count * (uint32_t)sizeof *own->zero_point;
+    dst->el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
+    dst->el_params.sa.scale_frac_bits.capacity = count * (uint32_t)sizeof *own->scale_frac_bits;
+    return preset_parameters(own, &job->dst.desc.quant, fault);
+}
+
+static void measure(struct operands *operands, const struct job *job)
+{
+    const mli_tensor *dst = &operands->dst;
+
+    operands->read = extent_read(&operands->src, &job->cfg);
+    operands->written = (struct span){0, dst->data.capacity};
+    operands->bytes = element_size(dst->el_type);
+    for (uint32_t i = 0; i < dst->rank; i++) {
+        operands->written.begin += (uint64_t)job->cfg.dst_offset[i] * (uint64_t)dst->mem_stride[i] *
+                                   element_size(dst->el_type);
+        operands->bytes *= dst->shape[i] - job->cfg.dst_offset[i];
+    }
+}
+
+int operands_init(struct operands *operands, const struct job *job, struct fault *fault)
+{
+    mli_status status;
+
+    *operands = (struct operands){0};
+    if (check_kernel(job, fault) < 0)
+        return -1;
+    tensor_desc_to_mli(&job->src.desc, &operands->src);
+    if (destination_strides(&operands->dst, &job->dst.desc, job->src.desc.rank, fault) < 0)
+        return -1;
+    status = mli_mov_layout(&operands->src, &job->cfg, &operands->dst);
+    if (status != MLI_STATUS_OK)
+        return fault_set_refused(fault, status, mli_last_error());
+    if (check_fits_shape(&operands->dst, &job->dst.desc, fault) < 0 ||
+        own_parameters(operands, job, fault) < 0) {
+        operands_finish(operands);
+        return -1;
+    }
+    measure(operands, job);
+    return 0;
+}
+
+void operands_finish(struct operands *operands)
+{
+    quant_alloc(&operands->quant, 0);
+}
+
+void operands_result(struct operands *operands, struct tensor_desc *desc)
+{
+    const mli_tensor *dst = &operands->dst;
+    struct quant *quant = &operands->quant;
+
+    *desc = (struct tensor_desc){
+        .has_type = true,
+        .type = dst->el_type,
+        .rank = dst->rank,
+        .has_strides = true,
+        .stride_count = dst->rank,
+    };
+    memcpy(desc->shape, dst->shape, sizeof desc->shape);
+    memcpy(desc->strides, dst->mem_stride, sizeof desc->strides);
+    if (is_fx(dst->el_type)) {
+        quant->has_frac_bits = true;
+        quant->frac_bits = dst->el_params.fx.frac_bits;
+    } else if (is_sa(dst->el_type) && quant->axis < 0) {
+        quant->scale[0] = dst->el_params.sa.scale.mem.i16;
+        quant->zero_point[0] = dst->el_params.sa.zero_point.mem.i16;
+        quant->scale_frac_bits[0] = dst->el_params.sa.scale_frac_bits.mem.i8;
+    }
+    desc->quant = *quant;
+}
+
+mli_permute_cfg operands_permutation(const struct job *job)
+{
+    mli_permute_cfg cfg;
+
+    memcpy(cfg.perm_dim, job->cfg.perm_dim, sizeof cfg.perm_dim);
+    return cfg;
+}

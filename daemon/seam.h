@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the daemon asks of the system that can fail, behind pointers, so that tests can make it
+ * fail. Production code never writes to it.
+ */
+#ifndef DAEMON_SEAM_H
+#define DAEMON_SEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct seam {
+    void *(*calloc)(size_t count, size_t size);
+    void *(*realloc)(void *block, size_t size);
+    int (*fstat)(int fd, struct stat *st);
+    int (*open_flags)(int fd); /* fcntl(fd, F_GETFL) */
+    void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+    int (*munmap)(void *address, size_t size);
+    int (*accept)(int listener); /* non-blocking, close-on-exec */
+    /* Called on the worker's thread, before a transfer touches any data. Null by default. */
+    void (*before_transfer)(void *context);
+    void *before_transfer_context;
+};
+
+extern struct seam seam;
+
+#endif /* DAEMON_SEAM_H */

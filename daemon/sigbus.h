@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Surviving files that shrink, or whose storage fails, while they are mapped. Whoever touches such
+ * a page gets SIGBUS. The handler looks the address up in a table of guarded ranges; where it is
+ * found, the rest of the range from that page on is replaced by zero pages, the guard is marked,
+ * and the interrupted instruction goes on as if nothing had happened: the transfer ends in its
+ * normal way, with worthless data, and whoever set the guard learns of it. No stack is unwound, so
+ * this works under any code. An address that nobody guards is fatal as ever.
+ */
+#ifndef DAEMON_SIGBUS_H
+#define DAEMON_SIGBUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Ranges guarded at a time: two for each channel, and as many again to spare. */
+enum { SIGBUS_GUARDS_MAX = 64 };
+
+struct sigbus_guard {
+    int slot; /* -1: none */
+};
+
+/**
+ * Installs the handler for the process; does nothing where it is there. What was there before
+ * gets the faults that are not ours. Returns 0 or -errno. Any thread.
+ */
+int sigbus_install(void);
+
+/**
+ * Guards [pages, pages + size): whole pages of one mapping. Also makes sure that the calling
+ * thread does not block the signal, which would be fatal. Returns 0, or -EBUSY where all guards
+ * are taken. Any thread.
+ */
+int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
+
+/**
+ * Ends it, before the range is unmapped and after the last access. True where the range was hit.
+ * A guard with slot -1 is fine.
+ */
+bool sigbus_guard_finish(struct sigbus_guard *guard);
+
+#endif /* DAEMON_SIGBUS_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* struct job -> a job file's object. */
+#include "job_read.h"
+
+static void write_place(struct jsonw *w, const struct tensor_ref *ref)
+{
+    if (ref->file)
+        jsonw_string(w, "file", ref->file);
+    if (ref->format != FILE_FORMAT_AUTO)
+        jsonw_string(w, "format", ref->format == FILE_FORMAT_NPY ? "npy" : "raw");
+    if (ref->update)
+        jsonw_bool(w, "update", true);
+    if (ref->params)
+        jsonw_string(w, "params", ref->params);
+}
+
+/* Only what job_file_parse() takes: a .npy file tells shape and strides itself. */
+static void write_tensor(struct jsonw *w, const char *key, const struct tensor_ref *ref,
+                         struct tensor_desc shown)
+{
+    jsonw_object_begin(w, key);
+    write_place(w, ref);
+    if (tensor_ref_format(ref) == FILE_FORMAT_NPY) {
+        shown.rank = 0;
+        shown.has_strides = false;
+    } else if (ref->offset != 0) {
+        jsonw_uint(w, "offset", ref->offset);
+    }
+    tensor_desc_write(w, &shown);
+    jsonw_object_end(w);
+}
+
+void job_file_write(struct jsonw *w, const char *key, const struct job *job)
+{
+    struct tensor_desc dst = job->dst.desc;
+
+    jsonw_object_begin(w, key);
+    job_write_common(w, job);
+    write_tensor(w, "src", &job->src, job->src.desc);
+    dst.has_type = false; /* the source's */
+    if (!job->dst.update) {
+        /* What a new tensor looks like is the move's result; only its strides are a choice. */
+        if (dst.stride_count == 0)
+            dst.stride_count = dst.rank;
+        dst.rank = 0;
+        dst.quant = (struct quant){0};
+    }
+    write_tensor(w, "dst", &job->dst, dst);
+    if (job->after_count > 0) {
+        jsonw_array_begin(w, "after");
+        for (size_t i = 0; i < job->after_count; i++)
+            jsonw_string(w, NULL, job->after[i]);
+        jsonw_array_end(w);
+    }
+    if (job->expect.where != TENSOR_NOWHERE) {
+        jsonw_object_begin(w, "expect");
+        write_place(w, &job->expect);
+        jsonw_object_end(w);
+    }
+    jsonw_object_end(w);
+}

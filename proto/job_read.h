@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members that a job has in a file as on the wire. Private to proto/. */
+#ifndef PROTO_JOB_READ_H
+#define PROTO_JOB_READ_H
+
+#include "job.h"
+
+/** Names of the members that job_read_common() understands, for json_object()'s list. */
+#define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
+
+/** Reads those members; all of them may be absent. */
+int job_read_common(struct job *job, const struct json *object);
+/** Writes those members that are not what job_init() made them into the object that is open. */
+void job_write_common(struct jsonw *w, const struct job *job);
+
+/** A job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - */
+int job_read_name(const struct json *value, char **name);
+
+/** A required string, copied. */
+int job_read_string(const struct json *value, size_t max, char **out);
+
+/** Member `key`, a whole number within [min, max]; *number is left alone where it is absent. */
+int job_read_number(const struct json *object, const char *key, int64_t min, int64_t max,
+                    int64_t *number);
+
+/** Member "offset", bytes; 0 where it is absent. */
+int job_read_offset(const struct json *object, uint64_t *offset);
+
+#endif /* PROTO_JOB_READ_H */

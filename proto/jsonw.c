@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "jsonw.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+/* What a reader of the protocol accepts at most. */
+static const int64_t int_max = (INT64_C(1) << 53) - 1;
+
+void jsonw_init(struct jsonw *w)
+{
+    *w = (struct jsonw){0};
+}
+
+void jsonw_finish(struct jsonw *w)
+{
+    free(w->data);
+    *w = (struct jsonw){0};
+}
+
+void jsonw_reset(struct jsonw *w)
+{
+    w->length = 0;
+    w->failed = w->comma = false;
+}
+
+/* Makes room for `more` bytes and a terminator. */
+static bool reserve(struct jsonw *w, size_t more)
+{
+    size_t capacity = w->capacity ? w->capacity : 256;
+    char *data;
+
+    if (w->failed)
+        return false;
+    if (more < w->capacity - w->length)
+        return true;
+    while (capacity - w->length <= more) {
+        if (capacity > SIZE_MAX / 2) {
+            w->failed = true;
+            return false;
+        }
+        capacity *= 2;
+    }
+    data = realloc(w->data, capacity);
+    if (!data) {
+        w->failed = true;
+        return false;
+    }
+    w->data = data;
+    w->capacity = capacity;
+    return true;
+}
+
+static void append(struct jsonw *w, const char *bytes, size_t length)
+{
+    if (!reserve(w, length))
+        return;
+    memcpy(w->data + w->length, bytes, length);
+    w->length += length;
+}
+
+static void append_char(struct jsonw *w, char c)
+{
+    append(w, &c, 1);
+}
+
+const char *jsonw_text(struct jsonw *w)
+{
+    if (!reserve(w, 0))
+        return NULL;
+    w->data[w->length] = '\0';
+    return w->data;
+}
+
+static void append_control(struct jsonw *w, char c)
+{
+    char text[8];
+
+    switch (c) {
+    case '\n':
+        append(w, "\\n", 2);
+        return;
+    case '\r':
+        append(w, "\\r", 2);
+        return;
+    case '\t':
+        append(w, "\\t", 2);
+        return;
+    default:
+        snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
+        append(w, text, 6);
+    }
+}
+
+static void append_quoted(struct jsonw *w, const char *text)
+{
+    size_t left = strlen(text);
+
+    append_char(w, '"');
+    while (left > 0) {
+        size_t size = utf8_char(text, left);
+
+        if (size == 0) {
+            append(w, "\xef\xbf\xbd", 3);
+            size = 1;
+        } else if (*text == '"' || *text == '\\') {
+            append_char(w, '\\');
+            append_char(w, *text);
+        } else if (size == 1 && *text < 0x20) {
+            append_control(w, *text);
+        } else {
+            append(w, text, size);
+        }
+        text += size;
+        left -= size;
+    }
+    append_char(w, '"');
+}
+
+/* What stands before every value. */
+static void begin(struct jsonw *w, const char *key)
+{
+    if (w->comma)
+        append_char(w, ',');
+    w->comma = true;
+    if (key) {
+        append_quoted(w, key);
+        append_char(w, ':');
+    }
+}
+
+static void open_container(struct jsonw *w, const char *key, char bracket)
+{
+    begin(w, key);
+    append_char(w, bracket);
+    w->comma = false;
+}
+
+static void close_container(struct jsonw *w, char bracket)
+{
+    append_char(w, bracket);
+    w->comma = true;
+}
+
+void jsonw_object_begin(struct jsonw *w, const char *key)
+{
+    open_container(w, key, '{');
+}
+
+void jsonw_object_end(struct jsonw *w)
+{
+    close_container(w, '}');
+}
+
+void jsonw_array_begin(struct jsonw *w, const char *key)
+{
+    open_container(w, key, '[');
+}
+
+void jsonw_array_end(struct jsonw *w)
+{
+    close_container(w, ']');
+}
+
+void jsonw_int(struct jsonw *w, const char *key, int64_t value)
+{
+    char text[24];
+    int length;
+
+    if (value > int_max)
+        value = int_max;
+    if (value < -int_max)
+        value = -int_max;
+    length = snprintf(text, sizeof text, "%" PRId64, value);
+    begin(w, key);
+    append(w, text, (size_t)length);
+}
+
+void jsonw_uint(struct jsonw *w, const char *key, uint64_t value)
+{
+    jsonw_int(w, key, value > (uint64_t)int_max ? int_max : (int64_t)value);
+}
+
+void jsonw_bool(struct jsonw *w, const char *key, bool value)
+{
+    begin(w, key);
+    append(w, value ? "true" : "false", value ? 4 : 5);
+}
+
+void jsonw_null(struct jsonw *w, const char *key)
+{
+    begin(w, key);
+    append(w, "null", 4);
+}
+
+void jsonw_string(struct jsonw *w, const char *key, const char *text)
+{
+    begin(w, key);
+    append_quoted(w, text);
+}
+
+void jsonw_newline(struct jsonw *w)
+{
+    append_char(w, '\n');
+    w->comma = false;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* "Did you mean": the nearest of some words. Private to proto/. */
+#ifndef PROTO_NEAREST_H
+#define PROTO_NEAREST_H
+
+/** The word of `words` (null-terminated) that `given` is most likely a slip of; null: none. */
+const char *nearest_word(const char *given, const char *const *words);
+
+#endif /* PROTO_NEAREST_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* UTF-8, strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF. Private to proto/. */
+#ifndef PROTO_UTF8_H
+#define PROTO_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { UTF8_CHAR_MAX = 4 };
+
+/** Bytes (1 .. 4) of the character that text begins with; 0 where it begins with none. */
+size_t utf8_char(const char *text, size_t length);
+
+/** The most bytes, at most `length`, that do not end within a character. */
+size_t utf8_cut(const char *text, size_t length);
+
+/** Writes a character and returns its bytes. `code` is a Unicode scalar value. */
+size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
+
+#endif /* PROTO_UTF8_H */
