@@ -33,7 +33,8 @@
 /* The value is `status` itself: readers and analysers see at the call that it is not OK. */
 #if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
 #define refuse(status, subject, format, ...)                                                       \
-    ((void)(subject), (void)(format), error_note(status), (status))
+    ((void)(subject), (void)(format), (void)sizeof((const int64_t[]){0, ##__VA_ARGS__}),           \
+     error_note(status), (status))
 void error_note(mli_status status);
 #else
 #define refuse(status, subject, format, ...)                                                       \

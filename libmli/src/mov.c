@@ -91,7 +91,7 @@ static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *cla
 
     if (status != MLI_STATUS_OK)
         return status;
-    if (atomic_load_explicit(&(*slot)->state, memory_order_acquire) == SLOT_RUNNING)
+    if (pool_state(*slot) == SLOT_RUNNING)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
     return MLI_STATUS_OK;
 }
@@ -125,6 +125,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
     transfer_plan(&transfer, src, dst, &plan);
     copy_bytes(h->plan, &plan, plan_size(&plan));
     h->prepared = h->generation;
+    atomic_store(&slot->state, SLOT_IDLE); /* the transfer before this one is history */
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
     quant_apply(&transfer.quant, dst);
     return MLI_STATUS_OK;
@@ -166,27 +167,22 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
     if (h->prepared != h->generation)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was prepared");
     load_plan(&slot->plan, h);
-    atomic_store(&slot->state, SLOT_RUNNING);
     pool_start(&claim);
     return MLI_STATUS_OK;
 }
 
 bool mli_mov_isdone(mli_mov_handle_t *h)
 {
+    enum slot_state state;
     struct claim claim;
     struct slot *slot;
 
     if (find_slot(h, &claim, &slot) != MLI_STATUS_OK)
         return false;
-    switch (atomic_load_explicit(&slot->state, memory_order_acquire)) {
-    case SLOT_DONE:
-        return true;
-    case SLOT_IDLE:
+    state = pool_state(slot);
+    if (state == SLOT_IDLE)
         (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
-        return false;
-    default:
-        return false;
-    }
+    return state == SLOT_DONE;
 }
 
 mli_status mli_mov_wait(mli_mov_handle_t *h)
@@ -200,14 +196,10 @@ mli_status mli_mov_wait(mli_mov_handle_t *h)
     if (pool_in_callback())
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
                       ": a completion callback must not wait, poll mli_mov_isdone() instead");
-    switch (atomic_load_explicit(&slot->state, memory_order_acquire)) {
-    case SLOT_DONE:
-        return slot->status;
-    case SLOT_IDLE:
+    if (pool_state(slot) == SLOT_IDLE)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
-    default:
-        /* The inline engine is done when start returns, so start has not returned yet. */
+    if (!pool_sleep(slot))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
-                      ": another thread is inside mli_mov_start() with it");
-    }
+                      ": its transfer runs elsewhere, and this build cannot sleep");
+    return slot->status;
 }

@@ -12,22 +12,34 @@ struct array {
     const uint8_t *bytes;
     uint64_t capacity;
     uint32_t entry; /* bytes of one */
-    const char *name;
 };
 
 enum { ARRAYS = 3 };
 
+/* What is said of each array. */
+static const struct {
+    const char *missing, *too_small, *overlaps;
+} complaint[ARRAYS] = {
+#define COMPLAINTS(name)                                                                           \
+    {                                                                                              \
+        ".el_params.sa." name ".mem: null given, an array of % entries needed",                    \
+            ".el_params.sa." name ".capacity: % B given, % B needed",                              \
+            ".el_params.sa." name ".mem: the array overlaps other memory of the move"              \
+    }
+    COMPLAINTS("zero_point"),
+    COMPLAINTS("scale"),
+    COMPLAINTS("scale_frac_bits"),
+#undef COMPLAINTS
+};
+
 static void arrays_of(const mli_element_params *params, struct array array[ARRAYS])
 {
-    const mli_data_container *scale = &params->sa.scale, *zero = &params->sa.zero_point,
+    const mli_data_container *zero = &params->sa.zero_point, *scale = &params->sa.scale,
                              *bits = &params->sa.scale_frac_bits;
 
-    array[0] = (struct array){(const uint8_t *)zero->mem.pi16, zero->capacity, 2,
-                              ".el_params.sa.zero_point"};
-    array[1] =
-        (struct array){(const uint8_t *)scale->mem.pi16, scale->capacity, 2, ".el_params.sa.scale"};
-    array[2] = (struct array){(const uint8_t *)bits->mem.pi8, bits->capacity, 1,
-                              ".el_params.sa.scale_frac_bits"};
+    array[0] = (struct array){(const uint8_t *)zero->mem.pi16, zero->capacity, 2};
+    array[1] = (struct array){(const uint8_t *)scale->mem.pi16, scale->capacity, 2};
+    array[2] = (struct array){(const uint8_t *)bits->mem.pi8, bits->capacity, 1};
 }
 
 mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who)
@@ -36,11 +48,13 @@ mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries
 
     arrays_of(params, array);
     for (int i = 0; i < ARRAYS; i++) {
-        if (!array[i].bytes || array[i].capacity < entries * array[i].entry)
-            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
-                          ".el_params.sa: parameter array % of 3 (zero_point, scale, "
-                          "scale_frac_bits): % B given, % B needed",
-                          i + 1, array[i].bytes ? array[i].capacity : 0, entries * array[i].entry);
+        const uint64_t needed = entries * array[i].entry;
+
+        if (!array[i].bytes)
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].missing, entries);
+        if (array[i].capacity < needed)
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].too_small,
+                          array[i].capacity, needed);
     }
     return MLI_STATUS_OK;
 }
@@ -84,10 +98,7 @@ static mli_status check_own_apart(const struct geometry *g, const struct axis *a
                 alone = alone && apart(own[i].bytes, size, own[j].bytes, entries * own[j].entry);
         }
         if (!alone)
-            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
-                          ".el_params.sa: parameter array % of 3 (zero_point, scale, "
-                          "scale_frac_bits) overlaps other memory of the move",
-                          i + 1);
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name, complaint[i].overlaps);
     }
     return MLI_STATUS_OK;
 }

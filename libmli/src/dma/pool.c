@@ -5,6 +5,7 @@
 
 #include "../error.h"
 #include "engine.h"
+#include "park.h"
 
 /* Low half: free channels. High half: channels that are the library's. */
 static _Atomic uint32_t channels;
@@ -14,6 +15,16 @@ static const struct engine *const engine = &engine_inline;
 static MLI_THREAD_LOCAL bool in_callback;
 
 _Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
+
+/* Written out: what compilers call for it is no part of a freestanding library. */
+static uint32_t count_bits(uint32_t mask)
+{
+    uint32_t count = 0;
+
+    for (; mask; mask &= mask - 1)
+        count++;
+    return count;
+}
 
 static uint32_t run_mask(uint32_t first, uint32_t count)
 {
@@ -35,7 +46,7 @@ mli_status pool_resize(int offset, int count)
         if ((now >> 16) != (now & 0xffff))
             return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
                           ": % channels are still out with handles, release them first",
-                          __builtin_popcount((now >> 16) & ~now));
+                          count_bits((now >> 16) & ~now));
     } while (!atomic_compare_exchange_weak(&channels, &now, mask << 16 | mask));
     return MLI_STATUS_OK;
 }
@@ -65,7 +76,7 @@ mli_status pool_claim(int count, struct claim *claim)
         if (first == MLI_MOV_MAX_CHANNELS)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                           ": no run of % free channels, % of % are free", count,
-                          __builtin_popcount(now & 0xffff), __builtin_popcount(now >> 16));
+                          count_bits(now & 0xffff), count_bits(now >> 16));
         mask = run_mask(first, (uint32_t)count);
     } while (!atomic_compare_exchange_weak(&channels, &now, now & ~mask));
 
@@ -100,7 +111,31 @@ struct slot *pool_slot(const struct claim *claim)
 
 void pool_start(const struct claim *claim)
 {
-    engine->submit(claim->first, claim->count, &slots[claim->first].plan);
+    struct slot *slot = &slots[claim->first];
+
+    atomic_store(&slot->state, SLOT_RUNNING);
+    engine->submit(claim->first, claim->count, &slot->plan);
+}
+
+enum slot_state pool_state(struct slot *slot)
+{
+    const uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+    return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
+}
+
+bool pool_sleep(struct slot *slot)
+{
+    uint32_t running = SLOT_RUNNING;
+
+    while (pool_state(slot) == SLOT_RUNNING) {
+        /* Says that a wake-up is wanted; one who came before has said so already. */
+        atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
+        running = SLOT_RUNNING;
+        if (!park(&slot->state, SLOT_AWAITED))
+            return false;
+    }
+    return true;
 }
 
 void engine_done(uint32_t first, mli_status status)
@@ -109,9 +144,10 @@ void engine_done(uint32_t first, mli_status status)
     void (*callback)(int32_t) = slot->callback;
     const int32_t cookie = slot->cookie;
 
-    /* From the store on the owner may start again or release, so the callback is taken before. */
+    /* From the exchange on the owner may start again or release: the callback is taken before. */
     slot->status = status;
-    atomic_store_explicit(&slot->state, SLOT_DONE, memory_order_release);
+    if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
+        unpark(&slot->state);
     if (callback) {
         in_callback = true;
         callback(cookie);

@@ -17,7 +17,12 @@
 #include "../plan.h"
 #include "mli_mov_api.h"
 
-enum slot_state { SLOT_IDLE = 0, SLOT_RUNNING, SLOT_DONE };
+enum slot_state {
+    SLOT_IDLE = 0, /* nothing was started since it was prepared */
+    SLOT_RUNNING,
+    SLOT_AWAITED, /* running, and somebody sleeps until it is done */
+    SLOT_DONE
+};
 
 struct slot {
     _Atomic uint32_t generation;
@@ -44,8 +49,14 @@ bool pool_release(const struct claim *claim);
 /** The claim's slot, or null where the claim is stale or was never made. */
 struct slot *pool_slot(const struct claim *claim);
 
-/** Runs slot->plan; the claim's state is RUNNING already. */
+/** Begins slot->plan. */
 void pool_start(const struct claim *claim);
+
+/** The slot's state, acquired: where it is DONE, the bytes are visible. AWAITED is RUNNING. */
+enum slot_state pool_state(struct slot *slot);
+
+/** Sleeps until the slot is not running any more. False where this build cannot sleep. */
+bool pool_sleep(struct slot *slot);
 
 /** Is the calling thread inside a completion callback? */
 bool pool_in_callback(void);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sleeping until another thread changes a word: futexes where Linux is below, else nothing. */
+#ifndef MLI_DMA_PARK_H
+#define MLI_DMA_PARK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__linux__) && __STDC_HOSTED__
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* 32-bit systems of today have the call with 64-bit times only. */
+#ifdef SYS_futex
+#define PARK_FUTEX SYS_futex
+#else
+#define PARK_FUTEX SYS_futex_time64
+#endif
+
+/** Sleeps while *word is `value`; may return early. False: this build cannot sleep. */
+static inline bool park(_Atomic uint32_t *word, uint32_t value)
+{
+    syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    return true;
+}
+
+/** Wakes everybody who sleeps on the word. */
+static inline void unpark(_Atomic uint32_t *word)
+{
+    syscall(PARK_FUTEX, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+#else
+
+static inline bool park(_Atomic uint32_t *word, uint32_t value)
+{
+    (void)word;
+    (void)value;
+    return false;
+}
+
+static inline void unpark(_Atomic uint32_t *word)
+{
+    (void)word;
+}
+
+#endif
+
+#endif /* MLI_DMA_PARK_H */
