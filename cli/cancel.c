@@ -26,8 +26,7 @@ int cancel_init(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK))
         return -errno;
-    /* No SA_RESTART: a call that waits (opening a fifo, reading a terminal) shall return. */
-    struct sigaction action = {.sa_handler = note};
+    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         struct sigaction before;

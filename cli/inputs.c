@@ -46,6 +46,11 @@ static int check_type(const struct resolved *r, struct fault *fault)
                          " B, those of %s (%s) have %" PRIu32 " B",
                          element_type_name(desc->type), size, r->src.shown,
                          dtype_of_header(header)->name, header->item_size);
+    bool real = desc->type == MLI_EL_FP_16 || desc->type == MLI_EL_FP_32;
+    if (r->job->op == JOB_OP_PERMUTE && real)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
+                         "src.type: no permute kernel moves %s; use \"op\": \"mov\"",
+                         element_type_name(desc->type));
     if (tensor_desc_check(desc, fault)) {
         fault_prefix(fault, "/src");
         return -1;

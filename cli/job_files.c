@@ -76,9 +76,9 @@ static int parse(struct job_file *file, struct fault *fault)
     file->directory = standard_input ? strdup(".") : directory_of(file->path);
     if (!file->directory)
         return out_of_memory(fault);
-    int fd = standard_input ? STDIN_FILENO : open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 && cancel_requested())
-        return cancel_fault(fault);
+    /* O_NONBLOCK: a fifo is awaited by poll(), which ^C ends, and not by open(). */
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    int fd = standard_input ? STDIN_FILENO : open(file->path, flags);
     if (fd < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s", strerror(errno));
     struct text text = {0};

@@ -121,6 +121,19 @@ static int plan_whole(struct resolved *r, struct fault *fault)
     return 0;
 }
 
+/* Parameters of the existing tensor lie along the axis that the result's will lie along. */
+static int check_axis(const struct resolved *r, struct fault *fault)
+{
+    int32_t given = r->job->dst.desc.quant.axis, from = r->wire.src.desc.quant.axis;
+    if (r->job->dst.desc.quant.count == 0 || given < 0 || r->wire.src.desc.quant.count == 0)
+        return 0;
+    if (from >= 0 && r->job->cfg.perm_dim[given] == from)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
+                     "dst.axis: %" PRId32 " given, the result's parameters do not lie along it",
+                     given);
+}
+
 static int fill_wire(struct resolved *r, struct fault *fault)
 {
     struct tensor_ref *wire = &r->wire.dst;
@@ -136,7 +149,7 @@ static int fill_wire(struct resolved *r, struct fault *fault)
         fault_prefix(fault, "/dst");
         return -1;
     }
-    return 0;
+    return check_axis(r, fault);
 }
 
 int layout_find(struct resolved *r, struct fault *fault)

@@ -40,6 +40,8 @@ static const char *state_name(const struct outcome *outcome)
         return "skipped";
     if (outcome->difference.kind != DIFFERENCE_NONE)
         return "mismatch";
+    if (outcome->exit == EXIT_CODE_DONE && !outcome->moved)
+        return "valid";
     return states[outcome->exit];
 }
 

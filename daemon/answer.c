@@ -90,12 +90,3 @@ const struct ended *answer_defer(struct answer *from, struct answer *to)
     from->due = false;
     return &deferred;
 }
-
-const struct ended *answer_close(struct answer *answer)
-{
-    assert(answer->due);
-    answer->due = false;
-    if (answer->client)
-        client_doom(answer->client, "closed instead of answered");
-    return &closed;
-}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The duty to answer one request. It is discharged exactly once: by a reply, by handing it on to a
- * task that will reply later, or by closing the connection. Each of these returns a proof of type
- * `const struct ended *`, which nothing outside answer.c can make and every request handler must
- * return: a handler that forgets to answer does not compile, and one that answers twice fails an
- * assertion on its first test.
+ * task that will reply later, or, where there is no memory for a reply, by closing the connection.
+ * Each of these returns a proof of type `const struct ended *`, which nothing outside answer.c can
+ * make and every request handler must return: a handler that forgets to answer does not compile,
+ * and one that answers twice fails an assertion on its first test.
  */
 #ifndef DAEMON_ANSWER_H
 #define DAEMON_ANSWER_H
@@ -31,7 +31,5 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
 
 /** `to` now has the duty. */
 const struct ended *answer_defer(struct answer *from, struct answer *to);
-/** Hangs up instead of answering. */
-const struct ended *answer_close(struct answer *answer);
 
 #endif /* DAEMON_ANSWER_H */

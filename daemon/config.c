@@ -42,11 +42,8 @@ static const struct number {
 #undef NUMBER
 };
 
-static const struct {
-    const char *name;
-    int level;
-} log_levels[] = {
-    {"error", LOG_ERR}, {"warning", LOG_WARNING}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}};
+static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
+static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 
 static void store(struct config *config, const struct number *number, int64_t value)
 {
@@ -114,9 +111,9 @@ static int read_mode(struct config *config, const struct json *root)
 
 int config_set_log_level(struct config *config, const char *name)
 {
-    for (size_t i = 0; i < sizeof log_levels / sizeof *log_levels; i++) {
-        if (strcmp(name, log_levels[i].name) == 0) {
-            config->log_level = log_levels[i].level;
+    for (size_t i = 0; log_level_names[i]; i++) {
+        if (strcmp(name, log_level_names[i]) == 0) {
+            config->log_level = log_levels[i];
             return 0;
         }
     }
@@ -125,15 +122,15 @@ int config_set_log_level(struct config *config, const char *name)
 
 static int read_log_level(struct config *config, const struct json *root)
 {
-    static const char *const names[] = {"error", "warning", "info", "debug", NULL};
     struct json value = json_member(root, "log_level");
-    const char *text;
+    size_t index;
 
     if (!json_present(&value))
         return 0;
-    if (json_string(&value, PROTO_NAME_MAX, &text) < 0)
+    if (json_choice(&value, log_level_names, &index) < 0)
         return -1;
-    return config_set_log_level(config, text) < 0 ? json_complain_choice(&value, text, names) : 0;
+    config->log_level = log_levels[index];
+    return 0;
 }
 
 static int read_limits(struct config *config, const struct json *root)

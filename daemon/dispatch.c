@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "client.h"
 #include "complete.h"
 #include "log.h"
 #include "mli_helpers_api.h"
@@ -86,11 +85,8 @@ static void log_done(const struct task *task, const struct job_result *result)
 {
     struct log_line line;
 
-    if (!log_begin(&line, LOG_DEBUG, "job done"))
+    if (!task_log_begin(&line, LOG_DEBUG, "job done", task))
         return;
-    client_log(&line, task->client);
-    if (task->job.name)
-        log_text(&line, "job", task->job.name);
     log_uint(&line, "bytes", result->bytes);
     log_uint(&line, "channels", result->channels);
     log_uint(&line, "ns_queued", result->ns_queued);

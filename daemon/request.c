@@ -9,6 +9,7 @@
 #include "dispatch.h"
 #include "fdpass.h"
 #include "info.h"
+#include "log.h"
 #include "rpc.h"
 #include "state.h"
 #include "task.h"
@@ -17,12 +18,21 @@
 struct call {
     struct client *client;
     struct rpc_request *request;
-    const int *fds; /* request->fds of them; closed after the handler */
+    int fds[PROTO_FDS_MAX];
+    size_t fd_count;
     struct answer answer;
 };
 
+/* Before the answer: who has got it may rely on it that nobody else holds his files. */
+static void close_fds(struct call *call)
+{
+    fd_close_all(call->fds, call->fd_count);
+    call->fd_count = 0;
+}
+
 static const struct ended *refuse_fds(struct call *call)
 {
+    close_fds(call);
     fault_set(&call->request->fault, FAULT_INVALID_REQUEST, "/fds",
               "fds: this method takes no descriptors");
     return answer_fault(&call->answer, &call->request->fault);
@@ -30,17 +40,29 @@ static const struct ended *refuse_fds(struct call *call)
 
 static const struct ended *ping(struct call *call)
 {
-    return call->request->fds ? refuse_fds(call) : answer_pong(&call->answer);
+    return call->fd_count ? refuse_fds(call) : answer_pong(&call->answer);
 }
 
 static const struct ended *info(struct call *call)
 {
     struct daemon_info numbers;
 
-    if (call->request->fds)
+    if (call->fd_count)
         return refuse_fds(call);
     info_fill(&numbers, call->client->service);
     return answer_info(&call->answer, &numbers);
+}
+
+static void log_refusal(const struct client *client, const struct fault *fault)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, LOG_NOTICE, "job refused"))
+        return;
+    client_log(&line, client);
+    log_text(&line, "error", fault_name(fault->code));
+    log_text(&line, "text", fault->text);
+    log_end(&line);
 }
 
 static const struct ended *submit(struct call *call)
@@ -51,9 +73,11 @@ static const struct ended *submit(struct call *call)
     struct task *task;
 
     /* Complaints about the job go to params.fault, which is request->fault. */
-    task = admit(call->client, &request->params, call->fds, request->fds);
+    task = admit(call->client, &request->params, call->fds, call->fd_count);
+    close_fds(call);
     if (!task) {
         service->jobs_failed++;
+        log_refusal(call->client, &request->fault);
         return answer_fault(&call->answer, &request->fault);
     }
     ended = answer_defer(&call->answer, &task->answer);
@@ -73,20 +97,19 @@ static handler *const handlers[] = {
     [RPC_DAEMON_INFO] = info,
 };
 
-static const struct ended *run(struct call *call)
+static void run(struct call *call)
 {
     handler *handle = handlers[call->request->method];
     const struct ended *ended = handle(call);
 
-    assert(ended && !call->answer.due);
-    return ended;
+    assert(ended && !call->answer.due && call->fd_count == 0);
+    (void)ended;
 }
 
 void request_handle(struct client *client, const char *line, size_t length)
 {
     struct rpc_request request;
-    int fds[PROTO_FDS_MAX];
-    struct call call = {.client = client, .request = &request, .fds = fds};
+    struct call call = {.client = client, .request = &request};
     int bad = rpc_request_parse(line, length, &request);
 
     answer_init(&call.answer, client, &request.id);
@@ -94,17 +117,19 @@ void request_handle(struct client *client, const char *line, size_t length)
         /* Whose the waiting descriptors are cannot be told. */
         answer_fault(&call.answer, &request.fault);
         client_end(client);
-    } else if (frame_take_fds(&client->in, request.fds, fds) < 0) {
+    } else if (frame_take_fds(&client->in, request.fds, call.fds) < 0) {
         fault_set(&request.fault, FAULT_STREAM_ERROR, "/fds",
                   "fds: %u announced, %zu came with the line", request.fds, client->in.fd_count);
         answer_fault(&call.answer, &request.fault);
         client_end(client);
     } else {
-        if (bad)
+        call.fd_count = request.fds;
+        if (bad) {
+            close_fds(&call);
             answer_fault(&call.answer, &request.fault);
-        else
+        } else {
             run(&call);
-        fd_close_all(fds, request.fds);
+        }
     }
     rpc_request_finish(&request);
 }

@@ -63,15 +63,22 @@ void task_destroy(struct task *task)
     service_settle(service);
 }
 
+bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task)
+{
+    if (!log_begin(line, level, event))
+        return false;
+    client_log(line, task->client);
+    if (task->job.name)
+        log_text(line, "job", task->job.name);
+    return true;
+}
+
 static void log_failure(const struct task *task, const struct fault *fault)
 {
     struct log_line line;
 
-    if (!log_begin(&line, LOG_NOTICE, "job failed"))
+    if (!task_log_begin(&line, LOG_NOTICE, "job failed", task))
         return;
-    client_log(&line, task->client);
-    if (task->job.name)
-        log_text(&line, "job", task->job.name);
     log_text(&line, "error", fault_name(fault->code));
     log_text(&line, "text", fault->text);
     log_end(&line);

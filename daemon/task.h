@@ -22,6 +22,7 @@
 #include "operands.h"
 
 struct client;
+struct log_line;
 struct service;
 
 /* What the worker reports. */
@@ -58,6 +59,9 @@ void task_destroy(struct task *task);
 
 /** The client has left: nobody is told how the task ends. */
 void task_orphan(struct task *task);
+
+/** Begins a log line about the task and its client. */
+bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task);
 
 /** Answers with a fault and counts it; whatever comes of the task later is told to nobody. */
 void task_give_up(struct task *task, const struct fault *fault);

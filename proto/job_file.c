@@ -22,19 +22,15 @@ static const char *const expect_keys[] = {"file", "format", NULL};
 static int read_format(struct tensor_ref *ref, const struct json *object)
 {
     static const char *const names[] = {"npy", "raw", NULL};
+    static const enum file_format formats[] = {FILE_FORMAT_NPY, FILE_FORMAT_RAW};
     struct json value = json_member(object, "format");
-    const char *name;
+    size_t index;
 
     if (!json_present(&value))
         return 0;
-    if (json_string(&value, PROTO_NAME_MAX, &name) < 0)
+    if (json_choice(&value, names, &index) < 0)
         return -1;
-    if (strcmp(name, "npy") == 0)
-        ref->format = FILE_FORMAT_NPY;
-    else if (strcmp(name, "raw") == 0)
-        ref->format = FILE_FORMAT_RAW;
-    else
-        return json_complain_choice(&value, name, names);
+    ref->format = formats[index];
     return 0;
 }
 
@@ -68,27 +64,20 @@ static int forbid(const struct json *object, const char *const *keys, const char
     return 0;
 }
 
-static int require(const struct json *object, const char *key, const char *why)
-{
-    struct json member = json_member(object, key);
-
-    return json_present(&member) ? 0 : json_complain(&member, "missing, %s", why);
-}
-
 static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
 static const char *const npy_says = "a .npy file says it itself, do not give it here";
 
 static int read_src(struct tensor_ref *src, const struct json *object)
 {
     if (json_object(object, src_keys) < 0 || read_place(src, object) < 0 ||
-        require(object, "file", "the tensor's file is required") < 0)
+        job_require(object, "file", "the tensor's file is required") < 0)
         return -1;
     src->where = TENSOR_IN_FILE;
     if (tensor_ref_format(src) == FILE_FORMAT_NPY) {
         if (forbid(object, told_by_npy, npy_says) < 0)
             return -1;
-    } else if (require(object, "shape", "a raw file does not say it") < 0 ||
-               require(object, "type", "a raw file does not say it") < 0) {
+    } else if (job_require(object, "shape", "a raw file does not say it") < 0 ||
+               job_require(object, "type", "a raw file does not say it") < 0) {
         return -1;
     }
     return tensor_desc_read(&src->desc, object);
@@ -115,18 +104,13 @@ static int check_dst_members(const struct tensor_ref *dst, const struct json *ob
 static int read_dst(struct job *job, const struct json *object)
 {
     struct tensor_ref *dst = &job->dst;
-    struct tensor_desc typed;
 
     if (json_object(object, dst_keys) < 0 || read_place(dst, object) < 0 ||
-        require(object, "file", "the tensor's file is required") < 0 ||
+        job_require(object, "file", "the tensor's file is required") < 0 ||
         check_dst_members(dst, object) < 0 || tensor_desc_read(&dst->desc, object) < 0)
         return -1;
     dst->where = TENSOR_IN_FILE;
-    /* A move keeps the type, so the source's judges the destination's parameters. */
-    typed = dst->desc;
-    typed.has_type = job->src.desc.has_type;
-    typed.type = job->src.desc.type;
-    return tensor_desc_check_at(&typed, object);
+    return job_check_dst(job, object);
 }
 
 static int read_expect(struct tensor_ref *expect, const struct json *object)
@@ -134,7 +118,7 @@ static int read_expect(struct tensor_ref *expect, const struct json *object)
     if (!json_present(object))
         return 0;
     if (json_object(object, expect_keys) < 0 || read_place(expect, object) < 0 ||
-        require(object, "file", "the golden file is required") < 0)
+        job_require(object, "file", "the golden file is required") < 0)
         return -1;
     expect->where = TENSOR_IN_FILE;
     return 0;
@@ -172,7 +156,7 @@ static int read_job(struct job *job, const struct json *object)
 
     json_pointer(object, job->pointer, sizeof job->pointer);
     if (json_object(object, job_keys) < 0 || job_read_common(job, object) < 0 ||
-        require(object, "op", "\"mov\" or \"permute\" is required") < 0)
+        job_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     src = json_member_merged(object, "src", &src_defaults);
     dst = json_member_merged(object, "dst", &dst_defaults);

@@ -13,19 +13,30 @@ static const enum job_op ops[] = {JOB_OP_MOV, JOB_OP_PERMUTE};
 static int read_op(struct job *job, const struct json *object)
 {
     struct json op = json_member(object, "op");
-    const char *name;
+    size_t index;
 
     if (!json_present(&op))
         return 0;
-    if (json_string(&op, PROTO_NAME_MAX, &name) < 0)
+    if (json_choice(&op, op_names, &index) < 0)
         return -1;
-    for (size_t i = 0; op_names[i]; i++) {
-        if (strcmp(name, op_names[i]) == 0) {
-            job->op = ops[i];
-            return 0;
-        }
-    }
-    return json_complain_choice(&op, name, op_names);
+    job->op = ops[index];
+    return 0;
+}
+
+int job_require(const struct json *object, const char *key, const char *why)
+{
+    struct json member = json_member(object, key);
+
+    return json_present(&member) ? 0 : json_complain(&member, "missing, %s", why);
+}
+
+int job_check_dst(const struct job *job, const struct json *object)
+{
+    struct tensor_desc typed = job->dst.desc;
+
+    typed.has_type = job->src.desc.has_type;
+    typed.type = job->src.desc.type;
+    return tensor_desc_check_at(&typed, object);
 }
 
 int job_read_string(const struct json *value, size_t max, char **out)

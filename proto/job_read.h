@@ -16,6 +16,15 @@ void job_write_common(struct jsonw *w, const struct job *job);
 /** A job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - */
 int job_read_name(const struct json *value, char **name);
 
+/** Requires member `key`; the complaint is "missing, <why>". */
+int job_require(const struct json *object, const char *key, const char *why);
+
+/**
+ * Holds the destination's parameters, read from `object`, against the type of the source, which a
+ * move keeps.
+ */
+int job_check_dst(const struct job *job, const struct json *object);
+
 /** A required string, copied. */
 int job_read_string(const struct json *value, size_t max, char **out);
 

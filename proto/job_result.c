@@ -60,15 +60,11 @@ static int read_cost(const struct json *cost, struct job_result *result)
 static int read_dst(const struct json *dst, struct tensor_desc *desc)
 {
     static const char *const keys[] = {TENSOR_DESC_KEYS, NULL};
-    struct json type = json_member(dst, "type"), shape = json_member(dst, "shape");
 
-    if (json_object(dst, keys) < 0 || tensor_desc_read(desc, dst) < 0)
+    if (json_object(dst, keys) < 0 || job_require(dst, "type", "a string is required") < 0 ||
+        job_require(dst, "shape", "an array is required") < 0)
         return -1;
-    if (!desc->has_type)
-        return json_complain(&type, "missing, a string is required");
-    if (desc->rank == 0)
-        return json_complain(&shape, "missing, an array is required");
-    return 0;
+    return tensor_desc_read(desc, dst);
 }
 
 int job_result_read(const struct json *value, struct job_result *result)

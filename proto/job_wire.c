@@ -8,13 +8,6 @@ static const char *const dst_keys[] = {"fd",        "offset", "shape",      "str
                                        "axis",      "scale",  "zero_point", "scale_frac_bits",
                                        "frac_bits", NULL};
 
-static int require(const struct json *object, const char *key, const char *wanted)
-{
-    struct json member = json_member(object, key);
-
-    return json_present(&member) ? 0 : json_complain(&member, "missing, %s is required", wanted);
-}
-
 static int read_fd(struct tensor_ref *ref, const struct json *object, uint32_t fds)
 {
     struct json value = json_member(object, "fd");
@@ -33,23 +26,18 @@ static int read_fd(struct tensor_ref *ref, const struct json *object, uint32_t f
 static int read_src(struct tensor_ref *src, const struct json *object, uint32_t fds)
 {
     if (json_object(object, src_keys) < 0 || read_fd(src, object, fds) < 0 ||
-        require(object, "shape", "an array") < 0 || require(object, "type", "a string") < 0)
+        job_require(object, "shape", "an array is required") < 0 ||
+        job_require(object, "type", "a string is required") < 0)
         return -1;
     return tensor_desc_read(&src->desc, object);
 }
 
 static int read_dst(struct job *job, const struct json *object, uint32_t fds)
 {
-    struct tensor_ref *dst = &job->dst;
-    struct tensor_desc typed;
-
-    if (json_object(object, dst_keys) < 0 || read_fd(dst, object, fds) < 0 ||
-        tensor_desc_read(&dst->desc, object) < 0)
+    if (json_object(object, dst_keys) < 0 || read_fd(&job->dst, object, fds) < 0 ||
+        tensor_desc_read(&job->dst.desc, object) < 0)
         return -1;
-    typed = dst->desc;
-    typed.has_type = true;
-    typed.type = job->src.desc.type;
-    return tensor_desc_check_at(&typed, object);
+    return job_check_dst(job, object);
 }
 
 static int read_job(const struct json *params, uint32_t fds, struct job *job)
@@ -57,7 +45,7 @@ static int read_job(const struct json *params, uint32_t fds, struct job *job)
     struct json src, dst;
 
     if (json_object(params, job_keys) < 0 || job_read_common(job, params) < 0 ||
-        require(params, "op", "\"mov\" or \"permute\"") < 0)
+        job_require(params, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     src = json_member(params, "src");
     dst = json_member(params, "dst");

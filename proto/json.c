@@ -3,6 +3,7 @@
 
 #include <cJSON.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +16,25 @@
 /* Values lie at most so deep below the root; one more for a member that is absent. */
 enum { PATH_MAX_DEPTH = PROTO_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
+/* cJSON notes where its last error was in a variable that all threads share. */
+static const cJSON *parse_locked(const char *text, size_t length)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const cJSON *node;
+
+    pthread_mutex_lock(&lock);
+    node = cJSON_ParseWithLength(text, length);
+    pthread_mutex_unlock(&lock);
+    return node;
+}
+
 int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
                struct json *root, struct fault *fault)
 {
     *root = (struct json){.fault = fault};
     if (prescan(text, length, limits, fault) < 0)
         return -1;
-    root->node = cJSON_ParseWithLength(text, length);
+    root->node = parse_locked(text, length);
     if (!root->node)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
     return 0;
@@ -135,21 +148,6 @@ static int complain_type(const struct json *value, const char *wanted)
     if (!value->node)
         return json_complain(value, "missing, %s is required", wanted);
     return json_complain(value, "%s is wanted, not %s", wanted, type_name(value));
-}
-
-int json_complain_choice(const struct json *value, const char *given, const char *const *wanted)
-{
-    const char *near = nearest_word(given, wanted);
-    char list[FAULT_TEXT_MAX / 2] = "";
-    size_t length = 0;
-
-    if (near)
-        return json_complain(value, "\"%.*s\" is unknown; did you mean \"%s\"?", KEY_SHOWN_MAX,
-                             given, near);
-    for (size_t i = 0; wanted[i] && length < sizeof list; i++)
-        length +=
-            (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", wanted[i]);
-    return json_complain(value, "\"%.*s\" is unknown; known: %s", KEY_SHOWN_MAX, given, list);
 }
 
 /* Types */
@@ -313,6 +311,48 @@ int json_string(const struct json *value, size_t max, const char **out)
     if (json_text(value, max, out) < 0)
         return -1;
     return **out ? 0 : json_complain(value, "must not be empty");
+}
+
+/* The words with commas between them, as many as fit. */
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; words[i]; i++) {
+        if (length + strlen(", ") + strlen(words[i]) + sizeof ", ..." > size) {
+            strcpy(out + length, ", ...");
+            return;
+        }
+        length += (size_t)sprintf(out + length, "%s%s", i ? ", " : "", words[i]);
+    }
+}
+
+int json_complain_choice(const struct json *value, const char *given, const char *const *words)
+{
+    const char *near = nearest_word(given, words);
+    char list[FAULT_TEXT_MAX / 2];
+
+    if (near)
+        return json_complain(value, "\"%.*s\" is unknown; did you mean \"%s\"?", shown(given),
+                             given, near);
+    list_words(words, list, sizeof list);
+    return json_complain(value, "\"%.*s\" is unknown; known: %s", shown(given), given, list);
+}
+
+int json_choice(const struct json *value, const char *const *words, size_t *index)
+{
+    const char *given;
+
+    if (json_string(value, PROTO_NAME_MAX, &given) < 0)
+        return -1;
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(given, words[i]) == 0) {
+            *index = i;
+            return 0;
+        }
+    }
+    return json_complain_choice(value, given, words);
 }
 
 /* Arrays */

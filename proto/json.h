@@ -76,8 +76,13 @@ int json_bool(const struct json *value, bool *out);
 int json_string(const struct json *value, size_t max, const char **out);
 /** As json_string(), and may be empty. */
 int json_text(const struct json *value, size_t max, const char **out);
-/** Complains that `given` is none of `wanted` (null-terminated), and says which may be meant. */
-int json_complain_choice(const struct json *value, const char *given, const char *const *wanted);
+/**
+ * A string that is one of `words` (null-terminated); *index becomes its place there. Another one is
+ * answered with the nearest word, or with all of them.
+ */
+int json_choice(const struct json *value, const char *const *words, size_t *index);
+/** The complaint of json_choice() alone, where `given` was found to be none of `words`. */
+int json_complain_choice(const struct json *value, const char *given, const char *const *words);
 
 bool json_is_int(const struct json *value);
 bool json_is_string(const struct json *value);

@@ -133,7 +133,7 @@ int npy_format(struct npy_header *header, void *out, size_t size)
     char text[NPY_FORMAT_SIZE];
     size_t length, room;
 
-    if (size % 64 != 0 || size < 64 || size - PREFIX_V1 > UINT16_MAX)
+    if (size == 0 || size % 64 != 0 || size - PREFIX_V1 > UINT16_MAX)
         return -1;
     room = size - PREFIX_V1;
     length = (size_t)snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (",

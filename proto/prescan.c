@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "escape.h"
 #include "limits.h"
 #include "pointer.h"
 #include "utf8.h"
@@ -38,71 +39,20 @@ struct scan {
 
 /* Where a fault is */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The four hexadecimal digits at `text`; -1 where they are not. */
-static int32_t hex4(const char *text, size_t length)
-{
-    int32_t code = 0;
-
-    if (length < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(text[i]);
-
-        if (digit < 0)
-            return -1;
-        code = code << 4 | digit;
-    }
-    return code;
-}
-
-static bool is_high_surrogate(int32_t code)
-{
-    return code >= 0xd800 && code < 0xdc00;
-}
-
-static bool is_low_surrogate(int32_t code)
-{
-    return code >= 0xdc00 && code < 0xe000;
-}
-
-/* What a good escape, given from its backslash on, stands for. Returns the bytes it takes. */
-static size_t decode_escape(const char *text, size_t length, uint32_t *code)
-{
-    static const char names[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
-
-    if (text[1] != 'u') {
-        *code = (uint32_t)meaning[strchr(names, text[1]) - names];
-        return 2;
-    }
-    *code = (uint32_t)hex4(text + 2, length - 2);
-    if (!is_high_surrogate((int32_t)*code))
-        return 6;
-    *code = 0x10000 + ((*code - 0xd800) << 10) + (uint32_t)(hex4(text + 8, length - 8) - 0xdc00);
-    return 12;
-}
-
+/* The key is a good one, but stands there with its escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)
 {
     pointer_token(pointer);
     for (size_t i = 0; i < length && !pointer->full;) {
+        const char *escape = memchr(key + i, '\\', length - i);
+        size_t plain = escape ? (size_t)(escape - (key + i)) : length - i;
         char decoded[UTF8_CHAR_MAX];
         uint32_t code;
-        size_t plain = 0;
 
-        while (i + plain < length && key[i + plain] != '\\')
-            plain++;
         pointer_text(pointer, key + i, plain);
         i += plain;
-        if (i < length) {
-            i += decode_escape(key + i, length - i, &code);
+        if (escape) {
+            i += (size_t)escape_decode(escape, length - i, &code);
             pointer_text(pointer, decoded, utf8_encode(code, decoded));
         }
     }
@@ -177,35 +127,29 @@ static int fail_expected(const struct scan *scan, const char *expected)
 
 /* Strings */
 
-static int check_escape(struct scan *scan)
+static int scan_escape(struct scan *scan)
 {
-    size_t at = scan->at;
-    const char *text = scan->text + at;
-    size_t left = scan->length - at;
-    int32_t code;
+    const char *text = scan->text + scan->at;
+    uint32_t code = 0;
+    int size = escape_decode(text, scan->length - scan->at, &code);
 
-    if (left < 2)
-        return fail(scan, at, FAULT_PARSE_ERROR, "the text ends within a string");
-    if (text[1] == '\0' || !strchr("\"\\/bfnrtu", text[1]))
-        return fail(scan, at, FAULT_PARSE_ERROR,
+    switch (size) {
+    case ESCAPE_ENDS:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "the text ends within a string");
+    case ESCAPE_UNKNOWN:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
                     "a backslash must be followed by one of \" \\ / b f n r t u");
-    if (text[1] != 'u') {
-        scan->at += 2;
-        return 0;
+    case ESCAPE_DIGITS:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "\\u must be followed by four hexadecimal digits");
+    case ESCAPE_SURROGATE:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.6s is half of a surrogate pair", text);
+    default:
+        break;
     }
-    code = hex4(text + 2, left - 2);
-    if (code < 0)
-        return fail(scan, at, FAULT_PARSE_ERROR, "\\u must be followed by four hexadecimal digits");
     if (code == 0)
-        return fail(scan, at, FAULT_PARSE_ERROR, "\\u0000 is not accepted in a string");
-    if (is_high_surrogate(code) && left >= 12 && text[6] == '\\' && text[7] == 'u' &&
-        is_low_surrogate(hex4(text + 8, 4))) {
-        scan->at += 12;
-        return 0;
-    }
-    if (is_high_surrogate(code) || is_low_surrogate(code))
-        return fail(scan, at, FAULT_PARSE_ERROR, "%.6s is half of a surrogate pair", text);
-    scan->at += 6;
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "\\u0000 is not accepted in a string");
+    scan->at += (size_t)size;
     return 0;
 }
 
@@ -223,7 +167,7 @@ static int scan_string(struct scan *scan)
             return 0;
         }
         if (*text == '\\') {
-            if (check_escape(scan) < 0)
+            if (scan_escape(scan) < 0)
                 return -1;
             continue;
         }

@@ -60,32 +60,30 @@ void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemo
     end_reply(w);
 }
 
-static const struct {
-    const char *name;
-    mli_status status;
-} statuses[] = {
-#define STATUS(name, value, text) {"MLI_STATUS_" #name, MLI_STATUS_##name},
-    MLI_STATUS_TABLE(STATUS)
-#undef STATUS
+static const char *const status_names[] = {
+#define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
+    MLI_STATUS_TABLE(STATUS_NAME)
+#undef STATUS_NAME
+        NULL};
+
+static const mli_status statuses[] = {
+#define STATUS_VALUE(name, value, text) MLI_STATUS_##name,
+    MLI_STATUS_TABLE(STATUS_VALUE)
+#undef STATUS_VALUE
 };
 
 static int read_status(const struct json *data, mli_status *status)
 {
     struct json value = json_member(data, "status");
-    const char *name;
+    size_t index;
 
     *status = MLI_STATUS_OK;
     if (!json_present(&value))
         return 0;
-    if (json_string(&value, PROTO_NAME_MAX, &name) < 0)
+    if (json_choice(&value, status_names, &index) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        if (strcmp(name, statuses[i].name) == 0) {
-            *status = statuses[i].status;
-            return 0;
-        }
-    }
-    return json_complain(&value, "\"%s\" is no status", name);
+    *status = statuses[index];
+    return 0;
 }
 
 static int read_error(const struct json *error, struct fault *fault)

@@ -50,19 +50,15 @@ static int read_fds(struct rpc_request *request)
 static int read_method(struct rpc_request *request)
 {
     struct json method = json_member(&request->root, "method");
-    const char *name;
+    size_t index;
 
-    if (json_string(&method, PROTO_NAME_MAX, &name) < 0)
+    if (json_choice(&method, method_names, &index) < 0) {
+        if (json_is_string(&method))
+            request->fault.code = FAULT_METHOD_NOT_FOUND;
         return -1;
-    for (size_t i = 0; method_names[i]; i++) {
-        if (strcmp(name, method_names[i]) == 0) {
-            request->method = methods[i];
-            return 0;
-        }
     }
-    json_complain_choice(&method, name, method_names);
-    request->fault.code = FAULT_METHOD_NOT_FOUND;
-    return -1;
+    request->method = methods[index];
+    return 0;
 }
 
 static int read_envelope(struct rpc_request *request)

@@ -21,15 +21,13 @@ static int read_type(struct tensor_desc *desc, const struct json *object)
 {
     static const char *const names[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
     struct json type = json_member(object, "type");
-    const char *name;
+    size_t index;
 
     if (!json_present(&type))
         return 0;
-    if (json_string(&type, PROTO_NAME_MAX, &name) < 0)
+    if (json_choice(&type, names, &index) < 0)
         return -1;
-    if (!element_type_from_name(name, &desc->type))
-        return json_complain_choice(&type, name, names);
-    desc->has_type = true;
+    desc->has_type = element_type_from_name(names[index], &desc->type);
     return 0;
 }
 
