@@ -30,14 +30,9 @@ static int prepare_output(struct resolved *r, struct fault *fault)
     return output_reserve(&r->output, size, fault);
 }
 
-/* The service speaks of the job it was sent, as "/cfg/offset/1" or "/params/cfg/offset/1"; its
- * descriptors are our files. */
+/* What the service says of a descriptor concerns the file that it is to the user. */
 static void translate(struct fault *fault)
 {
-    static const char params[] = "/params";
-    size_t length = sizeof(params) - 1;
-    if (strncmp(fault->pointer, params, length) == 0 && strchr("/", fault->pointer[length]))
-        memmove(fault->pointer, fault->pointer + length, strlen(fault->pointer + length) + 1);
     if (strcmp(fault->pointer, "/src/fd") == 0)
         strcpy(fault->pointer, "/src/file");
     if (strcmp(fault->pointer, "/dst/fd") == 0)

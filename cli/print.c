@@ -143,42 +143,27 @@ const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t 
     return out;
 }
 
-/* Three digits: "1.50 KiB", "12.3 us", "850 ms". */
-static void print_scaled(char out[PRINT_TEXT_MAX], double value, const char *unit)
+/* An exact number of the first unit, or three digits of a larger one: "192 B", "1.50 KiB". */
+static const char *print_amount(char out[PRINT_TEXT_MAX], uint64_t amount, unsigned base,
+                                const char *const units[4])
 {
-    snprintf(out, PRINT_TEXT_MAX, "%.*f %s",
-             value < 9.995   ? 2
-             : value < 99.95 ? 1
-                             : 0,
-             value, unit);
+    double value = (double)amount;
+    size_t unit = 0;
+    for (; value >= base && unit < 3; unit++)
+        value /= base;
+    int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(out, PRINT_TEXT_MAX, "%.*f %s", decimals, value, units[unit]);
+    return out;
 }
 
 const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB"};
-    if (bytes < 1024) {
-        snprintf(out, PRINT_TEXT_MAX, "%" PRIu64 " B", bytes);
-        return out;
-    }
-    double value = (double)bytes / 1024;
-    size_t unit = 0;
-    for (; value >= 1024 && unit < 2; unit++)
-        value /= 1024;
-    print_scaled(out, value, units[unit]);
-    return out;
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    return print_amount(out, bytes, 1024, units);
 }
 
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns)
 {
-    static const char *const units[] = {"us", "ms", "s"};
-    if (ns < 1000) {
-        snprintf(out, PRINT_TEXT_MAX, "%" PRIu64 " ns", ns);
-        return out;
-    }
-    double value = (double)ns / 1000;
-    size_t unit = 0;
-    for (; value >= 1000 && unit < 2; unit++)
-        value /= 1000;
-    print_scaled(out, value, units[unit]);
-    return out;
+    static const char *const units[] = {"ns", "us", "ms", "s"};
+    return print_amount(out, ns, 1000, units);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -26,13 +27,11 @@ static int open_directory(const char *path)
     char directory[sizeof((struct bound *)0)->path];
     char *slash;
 
-    strcpy(directory, path);
+    snprintf(directory, sizeof directory, "%s", path);
     slash = strrchr(directory, '/');
-    if (!slash)
-        strcpy(directory, ".");
-    else
+    if (slash)
         slash[slash == directory ? 1 : 0] = '\0';
-    return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /*
@@ -111,7 +110,7 @@ static int take_place(struct bound *bound, uint32_t mode)
     struct stat st;
     int error;
 
-    strcpy(address.sun_path, bound->path);
+    memcpy(address.sun_path, bound->path, sizeof address.sun_path);
     error = bind_fresh(bound->fd, &address, mode);
     if (error < 0)
         return error;
@@ -134,7 +133,7 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode)
         return -EINVAL;
     if (strlen(path) >= sizeof bound->path)
         return -ENAMETOOLONG;
-    strcpy(bound->path, path);
+    snprintf(bound->path, sizeof bound->path, "%s", path);
     lock = lock_directory(path);
     if (lock == -EBUSY)
         return lock;

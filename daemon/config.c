@@ -29,15 +29,15 @@ static const struct number {
     }
         NUMBER(channel_offset, 0, MLI_MOV_MAX_CHANNELS - 1, 0),
         NUMBER(channels, 1, MLI_MOV_MAX_CHANNELS, 4),
-        NUMBER(drain_ms, 0, MS_MAX, 10 * 1000),
+        NUMBER(drain_ms, 0, MS_MAX, 10000),
         {0},
 },
   limit_numbers[] = {
       NUMBER(clients, 1, 4096, 64),
-      NUMBER(jobs_per_client, 1, 16 * 1024, 256),
-      NUMBER(jobs, 1, 16 * 1024, 1024), /* each has two mappings, of 65530 that Linux allows */
+      NUMBER(jobs_per_client, 1, 16384, 256),
+      NUMBER(jobs, 1, 16384, 1024), /* each has two mappings, of 65530 that Linux allows */
       NUMBER(job_bytes, 1, (INT64_C(1) << 53) - 1, INT64_C(4) << 30),
-      NUMBER(line_timeout_ms, 0, MS_MAX, 10 * 1000),
+      NUMBER(line_timeout_ms, 0, MS_MAX, 10000),
       {0},
 #undef NUMBER
 };

@@ -2,7 +2,6 @@
 #include "log.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,50 +25,57 @@ static void append(struct log_line *line, const char *bytes, size_t length)
     line->length += length;
 }
 
-static void appendf(struct log_line *line, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void appendf(struct log_line *line, const char *format, ...)
+static void append_text(struct log_line *line, const char *text)
 {
-    char text[128];
-    va_list args;
-    int length;
+    append(line, text, strlen(text));
+}
 
-    va_start(args, format);
-    length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (length > 0)
-        append(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+static void append_key(struct log_line *line, const char *key)
+{
+    append_text(line, " ");
+    append_text(line, key);
+    append_text(line, "=");
 }
 
 bool log_begin(struct log_line *line, int level, const char *event)
 {
+    char number[16];
+
     if (level > atomic_load_explicit(&threshold, memory_order_relaxed))
         return false;
+    snprintf(number, sizeof number, "<%d>", level);
     line->length = 0;
-    appendf(line, "<%d>%s", level, event);
+    append_text(line, number);
+    append_text(line, event);
     return true;
 }
 
 void log_uint(struct log_line *line, const char *key, uint64_t value)
 {
-    appendf(line, " %s=%" PRIu64, key, value);
+    char number[24];
+
+    snprintf(number, sizeof number, "%" PRIu64, value);
+    append_key(line, key);
+    append_text(line, number);
 }
 
 void log_text(struct log_line *line, const char *key, const char *value)
 {
-    appendf(line, " %s=\"", key);
+    append_key(line, key);
+    append_text(line, "\"");
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
+        char escape[8];
 
-        if (c < 0x20 || c == 0x7f)
-            appendf(line, "\\x%02x", c);
-        else if (c == '"' || c == '\\')
-            appendf(line, "\\%c", c);
-        else
+        if (c < 0x20 || c == 0x7f) {
+            snprintf(escape, sizeof escape, "\\x%02x", c);
+            append_text(line, escape);
+        } else {
+            append(line, "\\", c == '"' || c == '\\');
             append(line, value, 1);
+        }
     }
-    append(line, "\"", 1);
+    append_text(line, "\"");
 }
 
 void log_errno(struct log_line *line, const char *key, int error)

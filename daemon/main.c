@@ -20,6 +20,8 @@
 
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 
+enum { DESCRIPTORS_TO_SPARE = 4 * PROTO_FDS_MAX + 32 };
+
 static const char help[] =
     "usage: mlid [OPTION]...\n"
     "Serves tensor moves and permutes to clients on a unix socket.\n"
@@ -106,7 +108,7 @@ static int override(struct config *config, const struct options *options, struct
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                              "--socket: a path of 1 to %zu bytes is wanted, %zu given",
                              sizeof config->socket - 1, strlen(options->socket));
-        strcpy(config->socket, options->socket);
+        snprintf(config->socket, sizeof config->socket, "%s", options->socket);
     }
     if (options->log_level && config_set_log_level(config, options->log_level) < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -135,7 +137,7 @@ static int configure(struct config *config, const struct options *options, struc
 /* One descriptor for each client, those in flight on top, and some for ourselves. */
 static void raise_descriptor_limit(const struct config *config)
 {
-    const rlim_t wanted = (rlim_t)config->clients + 4 * PROTO_FDS_MAX + 32;
+    const rlim_t wanted = (rlim_t)config->clients + DESCRIPTORS_TO_SPARE;
     struct rlimit limit;
     struct log_line line;
 

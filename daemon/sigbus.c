@@ -25,10 +25,10 @@ static struct sigaction previous;
 static uintptr_t page_size;
 
 /* Everything from the page of `address` to the end of the range becomes zeros. */
-static bool replace_pages(struct range *range, uintptr_t address, uintptr_t end)
+static bool replace_pages(struct range *range, unsigned char *address, uintptr_t end)
 {
-    const uintptr_t page = address & ~(page_size - 1);
-    void *pages = mmap((void *)page, end - page, PROT_READ | PROT_WRITE,
+    unsigned char *page = address - ((uintptr_t)address & (page_size - 1));
+    void *pages = mmap(page, end - (uintptr_t)page, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 
     if (pages == MAP_FAILED)
@@ -37,15 +37,16 @@ static bool replace_pages(struct range *range, uintptr_t address, uintptr_t end)
     return true;
 }
 
-static bool rescue(uintptr_t address)
+static bool rescue(unsigned char *address)
 {
+    const uintptr_t at = (uintptr_t)address;
+
     for (int i = 0; i < SIGBUS_GUARDS_MAX; i++) {
         const unsigned before = atomic_load(&ranges[i].changes);
         const uintptr_t begin = atomic_load(&ranges[i].begin);
         const uintptr_t end = atomic_load(&ranges[i].end);
 
-        if (before % 2 == 0 && before == atomic_load(&ranges[i].changes) && address >= begin &&
-            address < end)
+        if (before % 2 == 0 && before == atomic_load(&ranges[i].changes) && at >= begin && at < end)
             return replace_pages(&ranges[i], address, end);
     }
     return false;
@@ -57,7 +58,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 
     (void)context;
     /* si_code > 0: the kernel says so, and si_addr holds. Else somebody called kill(2). */
-    if (info->si_code <= 0 || !rescue((uintptr_t)info->si_addr)) {
+    if (info->si_code <= 0 || !rescue(info->si_addr)) {
         sigaction(SIGBUS, &previous, NULL);
         if (info->si_code <= 0)
             raise(number);
@@ -76,9 +77,8 @@ int sigbus_install(void)
     sigemptyset(&action.sa_mask);
     pthread_mutex_lock(&mutex);
     page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (sigaction(SIGBUS, NULL, &now) < 0)
-        error = -errno;
-    else if (now.sa_sigaction != on_sigbus && sigaction(SIGBUS, &action, &previous) < 0)
+    if (sigaction(SIGBUS, NULL, &now) < 0 ||
+        (now.sa_sigaction != on_sigbus && sigaction(SIGBUS, &action, &previous) < 0))
         error = -errno;
     pthread_mutex_unlock(&mutex);
     return error;
