@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
+#include "fuzz.h"
+#include "job.h"
+#include "limits.h"
+
+enum { INPUT_MAX = 8192 };
+
+static void write_jobs(struct jsonw *w, const struct job_list *list)
+{
+    jsonw_array_begin(w, NULL);
+    for (size_t i = 0; i < list->count; i++)
+        job_file_write(w, NULL, &list->jobs[i]);
+    jsonw_array_end(w);
+    FUZZ_ASSERT(jsonw_text(w));
+}
+
+/* What every user of a job may rely on. */
+static void check_job(const struct job *job)
+{
+    FUZZ_ASSERT(job->op == JOB_OP_MOV || job->op == JOB_OP_PERMUTE);
+    FUZZ_ASSERT(job->src.where == TENSOR_IN_FILE && job->src.file[0]);
+    FUZZ_ASSERT(job->dst.where == TENSOR_IN_FILE && job->dst.file[0]);
+    FUZZ_ASSERT(job->channels >= 1 && job->channels <= MLI_MOV_MAX_CHANNELS);
+    FUZZ_ASSERT(job->priority >= -1 && job->priority <= 1);
+    FUZZ_ASSERT(job->src.desc.rank <= MLI_MAX_RANK && job->dst.desc.rank <= MLI_MAX_RANK);
+    FUZZ_ASSERT(tensor_ref_format(&job->src) == FILE_FORMAT_NPY ||
+                (job->src.desc.rank > 0 && job->src.desc.has_type));
+    FUZZ_ASSERT(job->dst.update || job->dst.desc.rank == 0);
+    for (int i = 0; i < MLI_MAX_RANK; i++) {
+        FUZZ_ASSERT(job->cfg.sub_sample_step[i] >= 1);
+        FUZZ_ASSERT(job->cfg.perm_dim[i] < MLI_MAX_RANK);
+        FUZZ_ASSERT(job->cfg.dst_mem_stride[i] >= 0);
+    }
+    if (job->src.desc.rank > 0) {
+        mli_tensor tensor;
+        struct fault fault;
+
+        tensor_desc_to_mli(&job->src.desc, &tensor);
+        FUZZ_ASSERT(tensor_desc_check(&job->src.desc, &fault) == 0);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct job_list list;
+    struct fault fault = {0};
+    struct jsonw first, second;
+
+    if (size > INPUT_MAX) /* defaults multiply */
+        return 0;
+    if (job_file_parse((const char *)data, size, &list, &fault) < 0) {
+        fuzz_check_fault(&fault);
+        FUZZ_ASSERT(list.count == 0 && !list.jobs);
+        return 0;
+    }
+    FUZZ_ASSERT(list.count >= 1);
+    for (size_t i = 0; i < list.count; i++)
+        check_job(&list.jobs[i]);
+    jsonw_init(&first);
+    jsonw_init(&second);
+    write_jobs(&first, &list);
+    job_list_finish(&list);
+    FUZZ_ASSERT(job_file_parse(first.data, first.length, &list, &fault) == 0);
+    write_jobs(&second, &list);
+    job_list_finish(&list);
+    fuzz_check_same(&first, &second);
+    jsonw_finish(&first);
+    jsonw_finish(&second);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What prescan() accepts, cJSON holds exactly: parse, write, parse again is the same text. */
+#include "fuzz.h"
+#include "json.h"
+#include "limits.h"
+
+struct count {
+    size_t values, depth;
+};
+
+static void write_value(struct jsonw *w, const char *key, const struct json *value,
+                        struct count *count, size_t depth);
+
+static void write_container(struct jsonw *w, const char *key, const struct json *value,
+                            struct count *count, size_t depth)
+{
+    struct json member = {0};
+    char pointer[FAULT_POINTER_MAX];
+
+    if (depth > count->depth)
+        count->depth = depth;
+    if (json_is_object(value))
+        jsonw_object_begin(w, key);
+    else
+        jsonw_array_begin(w, key);
+    while (json_next(value, &member)) {
+        json_pointer(&member, pointer, sizeof pointer);
+        FUZZ_ASSERT(pointer[0] == '/');
+        write_value(w, member.key, &member, count, depth);
+    }
+    if (json_is_object(value))
+        jsonw_object_end(w);
+    else
+        jsonw_array_end(w);
+}
+
+static void write_value(struct jsonw *w, const char *key, const struct json *value,
+                        struct count *count, size_t depth)
+{
+    static const int64_t max = (INT64_C(1) << 53) - 1;
+    const char *text;
+    int64_t number;
+    bool truth;
+
+    count->values++;
+    if (json_is_object(value) || json_is_array(value)) {
+        write_container(w, key, value, count, depth + 1);
+    } else if (json_is_int(value)) {
+        FUZZ_ASSERT(json_int(value, -max, max, &number) == 0);
+        jsonw_int(w, key, number);
+    } else if (json_is_string(value)) {
+        FUZZ_ASSERT(json_text(value, PROTO_LINE_MAX, &text) == 0);
+        jsonw_string(w, key, text);
+    } else if (json_is_null(value)) {
+        jsonw_null(w, key);
+    } else {
+        FUZZ_ASSERT(json_bool(value, &truth) == 0);
+        jsonw_bool(w, key, truth);
+    }
+}
+
+/* Writes the text's value; false where it is refused. */
+static bool rewrite(const char *text, size_t length, const struct prescan_limits *limits,
+                    struct jsonw *w)
+{
+    struct count count = {0};
+    struct fault fault = {0};
+    struct json root;
+
+    if (prescan(text, length, limits, &fault) < 0) {
+        fuzz_check_fault(&fault);
+        FUZZ_ASSERT(fault.line >= 1 && fault.column >= 1);
+        FUZZ_ASSERT(json_parse(text, length, limits, &root, &fault) < 0);
+        return false;
+    }
+    FUZZ_ASSERT(json_parse(text, length, limits, &root, &fault) == 0);
+    write_value(w, NULL, &root, &count, 0);
+    FUZZ_ASSERT(count.values <= limits->values);
+    FUZZ_ASSERT(count.depth <= limits->depth);
+    json_free(&root);
+    return true;
+}
+
+/* Any keys at all: json_object() must find each object good or say why not. */
+static void check_objects(const struct json *value)
+{
+    static const char *const allowed[] = {"a", "b", "cfg", "offset", "", NULL};
+    struct json member = {0};
+
+    if (json_is_object(value) && json_object(value, allowed) < 0)
+        fuzz_check_fault(value->fault);
+    if (!json_is_object(value) && !json_is_array(value))
+        return;
+    while (json_next(value, &member))
+        check_objects(&member);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct jsonw first, second;
+    struct fault fault;
+    struct json root;
+
+    jsonw_init(&first);
+    jsonw_init(&second);
+    if (rewrite((const char *)data, size, &prescan_wire_limits, &first)) {
+        FUZZ_ASSERT(jsonw_text(&first));
+        /* Escapes may make the text longer than a line. */
+        FUZZ_ASSERT(rewrite(first.data, first.length, &prescan_job_file_limits, &second));
+        fuzz_check_same(&first, &second);
+        FUZZ_ASSERT(json_parse((const char *)data, size, &prescan_wire_limits, &root, &fault) == 0);
+        check_objects(&root);
+        json_free(&root);
+    }
+    jsonw_finish(&first);
+    jsonw_finish(&second);
+    return 0;
+}

@@ -1,0 +1,189 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# mlid as a process: start, stop, second instance, stale socket, options and exit statuses.
+#
+#   test_mlid.sh MLID CALL     (the programs under test; CALL is call.c)
+set -eu
+
+mlid=$1
+call=$2
+dir=$(mktemp -d)
+sock=$dir/mlid.sock
+pid=
+failures=0
+
+cleanup() {
+    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+
+check() { # NAME COMMAND...: the command must succeed
+    name=$1
+    shift
+    if "$@"; then
+        echo "ok: $name"
+    else
+        echo "FAILED: $name: $*"
+        failures=$((failures + 1))
+    fi
+}
+
+exits() { # STATUS COMMAND...: the command must exit so
+    want=$1
+    shift
+    got=0
+    "$@" >"$dir/out" 2>"$dir/err" || got=$?
+    [ "$got" = "$want" ] || {
+        echo "exit status $got, $want wanted: $(cat "$dir/err")"
+        return 1
+    }
+}
+
+answers() {
+    "$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}' | grep -q '"pong":true'
+}
+
+start() { # OPTION...: starts mlid and waits until it answers
+    "$mlid" --socket "$sock" "$@" 2>>"$dir/log" &
+    pid=$!
+    tries=0
+    until answers 2>/dev/null; do
+        tries=$((tries + 1))
+        if [ "$tries" -gt 400 ] || ! kill -0 "$pid" 2>/dev/null; then
+            echo "mlid does not answer: $(cat "$dir/log")"
+            exit 1
+        fi
+        sleep 0.05
+    done
+}
+
+ends_with() { # STATUS: waits for mlid
+    got=0
+    wait "$pid" || got=$?
+    pid=
+    [ "$got" = "$1" ] || {
+        echo "mlid exited with $got, $1 wanted: $(cat "$dir/log")"
+        return 1
+    }
+}
+
+no_socket() {
+    [ ! -e "$sock" ]
+}
+
+says() { # WORD FILE
+    grep -q -e "$1" "$2"
+}
+
+# Options
+check "--help" exits 0 "$mlid" --help
+check "--help goes to stdout" says "--socket PATH" "$dir/out"
+check "--version" exits 0 "$mlid" --version
+check "--version says it" says "^mlid [0-9]" "$dir/out"
+check "unknown option" exits 2 "$mlid" --nonsense
+check "argument" exits 2 "$mlid" nonsense
+check "bad --channels" exits 2 "$mlid" --channels 0 --check
+check "bad --channels again" exits 2 "$mlid" --channels 17 --check
+check "--channels is no number" exits 2 "$mlid" --channels 4x --check
+check "bad --log-level" exits 2 "$mlid" --log-level loud --check
+check "empty --socket" exits 2 "$mlid" --socket "" --check
+check "long --socket" exits 2 "$mlid" --socket "/$(printf '%0200d' 0)" --check
+
+# Configuration
+echo '{"channels": 2, "log_level": "debug", "drain_ms": 0}' >"$dir/good.json"
+echo '{"chanels": 2}' >"$dir/bad.json"
+check "--check accepts" exits 0 "$mlid" --config "$dir/good.json" --check
+check "--check refuses" exits 2 "$mlid" --config "$dir/bad.json" --check
+check "the complaint names file and key" says "bad.json.*chanels" "$dir/err"
+check "no such file" exits 2 "$mlid" --config "$dir/none.json" --check
+check "a bad configuration does not start" exits 2 "$mlid" --config "$dir/bad.json" --socket "$sock"
+check "options and file are checked together" exits 2 "$mlid" --config "$dir/good.json" \
+    --channels 99 --check
+
+# Life
+start --config "$dir/good.json"
+check "the mode is 0600" test "$(stat -c %a "$sock")" = 600
+"$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.info"}' >"$dir/info"
+check "the file is obeyed" says '"channels":2,' "$dir/info"
+check "lines carry a priority" says '^<6>listening' "$dir/log"
+check "clients are logged with their uid" says "^<6>client came client=.* uid=$(id -u)" "$dir/log"
+check "a second instance is refused" exits 1 "$mlid" --socket "$sock"
+check "and says why" says "Address already in use" "$dir/err"
+check "the first one lives on" answers
+kill -TERM "$pid"
+check "SIGTERM is a clean end" ends_with 0
+check "the socket is removed" no_socket
+
+start --channels 3
+kill -INT "$pid"
+check "SIGINT is a clean end" ends_with 0
+check "the socket is removed again" no_socket
+
+# A killed one leaves its socket behind
+start
+kill -KILL "$pid"
+check "killed" ends_with 137
+check "the socket stays" test -S "$sock"
+start
+check "a stale socket is replaced" answers
+kill -TERM "$pid"
+check "and removed in the end" ends_with 0
+check "there is no socket left" no_socket
+
+# Something else at the path is not touched
+echo precious >"$sock"
+check "a file is no socket" exits 1 "$mlid" --socket "$sock"
+check "the file stays" says precious "$sock"
+rm "$sock"
+check "a directory that is not there" exits 1 "$mlid" --socket "$dir/none/sock"
+
+# A loop without work sleeps
+start
+before=$(awk '{print $14 + $15}' "/proc/$pid/stat")
+switches=$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")
+sleep 1
+check "idle: no processor time" test "$(awk '{print $14 + $15}' "/proc/$pid/stat")" = "$before"
+check "idle: no wakeups" test "$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")" = "$switches"
+
+# With a client that has sent half a line: the end does not wait for the rest
+"$call" "$sock" --half '{"jsonrpc":' &
+half=$!
+sleep 0.2
+kill -TERM "$pid"
+check "half a line does not delay the end" ends_with 0
+wait "$half" || true
+
+# A second signal does not wait for anything, not even for a client that does not read
+start
+"$call" "$sock" --deaf '{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}' >"$dir/deaf" &
+deaf=$!
+tries=0
+until [ -s "$dir/deaf" ] || [ "$tries" -gt 400 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+kill -TERM "$pid"
+sleep 0.3
+check "the first signal waits for the client" kill -0 "$pid"
+check "the socket is gone already" no_socket
+kill -TERM "$pid"
+check "the second one ends it at once" ends_with 1
+wait "$deaf" || true
+
+# A log that nobody reads
+"$mlid" --socket "$sock" --log-level debug 2>&- &
+pid=$!
+tries=0
+until answers 2>/dev/null || [ "$tries" -gt 400 ]; do
+    tries=$((tries + 1))
+    sleep 0.05
+done
+check "stderr may be closed" answers
+kill -TERM "$pid"
+check "and the end is clean" ends_with 0
+
+[ "$failures" = 0 ] || {
+    echo "$failures failed"
+    exit 1
+}

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What every integration test stands on: a temporary directory, mlictl, and a daemon of its own.
+
+The programs come from the environment (MLICTL, MLID), which meson sets. Only the standard library
+is needed; tests that compare with numpy say `@needs_numpy` and are reported as skipped without it.
+"""
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+MLICTL = os.environ.get("MLICTL", "mlictl")
+MLID = os.environ.get("MLID", "mlid")
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("MLI_TEST_DATA", SOURCE.parent / "shared" / "data"))
+SANITIZED = os.environ.get("MLI_SANITIZED") == "1"
+PATIENCE = 60  # seconds that nothing ever takes, sanitizers and valgrind included
+
+needs_numpy = unittest.skipUnless(numpy, "this python has no numpy")
+needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can set this up")
+
+
+def npy(dtype, shape, data, fortran=False):
+    """The bytes of a .npy file."""
+    shape_text = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+    header = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape_text}, }}"
+    header = header.ljust(127 - 10) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data
+
+
+def ramp(count):
+    return bytes(i % 251 for i in range(count))
+
+
+class Result:
+    """A finished mlictl: exit code, stdout, stderr, and stdout's JSON lines."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out.decode(), err.decode()
+
+    @property
+    def json(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+class Daemon:
+    """A mlid on a private socket."""
+
+    def __init__(self, directory, *arguments):
+        self.socket = str(directory / "mlid.sock")
+        self.log = open(directory / "mlid.log", "w+b")
+        config = directory / "mlid.json"
+        config.write_text("{}")
+        self.process = subprocess.Popen(
+            [MLID, "--config", str(config), "--socket", self.socket, *arguments],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        wait_for(lambda: self.accepts() or self.process.poll() is not None)
+        if self.process.poll() is not None:
+            raise AssertionError("mlid does not start:\n" + self.text())
+        self.fds_at_start = None
+
+    def accepts(self):
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.socket) == 0
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def text(self):
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def stop(self):
+        """Ends it as a service manager does; returns its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError("mlid does not end:\n" + self.text())
+
+
+def wait_for(condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+class Case(unittest.TestCase):
+    """A test with a directory of its own, and a daemon when it asks for one."""
+
+    maxDiff = None
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory(prefix="mlictl-test-")
+        self.addCleanup(temporary.cleanup)
+        self.root = pathlib.Path(temporary.name)
+        self.dir = self.root / "work"
+        self.dir.mkdir()
+        self._daemon = None
+        self.daemon_may_die = False
+
+    def tearDown(self):
+        left = [p for p in self.root.rglob("*") if p.name.startswith(".mlictl")]
+        self.assertEqual(left, [], "temporary files are left behind")
+        if self._daemon and not self.daemon_may_die:
+            daemon = self._daemon
+            same = wait_for(lambda: daemon.fds() == daemon.fds_at_start, 5)
+            self.assertTrue(same, f"{daemon.fds()} descriptors, {daemon.fds_at_start} at first")
+            self.assertEqual(daemon.stop(), 0, daemon.text())
+            for word in ("AddressSanitizer", "runtime error", "ThreadSanitizer"):
+                self.assertNotIn(word, daemon.text())
+
+    @property
+    def daemon(self):
+        if not self._daemon:
+            run = self.root / "run"
+            run.mkdir(exist_ok=True)
+            self._daemon = self.start_daemon(run)
+        return self._daemon
+
+    def start_daemon(self, directory, *arguments):
+        daemon = Daemon(directory, *arguments)
+        self.addCleanup(daemon.log.close)
+        self.addCleanup(lambda: daemon.process.poll() is None and daemon.process.kill())
+        # The first client makes the daemon open what it keeps open; that is no leak.
+        self.ctl("ping", "--socket", daemon.socket, code=0)
+        wait_for(lambda: daemon.text().count("client left") == 2, 1)
+        daemon.fds_at_start = daemon.fds()
+        return daemon
+
+    # Files
+
+    def path(self, name):
+        return str(self.dir / name)
+
+    def write(self, name, content):
+        """A file in the test's directory: bytes, text, or anything else as JSON."""
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not isinstance(content, (bytes, str)):
+            content = json.dumps(content)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    def write_npy(self, name, dtype="|i1", shape=(2, 3, 4), fortran=False, data=None):
+        size = int(dtype[-1])
+        for extent in shape:
+            size *= extent
+        return self.write(name, npy(dtype, shape, ramp(size) if data is None else data, fortran))
+
+    def read(self, name):
+        return (self.dir / name).read_bytes()
+
+    def exists(self, name):
+        return os.path.lexists(self.path(name))
+
+    def listing(self):
+        """Everything there is, with content."""
+        return {str(p.relative_to(self.dir)): p.read_bytes() if p.is_file() else None
+                for p in sorted(self.dir.rglob("*"))}
+
+    # Programs
+
+    def environment(self):
+        environment = dict(os.environ, XDG_RUNTIME_DIR=str(self.root))
+        environment.pop("MLID_SOCKET", None)
+        return environment
+
+    def start(self, *arguments, **more):
+        """mlictl in the test's directory, not waited for."""
+        process = subprocess.Popen([MLICTL, *map(str, arguments)], cwd=self.dir,
+                                   env=self.environment(), stdin=more.pop("stdin", subprocess.PIPE),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+        def end():
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+        self.addCleanup(end)
+        return process
+
+    def finish(self, process, stdin=None, code=None):
+        out, err = process.communicate(stdin, timeout=PATIENCE)
+        result = Result(process.returncode, out, err)
+        for word in ("AddressSanitizer", "runtime error"):
+            self.assertNotIn(word, result.err)
+        if code is not None:
+            self.assertEqual(result.code, code, str(result))
+        return result
+
+    def ctl(self, *arguments, stdin=None, code=None, **more):
+        stdin = stdin.encode() if isinstance(stdin, str) else stdin
+        return self.finish(self.start(*arguments, **more), stdin, code)
+
+    def as_nobody(self, *arguments):
+        """mlictl with no more rights than anybody has, where we are root; else with ours."""
+        if os.geteuid() != 0:
+            return self.ctl(*arguments)
+        self.root.chmod(0o755)
+        try:
+            return self.ctl(*arguments, user=65534, group=65534, extra_groups=[])
+        except PermissionError:
+            self.skipTest("nobody may not run " + MLICTL)
+
+    def submit(self, *arguments, **more):
+        return self.ctl("submit", "--socket", self.daemon.socket, *arguments, **more)
+
+    def move(self, job, name="job.json", **more):
+        """Runs a job and expects it to succeed."""
+        return self.ctl("run", self.write(name, job), code=more.pop("code", 0), **more)
+
+    # What bad input must give
+
+    def assert_refused(self, job, pointer, *words, code=2, files=None):
+        """validate, run and submit all refuse the job, name the place, and write nothing."""
+        self.write("job.json", job)
+        before = self.listing()
+        place = "job.json" if files is None else files
+        for command in (("validate",), ("run",), ("submit", "--socket", self.daemon.socket)):
+            result = self.ctl(*command, "--json", "job.json", stdin="")
+            with self.subTest(command=command[0], stderr=result.err):
+                self.assertEqual(result.code, code)
+                self.assertRegex(result.err, r"^mlictl: " + place)
+                for word in words:
+                    self.assertIn(word, result.err)
+                error = result.json[0]["error"]
+                self.assertEqual(error.get("pointer", ""), pointer)
+                if pointer:
+                    self.assertIn(f": {pointer}: ", result.err)
+                self.assertIn(error["message"], result.err)
+                self.assertEqual(result.json[0]["exit"], code)
+                self.assertEqual(self.listing(), before)
+
+
+def mov(src="in.npy", dst="out.npy", **more):
+    """A job that moves; cfg fields may stand beside the others."""
+    cfg_fields = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
+                  "dst_offset", "dst_mem_stride")
+    cfg = {k: more.pop(k) for k in cfg_fields if k in more}
+    job = {"op": "mov", "src": src if isinstance(src, dict) else {"file": src},
+           "dst": dst if isinstance(dst, dict) else {"file": dst}}
+    if cfg:
+        job["cfg"] = cfg
+    job.update(more)
+    return job
+
+
+def main():
+    """Runs the file's tests; a file that was wholly skipped is skipped, not passed."""
+    program = unittest.main(verbosity=2, exit=False)
+    result = program.result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if result.testsRun == len(result.skipped) else 0)

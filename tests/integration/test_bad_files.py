@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tensor files that are not what they should be, and outputs that cannot be written."""
+import os
+import resource
+import shutil
+import socket
+import subprocess
+
+from harness import Case, main, mov, needs_root, npy, ramp
+
+
+def header(text, version=b"\x01\x00"):
+    size = len(text).to_bytes(2 if version[0] == 1 else 4, "little")
+    return b"\x93NUMPY" + version + size + text.encode()
+
+
+class Source(Case):
+    def refuse_file(self, content, *words):
+        self.write("in.npy", content)
+        self.assert_refused(mov(), "/src/file", "src.file: in.npy: ", *words)
+
+    def test_missing(self):
+        self.assert_refused(mov("no.npy"), "/src/file", "src.file: no.npy: No such file")
+        self.assert_refused(mov("no/in.npy"), "/src/file", "No such file")
+        self.write_npy("in.npy")
+        self.assert_refused(mov("in.npy/x.npy"), "/src/file", "Not a directory")
+        self.assert_refused(mov("x" * 300 + ".npy"), "/src/file", "File name too long")
+
+    def test_no_regular_file(self):
+        os.mkdir(self.path("dir.npy"))
+        os.mkfifo(self.path("fifo.npy"))
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self.path("socket.npy"))
+            for name, kind in (("dir", "a directory"), ("fifo", "a fifo"), ("socket", "a socket")):
+                self.assert_refused(mov(name + ".npy"), "/src/file",
+                                    f"src.file: {name}.npy is {kind}; a regular file is needed")
+        self.assert_refused(mov({"file": "/dev/zero", "shape": [4], "type": "fx8"}), "/src/file",
+                            "/dev/zero is a device")
+
+    def test_no_rights(self):
+        os.chmod(self.write_npy("in.npy"), 0)
+        self.write("job.json", mov())
+        result = self.as_nobody("run", "job.json")
+        self.assertEqual(result.code, 2)
+        self.assertIn("/src/file: src.file: in.npy: Permission denied", result.err)
+
+    def test_no_npy(self):
+        self.refuse_file(b"")
+        self.refuse_file(b"hello, world")
+        self.refuse_file(b"\x93NUMPX\x01\x00" + bytes(200))
+        self.refuse_file(header("x" * 118, b"\x07\x00"), "7")
+        self.refuse_file(bytes(100000))
+
+    def test_truncated(self):
+        whole = npy("|i1", (2, 3, 4), ramp(24))
+        for length in (1, 7, 9, 20, 127, 128, 140, len(whole) - 1):
+            self.refuse_file(whole[:length])
+
+    def test_longer_than_it_says(self):
+        self.refuse_file(npy("|i1", (2, 3, 4), ramp(25)), "25", "24")
+
+    def test_lying_headers(self):
+        for text in ("{'descr': '|i1', 'fortran_order': False, 'shape': (4,)",
+                     "{'descr': '|i1', 'fortran_order': False}",
+                     "{'descr': '|i1', 'fortran_order': 1, 'shape': (4,), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (-4,), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (4.0,), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (0,), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (1,1,1,1,4), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (99999999999999999999,), }",
+                     "{'descr': '|i1', 'fortran_order': False, 'shape': (4294967295, 4294967295, "
+                     "4294967295), }",
+                     "{'descr': '|i1', 'descr': '<i2', 'fortran_order': False, 'shape': (4,), }",
+                     "{'descr': [('a', '|i1')], 'fortran_order': False, 'shape': (4,), }",
+                     "__import__('os').system('true')", "{" * 1000, ""):
+            self.refuse_file(header(text.ljust(117) + "\n") + ramp(4))
+
+    def test_header_longer_than_the_file(self):
+        self.refuse_file(b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + bytes(100))
+        self.refuse_file(b"\x93NUMPY\x01\x00\xff\xff" + bytes(100))
+
+    def test_dtypes_we_do_not_move(self):
+        for dtype, size in ((">i2", 2), (">f4", 4), ("<i8", 8), ("<f8", 8), ("<c8", 8), ("|S1", 1),
+                            ("<U1", 4), ("|O", 8), ("|V4", 4), ("<M8[s]", 8)):
+            self.refuse_file(npy(dtype, (4,), bytes(4 * size)), dtype)
+
+    def test_raw_too_short(self):
+        self.write("in.bin", ramp(23))
+        src = {"file": "in.bin", "shape": [2, 3, 4], "type": "fx8"}
+        self.assert_refused(mov(src), "/src/file",
+                            "23 B from offset 0 on, 24 B needed for shape (2, 3, 4)")
+        self.assert_refused(mov(dict(src, shape=[23], offset=1)), "/src/file", "22 B from offset 1")
+        self.assert_refused(mov(dict(src, shape=[2], offset=2**53 - 1)), "/src/file", "0 B")
+        self.assert_refused(mov(dict(src, shape=[3, 3], strides=[2**31 - 1, 1])), "/src/file")
+        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4)), "/src/file", "2^63")
+
+    def test_a_very_long_path_keeps_its_reason(self):
+        deep = "/".join(["d" * 200] * 10)
+        self.assert_refused(mov(deep + "/in.npy"), "/src/file", "in.npy: No such file")
+
+
+class Same(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", (4,))
+
+    def test_by_name(self):
+        for name in ("in.npy", "./in.npy", self.path("in.npy"), "../work/in.npy"):
+            self.assert_refused(mov(dst=name), "/dst/file", "is the same file as src.file")
+
+    def test_by_link(self):
+        os.link(self.path("in.npy"), self.path("hard.npy"))
+        os.symlink("in.npy", self.path("soft.npy"))
+        for name in ("hard.npy", "soft.npy"):
+            self.assert_refused(mov(dst=name), "/dst/file", "same file")
+            self.assert_refused(mov(name, "in.npy"), "/dst/file", "same file")
+
+    def test_update(self):
+        self.assert_refused(mov(dst={"file": "in.npy", "update": True}), "/dst/file", "same file")
+
+    def test_params(self):
+        self.assert_refused(mov(dst={"file": "o.npy", "params": "in.npy"}), "/dst/params", "src.file")
+        self.assert_refused(mov(dst={"file": "o.npy", "params": "./o.npy"}), "/dst/params",
+                            "dst.file")
+
+
+class Output(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", (4,))
+
+    def test_directory_missing(self):
+        self.assert_refused(mov(dst="no/out.npy"), "/dst/file", "dst.file: no/out.npy",
+                            "No such file or directory")
+        self.assert_refused(mov(dst="in.npy/out.npy"), "/dst/file", "Not a directory")
+        self.assert_refused(mov(dst={"file": "o.npy", "params": "no/p.json"}), "/dst/params",
+                            "dst.params: no/p.json")
+
+    def test_no_name(self):
+        for name in ("no/", ".", "..", "/", "./"):
+            self.assert_refused(mov(dst=name), "/dst/file")
+        self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
+
+    def test_directory_that_takes_no_files(self):
+        self.assert_refused(mov(dst="/proc/out.npy"), "/dst/file", "/proc/out.npy: cannot be created")
+        self.assert_refused(mov(dst="/sys/out.npy"), "/dst/file", "/sys/out.npy: cannot be created")
+
+    def test_read_only_directory(self):
+        os.mkdir(self.path("closed"), 0o555)
+        self.write("job.json", mov(dst="closed/out.npy"))
+        for command in ("validate", "run"):
+            result = self.as_nobody(command, "job.json")
+            self.assertEqual(result.code, 2)
+            self.assertIn("/dst/file: dst.file: closed/out.npy: cannot be created: Permission "
+                          "denied", result.err)
+        self.assertEqual(os.listdir(self.path("closed")), [])
+
+    @needs_root
+    def test_read_only_file_system(self):
+        with self.mounted("ro,size=64k") as where:
+            self.assert_refused(mov(dst=where + "/out.npy"), "/dst/file", "Read-only file system")
+
+    def test_what_is_no_regular_file(self):
+        os.mkdir(self.path("dir.npy"))
+        os.mkfifo(self.path("fifo.npy"))
+        for name in ("dir.npy", "fifo.npy", "/dev/null"):
+            self.assert_refused(mov(dst=name), "/dst/file", "it is no regular file")
+
+    def mounted(self, options):
+        """A small tmpfs at self.root/mnt."""
+        where = self.root / "mnt"
+        where.mkdir()
+
+        class Mounted:
+            def __enter__(_):
+                done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", where],
+                                      capture_output=True)
+                if done.returncode:
+                    self.skipTest("cannot mount: " + done.stderr.decode().strip())
+                return str(where)
+
+            def __exit__(_, *exception):
+                subprocess.run(["umount", where], check=True)
+        return Mounted()
+
+    @needs_root
+    def test_disk_full(self):
+        if not shutil.which("mount"):
+            self.skipTest("there is no mount")
+        self.write_npy("in.npy", "|i1", (256, 1024))
+        with self.mounted("size=128k") as where:
+            job = mov(dst=where + "/out.npy")
+            self.write("job.json", job)
+            for command in (("run",), ("submit", "-s", self.daemon.socket)):
+                result = self.ctl(*command, "--json", "job.json", code=1)
+                self.assertIn(f"mlictl: job.json: /dst/file: dst.file: {where}/out.npy: 256 KiB "
+                              "needed: No space left on device", result.err)
+                self.assertEqual(result.json[0]["state"], "failed")
+                self.assertEqual(os.listdir(where), [])
+            result = self.ctl("gen", where + "/x.npy", "--shape", "1024,1024", "--dtype", "int8",
+                              code=1)
+            self.assertIn("No space left", result.err)
+            # An update needs room for its copy.
+            with open(where + "/both.npy", "wb") as file:
+                file.write(npy("|i1", (80, 1024), bytes(80 * 1024)))
+            self.write_npy("in.npy", "|i1", (4, 1024))
+            self.move(mov(dst={"file": where + "/both.npy", "update": True}), code=1)
+            self.assertEqual(os.listdir(where), ["both.npy"])
+
+    def test_file_size_limit(self):
+        self.write_npy("in.npy", "|i1", (64, 1024))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        result = self.ctl("run", self.write("job.json", mov()), preexec_fn=limit, code=1)
+        self.assertIn("64.1 KiB needed: File too large", result.err)
+        self.assertFalse(self.exists("out.npy"))
+
+
+class Place(Case):
+    """How an output gets its name."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", (4,))
+        self.result = npy("|i1", (4,), ramp(4))
+
+    def test_replaces_what_was_there_in_one_step(self):
+        self.write("out.npy", b"before")
+        before = os.open(self.path("out.npy"), os.O_RDONLY)
+        self.move(mov())
+        self.assertEqual(os.read(before, 100), b"before")
+        os.close(before)
+        self.assertEqual(self.read("out.npy"), self.result)
+
+    def test_follows_links(self):
+        self.write("there/real.npy", b"before")
+        os.symlink("there/real.npy", self.path("out.npy"))
+        self.move(mov())
+        self.assertTrue(os.path.islink(self.path("out.npy")))
+        self.assertEqual(self.read("there/real.npy"), self.result)
+
+    def test_permissions_follow_the_umask(self):
+        old = os.umask(0o027)
+        try:
+            self.move(mov())
+        finally:
+            os.umask(old)
+        self.assertEqual(os.stat(self.path("out.npy")).st_mode & 0o777, 0o640)
+
+    def test_unusual_names(self):
+        for name in ("a b.npy", "-x.npy", "\u00e4\u4e2d.npy", "'\".npy", "\n.npy"):
+            self.move(mov(dst=name))
+            self.assertEqual(self.read(name), self.result)
+            self.move(mov(dst=name))
+
+
+class WithoutNamelessFiles(Place):
+    """The same on a file system that knows neither O_TMPFILE nor fallocate."""
+
+    def setUp(self):
+        shim = os.environ.get("MLI_PLAIN_FS")
+        if not shim:
+            self.skipTest("no preloaded library (MLI_PLAIN_FS) is given")
+        super().setUp()
+        self.shim = shim
+
+    def environment(self):
+        return dict(super().environment(), LD_PRELOAD=self.shim)
+
+    def test_nothing_is_left_of_a_failure(self):
+        self.write_npy("golden.npy", "|i1", (5,))
+        self.assert_refused(mov(dst="no/out.npy"), "/dst/file")
+        self.assert_refused(mov(dst={"file": "out.npy", "params": "no/p.json"}), "/dst/params")
+        self.assert_refused(mov(size=[9]), "/cfg/size/0")
+
+    def test_updates(self):
+        self.write_npy("both.npy", "|i1", (6,), data=bytes(6))
+        self.move(mov(dst={"file": "both.npy", "update": True}, dst_offset=[1]))
+        self.assertEqual(self.read("both.npy")[128:], bytes([0]) + ramp(4) + bytes([0]))
+
+    def test_gen(self):
+        self.ctl("gen", "x.npy", "--shape", "4", "--dtype", "int8", code=0)
+        self.ctl("gen", "x.npy", "--shape", "4", "--dtype", "int8", code=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is not there, goes away, takes too long or is cancelled; nothing is ever left behind."""
+import json
+import os
+import resource
+import signal
+import socket
+import threading
+import time
+
+from harness import PATIENCE, Case, main, mov, npy, ramp, wait_for
+
+
+def open_files(process):
+    """What a process has open, as text."""
+    found = []
+    for fd in os.listdir(f"/proc/{process.pid}/fd"):
+        try:
+            found.append(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+class NoDaemon(Case):
+    def test_every_command_that_needs_one_says_how_to_get_one(self):
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        path = self.path("none.sock")
+        for command in (("submit", "job.json"), ("ping",), ("info",)):
+            result = self.ctl(*command, "--socket", path, code=3)
+            self.assertEqual(result.err, f"mlictl: no daemon listens at {path}; start one with "
+                                         f"`mlid --socket {path}`, or use `mlictl run`\n")
+            self.assertEqual(self.ctl(*command, "--json", "-s", path, code=3).json[0]["exit"], 3)
+        self.assertFalse(self.exists("out.npy"))
+
+    def test_what_is_no_listening_socket(self):
+        self.write("file", b"")
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(self.path("dead.sock"))
+        for name in ("file", "dead.sock", "file/x.sock"):
+            self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
+
+    def test_a_path_too_long(self):
+        self.assertIn("108 bytes given, at most 107",
+                      self.ctl("ping", "-s", "x" * 108, code=2).err)
+
+    def test_bad_jobs_are_told_without_a_daemon(self):
+        self.write("job.json", "{")
+        self.ctl("submit", "-s", self.path("none.sock"), "job.json", code=2)
+
+
+class OddPeer(Case):
+    """Something listens, but it is no mlid."""
+
+    def answer(self, reply):
+        """Answers one request with `reply`; returns the socket's path."""
+        path = self.path(f"peer{len(os.listdir(self.dir))}.sock")
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(path)
+        listening.listen()
+        self.addCleanup(listening.close)
+
+        def serve():
+            connection, _ = listening.accept()
+            connection.recv(65536)
+            try:
+                connection.sendall(reply)
+            except OSError:
+                pass
+            connection.close()
+        threading.Thread(target=serve, daemon=True).start()
+        return path
+
+    def test_nonsense_is_a_lost_connection(self):
+        for reply in (b"", b"\n", b"hello\n", b"{}\n", b"x" * (2 << 20), b'{"jsonrpc":"2.0"',
+                      b'{"jsonrpc":"2.0","id":99,"result":{}}\n',
+                      b'{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}\n'):
+            result = self.ctl("info", "-s", self.answer(reply), code=3)
+            self.assertRegex(result.err, r"^mlictl: the (connection to the daemon is lost|daemon's "
+                                         r"answer cannot be read)")
+
+    def test_a_result_of_another_shape_is_not_taken(self):
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        result = {"dst": {"type": "fx8", "shape": [9], "strides": [1]},
+                  "cost": {"bytes": 9, "channels": 1, "engine": "x", "ns_queued": 0,
+                           "ns_moving": 0}}
+        reply = json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}) + "\n"
+        done = self.ctl("submit", "-s", self.answer(reply.encode()), "job.json", code=1)
+        self.assertIn("reports another shape", done.err)
+        self.assertFalse(self.exists("out.npy"))
+
+
+class Interrupted(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", (4,))
+        self.write("out.npy", b"before")
+
+    def submit_to_stopped(self, *options, job=None):
+        """A submit that waits for an answer of a daemon that has been stopped."""
+        self.write("job.json", job or mov())
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        process = self.start("submit", "--json", "-s", self.daemon.socket, *options, "job.json")
+        self.assertTrue(wait_for(lambda: self.has_begun_output(process)))
+        time.sleep(0.05)
+        return process
+
+    def has_begun_output(self, process):
+        return any(name.startswith(str(self.dir)) and name.endswith("(deleted)")
+                   for name in open_files(process))
+
+    def assert_nothing_happened(self):
+        self.assertEqual(self.read("out.npy"), b"before")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["in.npy", "job.json", "out.npy"])
+
+    def test_the_daemon_dies(self):
+        process = self.submit_to_stopped()
+        self.daemon_may_die = True
+        os.kill(self.daemon.pid, signal.SIGKILL)
+        result = self.finish(process, code=3)
+        self.assertIn("the connection to the daemon is lost", result.err)
+        self.assertEqual(result.json[0]["state"], "lost")
+        self.assert_nothing_happened()
+
+    def test_the_rest_is_not_run_after_the_daemon_died(self):
+        process = self.submit_to_stopped(job=[mov(), mov(dst="2.npy"), mov(dst="3.npy")])
+        self.daemon_may_die = True
+        os.kill(self.daemon.pid, signal.SIGKILL)
+        result = self.finish(process, code=3)
+        self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped", "skipped"])
+        self.assertIn("2 jobs not run", result.err)
+        self.assert_nothing_happened()
+
+    def test_cancelled(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.submit_to_stopped(job=[mov(), mov(dst="2.npy")])
+            process.send_signal(number)
+            result = self.finish(process, code=4)
+            self.assertEqual([fact["state"] for fact in result.json], ["stopped", "skipped"])
+            self.assertIn("mlictl: job.json: /0: cancelled", result.err)
+            self.assert_nothing_happened()
+            os.kill(self.daemon.pid, signal.SIGCONT)
+
+    def test_cancelled_among_many_jobs(self):
+        self.write("job.json", [mov(dst=f"{i}.npy") for i in range(5000)])
+        process = self.start("run", "--json", "job.json")
+        self.assertTrue(wait_for(lambda: self.exists("9.npy")))
+        process.send_signal(signal.SIGINT)
+        result = self.finish(process, code=4)
+        states = [fact["state"] for fact in result.json]
+        done = states.count("done")
+        self.assertEqual(len(states), 5000)
+        self.assertEqual(set(states[done + 1:]), {"skipped"})
+        self.assertEqual({fact["exit"] for fact in result.json[done:]}, {4})
+        self.assertRegex(result.err, r"mlictl: \d+ jobs not run\n$")
+        self.assertEqual(len(os.listdir(self.dir)), done + 3)
+
+    def test_the_daemon_does_not_answer_in_time(self):
+        process = self.submit_to_stopped(job=[mov(timeout_ms=1), mov(dst="2.npy")])
+        result = self.finish(process, code=4)
+        self.assertIn("does not answer", result.err)
+        self.assertEqual([fact["state"] for fact in result.json], ["stopped", "skipped"])
+        self.assert_nothing_happened()
+        os.kill(self.daemon.pid, signal.SIGCONT)
+
+    def test_ping_does_not_wait_for_ever(self):
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        begin = time.monotonic()
+        self.ctl("ping", "-s", self.daemon.socket, code=4)
+        self.assertLess(time.monotonic() - begin, PATIENCE / 2)
+        os.kill(self.daemon.pid, signal.SIGCONT)
+
+    def test_shutting_down(self):
+        process = self.submit_to_stopped()
+        self.daemon_may_die = True
+        self.daemon.process.terminate()
+        os.kill(self.daemon.pid, signal.SIGCONT)
+        self.assertEqual(self.daemon.process.wait(PATIENCE), 0)
+        self.assertIn(self.finish(process).code, (0, 3))
+
+    def test_timeout(self):
+        with open(self.path("in.bin"), "wb") as file:
+            file.truncate(64 << 20)
+        src = {"file": "in.bin", "shape": [8192, 8192], "type": "fx8"}
+        self.write("job.json", mov(src, "out.npy", perm_dim=[1, 0], timeout_ms=1))
+        for command in (("run",), ("submit", "-s", self.daemon.socket)):
+            result = self.ctl(*command, "--json", "job.json", code=4)
+            self.assertEqual(result.json[0]["error"]["name"], "TIMED_OUT")
+            self.assertEqual(self.read("out.npy"), b"before")
+
+    def test_cancelled_while_standard_input_is_awaited(self):
+        process = self.start("run", "-")
+        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process)) >= 5))
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE), 4)
+
+    def test_cancelled_while_a_fifo_is_awaited(self):
+        os.mkfifo(self.path("fifo"))
+        process = self.start("run", "fifo")
+        self.assertTrue(wait_for(lambda: self.path("fifo") in open_files(process)))
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(PATIENCE), 4)
+
+    def test_a_fifo_is_read_when_somebody_writes(self):
+        os.mkfifo(self.path("fifo"))
+        process = self.start("run", "fifo")
+        with open(self.path("fifo"), "w") as writer:
+            time.sleep(0.05)
+            writer.write(json.dumps(mov()))
+        self.finish(process, code=0)
+
+    def test_gen_cancelled(self):
+        process = self.start("gen", "big.npy", "--shape", "256,1024,1024", "--dtype", "int8")
+        self.assertTrue(wait_for(lambda: self.has_begun_output(process)))
+        process.send_signal(signal.SIGINT)
+        self.finish(process, code=4)
+        self.assertFalse(self.exists("big.npy"))
+
+    def test_ignored_signals_stay_ignored(self):
+        ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        process = self.start("run", "-", preexec_fn=ignore)
+        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process)) >= 5))
+        process.send_signal(signal.SIGHUP)
+        self.finish(process, json.dumps(mov()).encode(), code=0)
+
+    def test_no_descriptors_to_spare(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7))
+        result = self.ctl("submit", "-s", self.daemon.socket, self.write("job.json", mov()),
+                          preexec_fn=limit)
+        self.assertIn(result.code, (1, 2))
+        self.assertIn("Too many open files", result.err)
+        self.assert_nothing_happened()
+
+
+class Concurrent(Case):
+    def test_many_clients_write_their_own_outputs(self):
+        self.write_npy("in.npy", "|u1", (16, 16))
+        for i in range(12):
+            self.write(f"{i}.json", mov(dst=f"{i}.npy", offset=[i, 0]))
+        running = [self.start("submit", "-s", self.daemon.socket, f"{i}.json") for i in range(12)]
+        for i, process in enumerate(running):
+            self.finish(process, code=0)
+            self.assertEqual(self.read(f"{i}.npy")[128:], ramp(256)[16 * i:])
+
+    def test_one_output_is_always_whole(self):
+        contents = []
+        for i in range(4):
+            self.write_npy(f"in{i}.npy", "|u1", (1000,), data=bytes([i]) * 1000)
+            self.write(f"{i}.json", [mov(f"in{i}.npy", "out.npy")] * 50)
+            contents.append(npy("|u1", (1000,), bytes([i]) * 1000))
+        running = [self.start("run", f"{i}.json") for i in range(4)]
+        while any(process.poll() is None for process in running):
+            if self.exists("out.npy"):
+                self.assertIn(self.read("out.npy"), contents)
+        for process in running:
+            self.finish(process, code=0)
+
+
+if __name__ == "__main__":
+    main()

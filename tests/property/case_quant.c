@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Legal cases: quantisation, per tensor and per axis with the three pointer options. */
+#include <string.h>
+
+#include "case.h"
+
+static bool is_sa(const struct test_case *c)
+{
+    return c->src.el_type == MLI_EL_SA_8 || c->src.el_type == MLI_EL_SA_32;
+}
+
+bool case_is_per_axis(const struct test_case *c)
+{
+    return is_sa(c) && c->src.el_params.sa.dim >= 0;
+}
+
+static void per_tensor(struct test_case *c)
+{
+    static const int32_t none[] = {-1, -2, INT32_MIN};
+    struct rng *r = &c->rng;
+    mli_element_params *p = &c->src.el_params;
+
+    p->sa.type = MLI_EL_PARAM_SC16_ZP16;
+    p->sa.dim = none[rng_below(r, 3)];
+    p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
+    p->sa.zero_point.mem.i16 = (int16_t)rng_next(r);
+    p->sa.scale.mem.i16 = (int16_t)rng_next(r);
+    p->sa.scale_frac_bits.mem.i8 = (int8_t)rng_below(r, 31);
+}
+
+/* Arrays of `entries` in the lab, named by a tensor's parameters. */
+static void place_arrays(struct test_case *c, struct watched *at, mli_tensor *t, uint32_t entries)
+{
+    struct rng *r = &c->rng;
+    uint32_t more = rng_chance(r, 60) ? 0 : 2 * rng_between(r, 1, 4); /* int16_t stays aligned */
+    mli_data_container *zp = &t->el_params.sa.zero_point;
+    mli_data_container *scale = &t->el_params.sa.scale;
+    mli_data_container *frac = &t->el_params.sa.scale_frac_bits;
+
+    zp->capacity = scale->capacity = entries * (uint32_t)sizeof(int16_t) + more;
+    frac->capacity = entries + more;
+    watched_place(&at[0], r, zp->capacity, 0);
+    watched_place(&at[1], r, scale->capacity, 0);
+    watched_place(&at[2], r, frac->capacity, 0);
+    zp->mem.pi16 = (int16_t *)(void *)at[0].data;
+    scale->mem.pi16 = (int16_t *)(void *)at[1].data;
+    frac->mem.pi8 = (int8_t *)at[2].data;
+}
+
+static void share_by_null(struct test_case *c)
+{
+    mli_element_params *p = &c->dst.el_params;
+
+    p->sa.zero_point.mem.pi16 = NULL;
+    p->sa.scale.mem.pi16 = NULL;
+    p->sa.scale_frac_bits.mem.pi8 = NULL;
+    if (rng_chance(&c->rng, 80)) /* beside a null pointer the capacity means nothing */
+        p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
+}
+
+static void share_by_pointer(struct test_case *c)
+{
+    c->dst.el_params.sa.zero_point = c->src.el_params.sa.zero_point;
+    c->dst.el_params.sa.scale = c->src.el_params.sa.scale;
+    c->dst.el_params.sa.scale_frac_bits = c->src.el_params.sa.scale_frac_bits;
+}
+
+/* Sharing is legal only where the cfg says nothing about the axis. */
+static enum case_quant pick_option(struct test_case *c, uint32_t d, uint32_t i)
+{
+    const mli_mov_cfg_t *cfg = &c->cfg;
+    bool cropped = cfg->size[d] && cfg->size[d] != c->src.shape[d];
+
+    if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] || cropped ||
+        cfg->sub_sample_step[d] != 1 || cfg->dst_offset[i])
+        return QUANT_OWN;
+    return (enum case_quant)rng_below(&c->rng, 3);
+}
+
+static uint32_t axis_entries(const struct test_case *c, uint32_t d, uint32_t i)
+{
+    const mli_mov_cfg_t *cfg = &c->cfg;
+    uint32_t padded = c->src.shape[d] + cfg->padding_pre[d] + cfg->padding_post[d];
+    uint64_t size = cfg->size[d] ? cfg->size[d] : padded - cfg->offset[d];
+    uint64_t step = cfg->sub_sample_step[d];
+
+    return cfg->dst_offset[i] + (uint32_t)((size + step - 1) / step);
+}
+
+static void per_axis(struct test_case *c)
+{
+    uint32_t d = rng_below(&c->rng, c->src.rank), i = 0;
+
+    while (c->cfg.perm_dim[i] != d)
+        i++;
+    c->src.el_params.sa.type = MLI_EL_PARAM_SC16_ZP16;
+    c->src.el_params.sa.dim = (int32_t)d;
+    place_arrays(c, c->lab->src_q, &c->src, c->src.shape[d]);
+    c->quant = pick_option(c, d, i);
+    if (c->quant == QUANT_NULL)
+        share_by_null(c);
+    else if (c->quant == QUANT_SAME)
+        share_by_pointer(c);
+    else
+        place_arrays(c, c->lab->dst_q, &c->dst, axis_entries(c, d, i));
+}
+
+void case_gen_quant(struct test_case *c)
+{
+    c->quant = QUANT_NULL;
+    if (!is_sa(c)) /* fx reads frac_bits, fp nothing: the rest holds anything */
+        return;
+    if (rng_chance(&c->rng, 45))
+        per_axis(c);
+    else
+        per_tensor(c);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of the property tests: [--seed N] [--count N] [--permutes N] [--only INDEX]. */
+#ifndef TEST_OPTIONS_H
+#define TEST_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    uint64_t seed, count, permutes, only;
+    bool only_one;
+};
+
+/* The caller sets the counts' defaults. Prints the seed, from the clock where none is given. */
+bool options_parse(struct options *options, int argc, char **argv);
+
+#endif /* TEST_OPTIONS_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "oracle_quant.h"
+
+/* The three arrays of a tensor as plain ranges of bytes. */
+struct arrays {
+    uintptr_t at[3];
+    uint64_t capacity[3];
+};
+
+static const uint64_t entry_size[3] = {sizeof(int16_t), sizeof(int16_t), sizeof(int8_t)};
+
+static struct arrays arrays_of(const mli_tensor *t)
+{
+    const mli_data_container *zp = &t->el_params.sa.zero_point;
+    const mli_data_container *scale = &t->el_params.sa.scale;
+    const mli_data_container *frac = &t->el_params.sa.scale_frac_bits;
+
+    return (struct arrays){
+        {(uintptr_t)zp->mem.pi16, (uintptr_t)scale->mem.pi16, (uintptr_t)frac->mem.pi8},
+        {zp->capacity, scale->capacity, frac->capacity},
+    };
+}
+
+static bool is_per_axis(const mli_tensor *t)
+{
+    return (t->el_type == MLI_EL_SA_8 || t->el_type == MLI_EL_SA_32) && t->el_params.sa.dim >= 0;
+}
+
+bool oracle_axis_beyond_rank(const mli_tensor *src)
+{
+    return is_per_axis(src) && (uint32_t)src->el_params.sa.dim >= src->rank;
+}
+
+static bool null_or_short(const struct arrays *a, uint64_t entries)
+{
+    for (int k = 0; k < 3; k++) {
+        if (!a->at[k] || a->capacity[k] < entries * entry_size[k])
+            return true;
+    }
+    return false;
+}
+
+static bool meets(const struct arrays *a, int i, uint64_t na, const struct arrays *b, int k,
+                  uint64_t nb)
+{
+    return a->at[i] < b->at[k] + nb * entry_size[k] && b->at[k] < a->at[i] + na * entry_size[i];
+}
+
+static bool own_arrays_overlap(const struct arrays *own, uint64_t n, const struct arrays *src,
+                               uint64_t src_n)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+            if (meets(own, i, n, src, k, src_n) || (i != k && meets(own, i, n, own, k, n)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The cfg pads, crops, subsamples or places the axis, even if that comes to nothing in the end. */
+static bool axis_changes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                         uint32_t d)
+{
+    return cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] ||
+           o->n[d] != src->shape[d] || cfg->sub_sample_step[d] != 1 || cfg->dst_offset[o->axis];
+}
+
+mli_status oracle_judge_quant(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                              const mli_tensor *dst)
+{
+    struct arrays from = arrays_of(src), to = arrays_of(dst);
+    uint32_t d = (uint32_t)src->el_params.sa.dim;
+    int nulls = 0, same = 0;
+
+    if (!is_per_axis(src))
+        return MLI_STATUS_OK;
+    if (d >= src->rank || null_or_short(&from, src->shape[d]))
+        return MLI_STATUS_SPEC_PARAM_MISMATCH;
+    for (uint32_t i = 0; i < o->rank; i++) {
+        if (cfg->perm_dim[i] == d)
+            o->axis = (int32_t)i;
+    }
+    for (int k = 0; k < 3; k++) {
+        nulls += to.at[k] == 0;
+        same += to.at[k] == from.at[k];
+    }
+    if (nulls == 3 || same == 3)
+        return axis_changes(o, src, cfg, d) ? MLI_STATUS_SPEC_PARAM_MISMATCH : MLI_STATUS_OK;
+    if (nulls || same || null_or_short(&to, o->shape[o->axis]) ||
+        own_arrays_overlap(&to, o->shape[o->axis], &from, src->shape[d]))
+        return MLI_STATUS_SPEC_PARAM_MISMATCH;
+    o->copies_params = true;
+    return MLI_STATUS_OK;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Part of the oracle: what must hold of per-axis quantisation parameters. */
+#ifndef TEST_ORACLE_QUANT_H
+#define TEST_ORACLE_QUANT_H
+
+#include "oracle.h"
+
+bool oracle_axis_beyond_rank(const mli_tensor *src);
+
+/* Sets o->axis and o->copies_params where all is well. */
+mli_status oracle_judge_quant(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                              const mli_tensor *dst);
+
+#endif /* TEST_ORACLE_QUANT_H */

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random moves and permutes against the oracle.
+ *
+ *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
+ *
+ * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed and
+ * --only. Permutes are counted from FIRST_PERMUTE on.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "case.h"
+#include "options.h"
+
+#define FIRST_PERMUTE   UINT64_C(1000000000)
+#define ILLEGAL_PERCENT 20
+#define MOST_FAILURES   5
+#define POOL_CHANNELS   4
+
+struct totals {
+    uint64_t cases, failures;
+    uint64_t by_status[16];
+    uint64_t by_via[VIA_COUNT];
+};
+
+static struct test_case current; /* what a crash reports */
+static const char *program;
+
+static void print_rerun(FILE *to)
+{
+    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "\n", program, current.seed,
+            current.index);
+}
+
+/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+static void on_crash(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    printf("\nsignal %d: an access outside the buffers, or worse\n", signal_number);
+    case_print(stdout, &current);
+    print_rerun(stdout);
+    fflush(stdout);
+    raise(signal_number);
+}
+
+static void run_case(const struct options *options, uint64_t index, struct lab *lab,
+                     struct totals *totals)
+{
+    struct test_case *c = &current;
+
+    memset(c, 0, sizeof(*c));
+    *c = (struct test_case){.seed = options->seed, .index = index, .lab = lab, .stage = "generate"};
+    c->rng = rng_for_case(options->seed, index);
+    if (index >= FIRST_PERMUTE)
+        case_generate_permute(c);
+    else
+        case_generate(c);
+    if (rng_chance(&c->rng, ILLEGAL_PERCENT))
+        case_mutate(c);
+    totals->cases++;
+    totals->by_status[c->expected.status]++;
+    totals->by_via[c->via]++;
+    if (!case_run(c)) {
+        totals->failures++;
+        print_rerun(stdout);
+    }
+}
+
+static void run_all(const struct options *options, struct lab *lab, struct totals *totals)
+{
+    if (options->only_one) {
+        run_case(options, options->only, lab, totals);
+        case_print(stdout, &current);
+        return;
+    }
+    for (uint64_t i = 0; i < options->count && totals->failures < MOST_FAILURES; i++)
+        run_case(options, i, lab, totals);
+    for (uint64_t i = 0; i < options->permutes && totals->failures < MOST_FAILURES; i++)
+        run_case(options, FIRST_PERMUTE + i, lab, totals);
+}
+
+/* A run that never refused, or only refused, would prove nothing. */
+static bool reached_everything(const struct options *options, const struct totals *totals)
+{
+    static const mli_status expected[] = {MLI_STATUS_OK,
+                                          MLI_STATUS_BAD_TENSOR,
+                                          MLI_STATUS_SHAPE_MISMATCH,
+                                          MLI_STATUS_BAD_FUNC_CFG,
+                                          MLI_STATUS_INCOMPATEBLE_TENSORS,
+                                          MLI_STATUS_NOT_ENGH_MEM,
+                                          MLI_STATUS_NOT_SUPPORTED,
+                                          MLI_STATUS_SPEC_PARAM_MISMATCH,
+                                          MLI_STATUS_TYPE_MISMATCH};
+    bool all = true;
+
+    if (options->only_one || options->count < 50000 || options->permutes < 5000)
+        return true;
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        if (totals->by_status[expected[i]] < 20) {
+            printf("%s was hardly reached\n", mli_status_name(expected[i]));
+            all = false;
+        }
+    }
+    if (totals->by_status[MLI_STATUS_OK] * 100 < totals->cases * 65) {
+        printf("too few legal cases\n");
+        all = false;
+    }
+    return case_mutations_unused(stdout) == 0 && all;
+}
+
+static void print_totals(const struct totals *totals)
+{
+    printf("%" PRIu64 " cases, %" PRIu64 " failed\n", totals->cases, totals->failures);
+    for (int s = 0; s < 16; s++) {
+        if (totals->by_status[s])
+            printf("  %-32s %" PRIu64 "\n", mli_status_name((mli_status)s), totals->by_status[s]);
+    }
+    printf("  sync %" PRIu64 ", async %" PRIu64 ", twice %" PRIu64 ", callback %" PRIu64
+           ", permute %" PRIu64 "\n",
+           totals->by_via[VIA_SYNC], totals->by_via[VIA_ASYNC], totals->by_via[VIA_TWICE],
+           totals->by_via[VIA_CALLBACK], totals->by_via[VIA_PERMUTE]);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.count = 60000, .permutes = 6000};
+    struct totals totals = {0};
+    struct lab lab;
+
+    program = argv[0];
+    if (!options_parse(&options, argc, argv))
+        return 2;
+    if (lab_init(&lab) != 0 || mli_mov_set_num_dma_ch(0, POOL_CHANNELS) != MLI_STATUS_OK) {
+        fprintf(stderr, "cannot set up: %s\n", mli_last_error());
+        return 2;
+    }
+    signal(SIGSEGV, on_crash);
+    signal(SIGBUS, on_crash);
+    signal(SIGABRT, on_crash);
+    signal(SIGFPE, on_crash);
+    run_all(&options, &lab, &totals);
+    print_totals(&totals);
+    lab_finish(&lab);
+    return totals.failures || !reached_everything(&options, &totals);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#endif
+#endif
+
+void unit_assert_status(mli_status got, mli_status want, const char *call, const char *file,
+                        int line)
+{
+    if (got == want)
+        return;
+    print_error("%s: %s, expected %s (last error: %s)\n", call, mli_status_name(got),
+                mli_status_name(want), mli_last_error());
+    _fail(file, line);
+}
+
+void unit_snapshot(void *to, void *from, size_t bytes)
+{
+#ifdef VALGRIND_MAKE_MEM_DEFINED
+    VALGRIND_MAKE_MEM_DEFINED(from, bytes);
+#endif
+    memcpy(to, from, bytes);
+}
+
+#ifdef TEST_MODE_RELEASE
+static bool as_expected(const char *text, const char *path, mli_status status)
+{
+    (void)path;
+    return strcmp(text, mli_status_text(status)) == 0;
+}
+#else
+static bool as_expected(const char *text, const char *path, mli_status status)
+{
+    char part[64];
+
+    (void)status;
+    while (*path) {
+        bool wanted = *path != '!';
+        size_t n = strcspn(path += !wanted, ".");
+
+        if (n >= sizeof(part))
+            abort();
+        memcpy(part, path, n);
+        part[n] = '\0';
+        if ((strstr(text, part) != NULL) != wanted)
+            return false;
+        path += n + (path[n] == '.');
+    }
+    return text[0] != '\0';
+}
+#endif
+
+void unit_assert_names(const char *path, mli_status status, const char *file, int line)
+{
+    const char *text = mli_last_error();
+
+    if (as_expected(text, path, status))
+        return;
+    print_error("last error \"%s\", expected one for %s that names \"%s\"\n", text,
+                mli_status_name(status), path);
+    _fail(file, line);
+}

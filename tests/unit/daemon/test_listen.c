@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is let in, and what happens when there is no room for anybody. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "seam.h"
+#include "server.h"
+
+static struct server server;
+static struct seam real;
+static int idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    real = seam;
+    idle_fds = count_fds();
+    server_config(&server);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    seam = real;
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+static void test_limit_of_clients(void **state)
+{
+    struct peer first, second, third;
+
+    (void)state;
+    server.config.clients = 2;
+    server_start(&server);
+    server_connect(&server, &first);
+    server_connect(&server, &second);
+    peer_expect_alive(&first);
+    peer_expect_alive(&second);
+    for (int i = 0; i < 50; i++) {
+        server_connect(&server, &third);
+        peer_error(&third, -1, FAULT_LIMIT);
+        peer_expect_end(&third);
+        peer_finish(&third);
+    }
+    assert_int_equal(peer_info(&first).clients, 2);
+    peer_finish(&second);
+    while (peer_info(&first).clients > 1)
+        ;
+    server_connect(&server, &third);
+    peer_expect_alive(&third);
+    peer_finish(&third);
+    peer_finish(&first);
+}
+
+static void test_mode_of_the_socket(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    server.config.socket_mode = 0640;
+    server_start(&server);
+    assert_int_equal(stat(server.config.socket, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+static atomic_int accept_errors, accept_errno, accept_calls;
+
+static int accept_fails(int listener)
+{
+    atomic_fetch_add(&accept_calls, 1);
+    if (atomic_fetch_sub(&accept_errors, 1) > 0) {
+        errno = atomic_load(&accept_errno);
+        return -1;
+    }
+    return real.accept(listener);
+}
+
+static void fail_accept(int error, int times)
+{
+    atomic_store(&accept_errno, error);
+    atomic_store(&accept_errors, times);
+    atomic_store(&accept_calls, 0);
+    seam.accept = accept_fails;
+}
+
+/* A connection that could not be accepted for want of descriptors is told so. */
+static void test_no_descriptors(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    fail_accept(EMFILE, 1);
+    server_start(&server);
+    server_connect(&server, &peer);
+    peer_error(&peer, -1, FAULT_LIMIT);
+    peer_expect_end(&peer);
+    peer_finish(&peer);
+    server_connect(&server, &peer);
+    peer_expect_alive(&peer);
+    peer_finish(&peer);
+}
+
+/* Without even the reserve, the loop must not spin on the backlog; it looks again later. */
+static void pauses(int error)
+{
+    const struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
+    struct peer peer;
+
+    fail_accept(error, 2);
+    server_start(&server);
+    server_connect(&server, &peer);
+    nanosleep(&pause, NULL);
+    assert_in_range(atomic_load(&accept_calls), 1, 2);
+    peer_expect_alive(&peer);
+    peer_finish(&peer);
+}
+
+static void test_no_reserve_either(void **state)
+{
+    (void)state;
+    pauses(EMFILE);
+}
+
+static void test_no_memory_in_the_kernel(void **state)
+{
+    (void)state;
+    pauses(ENOBUFS);
+}
+
+static void test_aborted_connections(void **state)
+{
+    struct peer peer;
+
+    (void)state;
+    fail_accept(ECONNABORTED, 3);
+    server_start(&server);
+    server_connect(&server, &peer);
+    peer_expect_alive(&peer);
+    peer_finish(&peer);
+}
+
+/* With the process's real limit reached. */
+static void test_real_limit(void **state)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    struct rlimit before, tight;
+    struct peer living, peer;
+
+    (void)state;
+    server_start(&server);
+    if (preload && strstr(preload, "vgpreload"))
+        skip(); /* valgrind has its own idea of that limit */
+    server_connect(&server, &living);
+    peer_expect_alive(&living);
+    getrlimit(RLIMIT_NOFILE, &before);
+    tight = before;
+    tight.rlim_cur = (rlim_t)dup(0);
+    close((int)tight.rlim_cur++);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+    server_connect(&server, &peer); /* takes the last one */
+    peer_error(&peer, -1, FAULT_LIMIT);
+    peer_expect_end(&peer);
+    peer_expect_alive(&living);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    peer_finish(&peer);
+    peer_finish(&living);
+}
+
+/* Embedded services come and go. */
+static void test_embedded(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    service_thread_stop(NULL);
+    for (int i = 0; i < 20; i++) {
+        fixture_config(&fixture.config);
+        fixture_start(&fixture);
+        if (i % 2)
+            peer_expect_alive(&fixture.peer);
+        if (i % 3 == 0) {
+            peer_finish(&fixture.peer);
+            service_thread_stop(fixture.thread);
+        } else {
+            fixture_stop(&fixture);
+        }
+    }
+    server_start(&server); /* for teardown */
+}
+
+/* Two services cannot share the library's channels while they are in use. */
+static void test_channels_in_use(void **state)
+{
+    struct fixture fixture;
+    struct service_thread *second;
+    struct gate gate;
+    int src = memfd_with("x", 1), dst = memfd_with(NULL, 1), socket;
+
+    (void)state;
+    gate_close(&gate);
+    fixture_config(&fixture.config);
+    fixture_start(&fixture);
+    peer_submit(&fixture.peer, 1, src, dst,
+                "'op':'mov','src':{'fd':0,'type':'fx8','shape':[1]},'dst':{'fd':1}");
+    gate_wait(&gate);
+    assert_int_equal(service_thread_start(&fixture.config, &second, &socket), -EBUSY);
+    assert_null(second);
+    gate_release(&gate);
+    peer_ok(&fixture.peer, 1);
+    fixture_stop(&fixture);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+    server_start(&server);
+}
+
+#define LISTEN_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LISTEN_TEST(test_limit_of_clients),
+        LISTEN_TEST(test_mode_of_the_socket),
+        LISTEN_TEST(test_no_descriptors),
+        LISTEN_TEST(test_no_reserve_either),
+        LISTEN_TEST(test_no_memory_in_the_kernel),
+        LISTEN_TEST(test_aborted_connections),
+        LISTEN_TEST(test_real_limit),
+        LISTEN_TEST(test_embedded),
+        LISTEN_TEST(test_channels_in_use),
+    };
+
+    return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
+}

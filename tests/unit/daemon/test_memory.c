@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every allocation of a session fails once, the n-th in the n-th round. Whatever the client is
+ * told then, the service lives, nothing leaks, and nothing is written that was not asked for. The
+ * linker puts these functions before the C library's (--wrap).
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fdpass.h"
+#include "peer.h"
+#include "seam.h"
+
+static atomic_int countdown;    /* 0: nothing fails */
+static _Thread_local bool mine; /* the test's own thread is spared */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *block, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+char *__wrap_strdup(const char *text);
+
+static bool fails(void)
+{
+    return !mine && atomic_load(&countdown) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    return fails() ? NULL : __real_realloc(block, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+static void *failing_mmap(void *address, size_t size, int protection, int flags, int fd,
+                          off_t offset)
+{
+    if (fails()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return mmap(address, size, protection, flags, fd, offset);
+}
+
+static int setup(void **state)
+{
+    mine = true;
+    seam.mmap = failing_mmap;
+    return fixture_warm_up(state);
+}
+
+#define SUBMIT(job) "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" job "}}\n"
+
+static const char *const jobs[] = {
+    SUBMIT("'op':'mov','name':'first','src':{'fd':0,'type':'sa8','shape':[4],'axis':0,"
+           "'scale':[1,2,3,4]},'dst':{'fd':1}"),
+    SUBMIT("'op':'permute','timeout_ms':10000,'src':{'fd':0,'type':'fx8','shape':[2,2]},"
+           "'cfg':{'perm_dim':[0,1]},'dst':{'fd':1}"),
+    SUBMIT("'op':'mov','src':{'fd':0,'type':'fx8','shape':[5]},'dst':{'fd':1}"),
+};
+
+/* Reads replies until `count` have come or the connection has ended. */
+static size_t count_replies(struct peer *peer, size_t count)
+{
+    char bytes[4096];
+    size_t replies = 0;
+
+    while (replies < count) {
+        struct pollfd poller = {.fd = peer->fd, .events = POLLIN};
+        ssize_t got;
+
+        assert_true(poll(&poller, 1, 20 * 1000) > 0);
+        got = recv(peer->fd, bytes, sizeof bytes, 0);
+        if (got <= 0)
+            break;
+        for (ssize_t i = 0; i < got; i++)
+            replies += bytes[i] == '\n';
+    }
+    return replies;
+}
+
+/* One session with the n-th allocation failing. False where there were not so many. */
+static bool session(int n)
+{
+    struct fixture fixture;
+    int src = memfd_with("abcd", 4), dst = memfd_with("....", 4), fd;
+    size_t sent = 0;
+    char found[5] = "";
+
+    fixture_config(&fixture.config);
+    mine = false;
+    atomic_store(&countdown, n);
+    if (service_thread_start(&fixture.config, &fixture.thread, &fd) == 0) {
+        mine = true;
+        peer_init(&fixture.peer, fd);
+        for (; sent < COUNT_OF(jobs); sent++) {
+            char line[512];
+            size_t length = peer_quote(jobs[sent], line, sizeof line);
+
+            if (fd_send(fd, line, length, (int[]){src, dst}, 2) < 0)
+                break; /* it has hung up */
+            if (count_replies(&fixture.peer, 1) == 0)
+                break;
+        }
+        fixture_stop(&fixture);
+    }
+    mine = true;
+    assert_int_equal(pread(dst, found, 4, 0), 4);
+    assert_true(strcmp(found, "abcd") == 0 || strcmp(found, "....") == 0);
+    close(src);
+    close(dst);
+    return atomic_exchange(&countdown, 0) == 0;
+}
+
+static void test_every_allocation(void **state)
+{
+    const int before = count_fds();
+    int n = 1;
+
+    (void)state;
+    while (session(n))
+        n++;
+    assert_in_range(n, 12, 1000);
+    assert_int_equal(count_fds(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

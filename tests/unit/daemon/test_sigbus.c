@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "peer.h"
+#include "sigbus.h"
+
+enum { PAGE = 4096, PAGES = 8 };
+
+/* A mapped memfd full of 'x'. cmocka catches SIGBUS too, anew for each test. */
+static unsigned char *map_full(int *fd)
+{
+    unsigned char *pages;
+
+    assert_int_equal(sigbus_install(), 0);
+    *fd = memfd_with(NULL, PAGES * PAGE);
+    pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    memset(pages, 'x', PAGES * PAGE);
+    return pages;
+}
+
+static unsigned sum(const volatile unsigned char *bytes, size_t size)
+{
+    unsigned total = 0;
+
+    for (size_t i = 0; i < size; i++)
+        total += bytes[i];
+    return total;
+}
+
+static void test_untouched(void **state)
+{
+    struct sigbus_guard guard, none = {-1};
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
+    assert_int_equal(sum(pages, PAGES * PAGE), PAGES * PAGE * 'x');
+    assert_false(sigbus_guard_finish(&guard));
+    assert_false(sigbus_guard_finish(&guard));
+    assert_false(sigbus_guard_finish(&none));
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+static void test_shrunk_under_a_reader(void **state)
+{
+    struct sigbus_guard guard;
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
+    assert_int_equal(ftruncate(fd, 3 * PAGE), 0);
+    assert_int_equal(sum(pages, PAGES * PAGE), 3 * PAGE * 'x');
+    assert_true(sigbus_guard_finish(&guard));
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+static void test_shrunk_under_a_writer(void **state)
+{
+    struct sigbus_guard guard;
+    char kept[PAGE];
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
+    assert_int_equal(ftruncate(fd, PAGE), 0);
+    memset(pages, 'y', PAGES * PAGE);
+    assert_true(sigbus_guard_finish(&guard));
+    memset(kept, 'y', sizeof kept);
+    assert_file(fd, kept, sizeof kept);
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+/* A guard that is used again must not remember. */
+static void test_slots_start_clean(void **state)
+{
+    struct sigbus_guard guards[SIGBUS_GUARDS_MAX + 1];
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    for (int i = 0; i < SIGBUS_GUARDS_MAX; i++)
+        assert_int_equal(sigbus_guard_init(&guards[i], pages + i * 16 * PAGE, PAGE), 0);
+    assert_int_equal(sigbus_guard_init(&guards[SIGBUS_GUARDS_MAX], pages, PAGE), -EBUSY);
+    assert_false(sigbus_guard_finish(&guards[SIGBUS_GUARDS_MAX]));
+    ftruncate(fd, 0);
+    assert_int_equal(sum(pages, PAGE), 0);
+    assert_true(sigbus_guard_finish(&guards[0]));
+    assert_int_equal(sigbus_guard_init(&guards[0], pages, PAGE), 0);
+    for (int i = 0; i < SIGBUS_GUARDS_MAX; i++)
+        assert_false(sigbus_guard_finish(&guards[i]));
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+static void test_blocked_signal(void **state)
+{
+    struct sigbus_guard guard;
+    sigset_t set, before;
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    sigfillset(&set);
+    pthread_sigmask(SIG_SETMASK, &set, &before);
+    assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
+    ftruncate(fd, 0);
+    assert_int_equal(sum(pages, PAGES * PAGE), 0);
+    assert_true(sigbus_guard_finish(&guard));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+/* Threads that come and go with ranges of their own, some of which shrink. */
+static void *churn(void *context)
+{
+    atomic_int *wrong = context;
+
+    for (int round = 0; round < 200; round++) {
+        const bool shrink = round % 3 == 0;
+        struct sigbus_guard guard;
+        int fd = memfd_create("churn", MFD_CLOEXEC);
+        unsigned char *pages;
+
+        if (ftruncate(fd, 4 * PAGE) < 0)
+            ++*wrong;
+        pages = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (sigbus_guard_init(&guard, pages, 4 * PAGE) < 0)
+            ++*wrong;
+        if (shrink && ftruncate(fd, PAGE) < 0)
+            ++*wrong;
+        memset(pages, 1, 4 * PAGE);
+        if (sum(pages, 4 * PAGE) != 4 * PAGE || sigbus_guard_finish(&guard) != shrink)
+            ++*wrong;
+        munmap(pages, 4 * PAGE);
+        close(fd);
+    }
+    return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+    pthread_t threads[8];
+    atomic_int wrong = 0;
+
+    (void)state;
+    assert_int_equal(sigbus_install(), 0);
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn, &wrong), 0);
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(wrong, 0);
+}
+
+static void die_of_unguarded(void)
+{
+    struct sigbus_guard guard;
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    sigbus_guard_init(&guard, pages, PAGE);
+    ftruncate(fd, 0);
+    sum(pages + PAGE, PAGE);
+}
+
+static void die_of_kill(void)
+{
+    sigbus_install();
+    raise(SIGBUS);
+}
+
+/* Runs a function in a child; the signal it dies of, or 0. */
+static int signal_of(void (*function)(void))
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        signal(SIGBUS, SIG_DFL); /* not cmocka's, which would go on */
+        close(STDERR_FILENO);
+        function();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* What is not guarded is as fatal as ever. */
+static void test_others_stay_fatal(void **state)
+{
+    (void)state;
+    assert_int_equal(signal_of(die_of_unguarded), SIGBUS);
+    assert_int_equal(signal_of(die_of_kill), SIGBUS);
+}
+
+/* valgrind delivers signals only to a stack that is there already; the first thread's grows. */
+static void grow_stack(void)
+{
+    volatile char room[64 * 1024];
+
+    for (size_t i = sizeof room; i > 0; i -= PAGE)
+        room[i - 1] = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_shrunk_under_a_reader),
+        cmocka_unit_test(test_shrunk_under_a_writer),
+        cmocka_unit_test(test_slots_start_clean),
+        cmocka_unit_test(test_blocked_signal),
+        cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_others_stay_fatal),
+    };
+
+    grow_stack();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

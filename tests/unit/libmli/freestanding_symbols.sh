@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What a freestanding build of libmli leaves to its environment: the four functions every compiler
+# may call by itself, and nothing else. (_GLOBAL_OFFSET_TABLE_ is the linker's own.)
+# usage: freestanding_symbols.sh NM LIBRARY
+set -eu
+
+"$1" "$2" | awk '
+    $1 == "U" { wanted[$2] = 1; next }
+    NF == 3 { defined[$3] = 1; symbols++ }
+    END {
+        if (symbols < 40) {
+            print "only " symbols + 0 " symbols defined: is this the library?"
+            exit 1
+        }
+        for (name in wanted) {
+            if (name in defined || name ~ /^(mem(cpy|move|set|cmp)|_GLOBAL_OFFSET_TABLE_)$/)
+                continue
+            print "needs " name
+            bad = 1
+        }
+        exit bad
+    }'

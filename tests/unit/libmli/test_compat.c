@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The compatibility header as C, reached through mli_api.h. */
+#define MLI_EMBARC_COMPAT
+#include "mli_api.h"
+
+#include "compat_checks.h"
+
+int main(void)
+{
+    return compat_run();
+}

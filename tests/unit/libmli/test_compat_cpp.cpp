@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The compatibility header as C++, by itself, before the umbrella header. */
+#include "mli_compat_embarc.h"
+
+#include "mli_api.h"
+
+#include "compat_checks.h"
+
+int main()
+{
+    return compat_run();
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each debug mode does with a refused call: built once per mode against libmli in that mode,
+ * with MLI_DEBUG_MODE the mode's number. The calls run in a child, which may abort.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tile.h"
+#include "unit.h"
+
+enum { RELEASE, RET_CODES, ASSERT, DEBUG, FULL };
+
+static const bool aborts = MLI_DEBUG_MODE == ASSERT || MLI_DEBUG_MODE == FULL;
+static const bool prints = MLI_DEBUG_MODE == DEBUG || MLI_DEBUG_MODE == FULL;
+
+enum { CHILD_AS_EXPECTED = 42, CHILD_WRONG = 43 };
+
+/* How a child ended, and what it said on stderr. */
+struct ending {
+    int status;
+    char text[4096];
+    int lines;
+};
+
+static struct ending run_child(int (*child)(void))
+{
+    struct ending e = {0};
+    size_t n = 0;
+    ssize_t got;
+    int pipes[2];
+    pid_t pid;
+
+    assert_int_equal(pipe(pipes), 0);
+    fflush(NULL);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(SIGABRT, SIG_DFL); /* cmocka catches it in the parent's image */
+        dup2(pipes[1], STDERR_FILENO);
+        close(pipes[0]);
+        _exit(child());
+    }
+    close(pipes[1]);
+    while (n < sizeof(e.text) - 1 && (got = read(pipes[0], e.text + n, sizeof(e.text) - 1 - n)) > 0)
+        n += (size_t)got;
+    close(pipes[0]);
+    assert_int_equal(waitpid(pid, &e.status, 0), pid);
+    for (size_t i = 0; i < n; i++)
+        e.lines += e.text[i] == '\n';
+    return e;
+}
+
+static mli_status refuse_move(void)
+{
+    struct tile t;
+
+    tile_init(&t, MLI_EL_FX_16);
+    t.dst.data.capacity = 3;
+    return tile_sync(&t);
+}
+
+static int child_refuses_once(void)
+{
+    return refuse_move() == MLI_STATUS_NOT_ENGH_MEM ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+/* One call of each module: builder, pool, permute, sub-tensor, move. */
+static int child_refuses_five_times(void)
+{
+    bool all = mli_mov_cfg_for_copy(NULL) == MLI_STATUS_BAD_FUNC_CFG;
+
+    all &= mli_mov_set_num_dma_ch(-1, 1) == MLI_STATUS_ARGUMENT_ERROR;
+    all &= mli_krn_permute_fx8(NULL, NULL, NULL) == MLI_STATUS_BAD_TENSOR;
+    all &= mli_hlp_subtensor(NULL, NULL, NULL) == MLI_STATUS_BAD_TENSOR;
+    all &= refuse_move() == MLI_STATUS_NOT_ENGH_MEM;
+    return all ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static int child_is_not_refused(void)
+{
+    struct tile t;
+
+    tile_init(&t, MLI_EL_FX_16);
+    return tile_sync(&t) == MLI_STATUS_OK ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static void test_refused_call(void **state)
+{
+    struct ending e = run_child(child_refuses_once);
+
+    (void)state;
+    if (aborts) {
+        assert_true(WIFSIGNALED(e.status));
+        assert_int_equal(WTERMSIG(e.status), SIGABRT);
+    } else {
+        assert_true(WIFEXITED(e.status));
+        assert_int_equal(WEXITSTATUS(e.status), CHILD_AS_EXPECTED);
+    }
+    if (prints) {
+        assert_int_equal(e.lines, 1);
+        assert_non_null(strstr(e.text, "capacity"));
+    } else if (!aborts) {
+        assert_string_equal(e.text, "");
+    }
+}
+
+/* Statuses are the same in every mode; one line each where lines are printed. */
+static void test_statuses_and_lines(void **state)
+{
+    struct ending e;
+
+    (void)state;
+    if (aborts)
+        return;
+    e = run_child(child_refuses_five_times);
+    assert_true(WIFEXITED(e.status));
+    assert_int_equal(WEXITSTATUS(e.status), CHILD_AS_EXPECTED);
+    assert_int_equal(e.lines, prints ? 5 : 0);
+}
+
+static void test_success_is_silent(void **state)
+{
+    struct ending e = run_child(child_is_not_refused);
+
+    (void)state;
+    assert_true(WIFEXITED(e.status));
+    assert_int_equal(WEXITSTATUS(e.status), CHILD_AS_EXPECTED);
+    assert_string_equal(e.text, "");
+}
+
+static void test_last_error(void **state)
+{
+    (void)state;
+    if (aborts)
+        return;
+    assert_status(refuse_move(), MLI_STATUS_NOT_ENGH_MEM);
+    if (MLI_DEBUG_MODE == RELEASE)
+        assert_string_equal(mli_last_error(), mli_status_text(MLI_STATUS_NOT_ENGH_MEM));
+    else
+        assert_error_names("dst.data.capacity", MLI_STATUS_NOT_ENGH_MEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused_call),
+        cmocka_unit_test(test_statuses_and_lines),
+        cmocka_unit_test(test_success_is_silent),
+        cmocka_unit_test(test_last_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

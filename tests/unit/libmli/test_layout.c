@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mli_mov_layout(): what a move would produce, without any memory. Refusals: test_status_move.c. */
+#include <string.h>
+
+#include "tile.h"
+#include "unit.h"
+
+/* Runs both ways and compares all that the move fills in. */
+static void assert_layout_of_move(struct tile *t, uint32_t bytes)
+{
+    mli_tensor layout;
+
+    memcpy(&layout, &t->dst, sizeof(layout));
+    layout.data.mem.pi8 = NULL;
+    layout.data.capacity = 0;
+    assert_ok(mli_mov_layout(&t->src, &t->cfg, &layout));
+    t->dst.data.capacity = layout.data.capacity; /* enough, and not a byte more than enough */
+    assert_int_equal(layout.data.capacity, bytes);
+    assert_null(layout.data.mem.pi8);
+    assert_memory_equal(&layout.el_params, &t->dst.el_params, sizeof(layout.el_params));
+    assert_ok(tile_sync(t));
+    assert_int_equal(layout.rank, t->dst.rank);
+    assert_int_equal(layout.el_type, t->dst.el_type);
+    assert_memory_equal(layout.shape, t->dst.shape, t->dst.rank * sizeof(uint32_t));
+    assert_memory_equal(layout.mem_stride, t->dst.mem_stride, t->dst.rank * sizeof(int32_t));
+}
+
+static void test_packed(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FP_32);
+    tile_for_permute(&t, 2, 1, 0);
+    assert_layout_of_move(&t, 96);
+}
+
+static void test_strides_offsets_padding(void **state)
+{
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_16);
+    t.cfg.padding_pre[1] = 2;
+    t.cfg.sub_sample_step[2] = 3;
+    t.cfg.dst_offset[0] = 1;
+    t.cfg.dst_mem_stride[0] = 30;
+    t.dst.mem_stride[1] = 4;
+    /* shape (3, 5, 2), strides (30, 4, 1): last element 60 + 16 + 1 */
+    assert_layout_of_move(&t, 78 * 2);
+}
+
+static void test_per_axis_needs_no_arrays(void **state)
+{
+    struct tile t;
+    mli_tensor layout = {.rank = 0};
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    t.src.el_params.sa.dim = 2;
+    t.src.el_params.sa.scale.mem.pi16 = NULL;
+    t.src.data.mem.pi8 = NULL;
+    t.src.data.capacity = 0;
+    t.cfg.padding_post[2] = 3;
+    assert_ok(mli_mov_layout(&t.src, &t.cfg, &layout));
+    assert_int_equal(layout.data.capacity, 2 * 3 * 7);
+    assert_int_equal(layout.shape[2], 7);
+}
+
+/* More than 4 GiB does not fit a capacity. */
+static void test_too_large(void **state)
+{
+    mli_tensor layout = {.rank = 0}, before;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FP_32);
+    memset(t.src.mem_stride, 0, sizeof(t.src.mem_stride));
+    t.src.rank = 1;
+    t.src.shape[0] = 0x3FFFFFFF;
+    assert_ok(mli_mov_layout(&t.src, &t.cfg, &layout));
+    assert_int_equal(layout.data.capacity, 0xFFFFFFFCu);
+    memcpy(&before, &layout, sizeof(layout));
+    t.src.shape[0] = 0x40000000;
+    assert_status(mli_mov_layout(&t.src, &t.cfg, &layout), MLI_STATUS_NOT_ENGH_MEM);
+    assert_memory_equal(&layout, &before, sizeof(layout));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_strides_offsets_padding),
+        cmocka_unit_test(test_per_axis_needs_no_arrays),
+        cmocka_unit_test(test_too_large),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many threads on one pool. Handles are opaque, so double ownership is inferred from counts: never
+ * more channels out than there are, and a transfer on each handle that must not disturb another.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "rng.h"
+#include "tile.h"
+#include "unit.h"
+
+enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };
+
+static struct {
+    atomic_int held;     /* channels that threads own right now, at least */
+    atomic_int too_many; /* times that was more than there are */
+    atomic_int failures; /* statuses or data that were wrong */
+    atomic_int fired;    /* callbacks */
+} seen;
+
+static void on_done(int32_t cookie)
+{
+    (void)cookie;
+    atomic_fetch_add(&seen.fired, 1);
+}
+
+static void expect(bool right)
+{
+    if (!right)
+        atomic_fetch_add(&seen.failures, 1);
+}
+
+static void use_handle(mli_mov_handle_t *h, struct rng *rng)
+{
+    struct tile t;
+
+    tile_init(&t, MLI_EL_FX_16);
+    rng_fill(rng, t.in, 48);
+    expect(tile_prepare(&t, h) == MLI_STATUS_OK);
+    expect(mli_mov_registercallback(h, on_done, 1) == MLI_STATUS_OK);
+    expect(mli_mov_start(h, NULL, NULL, NULL) == MLI_STATUS_OK);
+    expect(mli_mov_wait(h) == MLI_STATUS_OK);
+    expect(memcmp(t.out, t.in, 48) == 0);
+}
+
+/* One claim, used and given back; false where no run of channels was free. */
+static bool one_claim(struct rng *rng)
+{
+    int wanted = (int)rng_between(rng, 1, 3);
+    mli_mov_handle_t h, copy;
+    mli_status got = mli_mov_acquire_handle(wanted, &h);
+
+    if (got != MLI_STATUS_OK) {
+        expect(got == MLI_STATUS_NOT_ENGH_MEM);
+        sched_yield();
+        return false;
+    }
+    if (atomic_fetch_add(&seen.held, wanted) + wanted > CHANNELS)
+        atomic_fetch_add(&seen.too_many, 1);
+    use_handle(&h, rng);
+    memcpy(&copy, &h, sizeof(copy));
+    if (rng_chance(rng, 20))
+        sched_yield();
+    atomic_fetch_sub(&seen.held, wanted);
+    expect(mli_mov_release_handle(&h) == MLI_STATUS_OK);
+    /* By now the channels may be another thread's: the stale copy must not free them. */
+    expect(mli_mov_release_handle(&copy) == MLI_STATUS_ARGUMENT_ERROR);
+    expect(mli_mov_start(&copy, NULL, NULL, NULL) == MLI_STATUS_ARGUMENT_ERROR);
+    return true;
+}
+
+static void *work(void *argument)
+{
+    struct rng rng = rng_for_case(2024, *(int *)argument);
+
+    for (int claims = 0, i = 0; claims < CLAIMS; i++) {
+        claims += one_claim(&rng);
+        if (i % 64 == 0) { /* out by others, mostly: then refused; else the same pool anew */
+            mli_status got = mli_mov_set_num_dma_ch(3, CHANNELS);
+
+            expect(got == MLI_STATUS_OK || got == MLI_STATUS_ARGUMENT_ERROR);
+        }
+    }
+    return NULL;
+}
+
+static void test_no_channel_has_two_owners(void **state)
+{
+    pthread_t threads[THREADS];
+    int number[THREADS];
+    mli_mov_handle_t all;
+
+    (void)state;
+    assert_ok(mli_mov_set_num_dma_ch(3, CHANNELS));
+    for (int i = 0; i < THREADS; i++) {
+        number[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &number[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(atomic_load(&seen.too_many), 0);
+    assert_int_equal(atomic_load(&seen.failures), 0);
+    assert_int_equal(atomic_load(&seen.fired), THREADS * CLAIMS);
+    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* every channel came back */
+    assert_ok(mli_mov_release_handle(&all));
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_channel_has_two_owners)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each allocation of each operation fails once: the operation must say so and leak nothing (which
+ * the sanitizer or valgrind tells). The linker lets the functions below stand before the C
+ * library's, for proto/; cJSON gets them by its hooks.
+ */
+#include <cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame.h"
+#include "job.h"
+#include "proto_unit.h"
+#include "rpc.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+
+/* Allocations to go before one fails; below 0: none does. */
+static int countdown = -1;
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+/* Fails the first allocation of an operation, then the second, ... until it gets through. */
+static void sweep(int (*operation)(struct fault *fault))
+{
+    for (int failing = 0;; failing++) {
+        struct fault fault = {0};
+        int status, left;
+
+        assert_true(failing < 10000);
+        countdown = failing;
+        status = operation(&fault);
+        left = countdown;
+        countdown = -1;
+        if (left >= 0) { /* fewer allocations than that */
+            assert_int_equal(status, 0);
+            assert_true(failing > 0);
+            return;
+        }
+        assert_int_equal(status, -1);
+        assert_int_equal(fault.code, FAULT_INTERNAL);
+    }
+}
+
+static int parse_job_file(struct fault *fault)
+{
+    static const char text[] =
+        "{\"defaults\":{\"op\":\"mov\",\"src\":{\"type\":\"sa8\",\"axis\":0,\"scale\":[1,2]}},"
+        "\"jobs\":[{\"name\":\"a\",\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"b.npy\","
+        "\"params\":\"p.json\"},\"expect\":{\"file\":\"g.npy\"}},"
+        "{\"name\":\"b\",\"after\":[\"a\"],\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"c\","
+        "\"update\":true,\"axis\":1,\"zero_point\":[1,2,3]}}]}";
+    struct job_list list;
+
+    if (job_file_parse(text, strlen(text), &list, fault) < 0)
+        return -1;
+    job_list_finish(&list);
+    return 0;
+}
+
+static int parse_single_job(struct fault *fault)
+{
+    static const char text[] = "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\"},"
+                               "\"dst\":{\"file\":\"b.npy\"}}";
+    struct job_list list;
+
+    if (job_file_parse(text, strlen(text), &list, fault) < 0)
+        return -1;
+    job_list_finish(&list);
+    return 0;
+}
+
+static int parse_request(struct fault *fault)
+{
+    static const char line[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"job.submit\",\"fds\":2,\"params\":{\"op\":"
+        "\"mov\",\"name\":\"n\",\"src\":{\"fd\":0,\"shape\":[2],\"type\":\"sa8\",\"axis\":0,"
+        "\"scale\":[1,2]},\"dst\":{\"fd\":1,\"scale\":1}}}";
+    struct rpc_request request;
+    struct job job;
+    int status = rpc_request_parse(line, strlen(line), &request);
+
+    if (status == 0)
+        status = job_wire_read(&request.params, request.fds, &job);
+    if (status == 0)
+        job_finish(&job);
+    *fault = request.fault;
+    rpc_request_finish(&request);
+    return status;
+}
+
+static int parse_reply(struct fault *fault)
+{
+    static const char line[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"dst\":{\"type\":\"sa8\",\"shape\":[2],"
+        "\"axis\":0,\"scale\":[1,2]},\"cost\":{\"bytes\":2,\"channels\":1,\"engine\":\"inline\","
+        "\"ns_queued\":1,\"ns_moving\":1}}}";
+    struct rpc_reply reply;
+    struct job_result result;
+    int status = rpc_reply_parse(line, strlen(line), &reply);
+
+    if (status == 0)
+        status = job_result_read(&reply.result, &result);
+    if (status == 0)
+        job_result_finish(&result);
+    *fault = reply.fault;
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+static int write_text(struct fault *fault)
+{
+    struct jsonw w;
+    int status = 0;
+
+    jsonw_init(&w);
+    jsonw_array_begin(&w, NULL);
+    for (int i = 0; i < 300; i++)
+        jsonw_string(&w, NULL, "some text to make it grow");
+    jsonw_array_end(&w);
+    if (!jsonw_text(&w))
+        status = fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    assert_int_equal(w.failed, status != 0);
+    jsonw_finish(&w);
+    return status;
+}
+
+static int copy_desc(struct fault *fault)
+{
+    struct quant quant = {0};
+    struct tensor_desc from = {0}, to;
+
+    if (quant_alloc(&quant, 3) == -ENOMEM)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    from.quant = quant;
+    if (tensor_desc_copy(&to, &from) == -ENOMEM) {
+        assert_int_equal(to.quant.count, 0);
+        tensor_desc_finish(&from);
+        return fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    }
+    tensor_desc_finish(&from);
+    tensor_desc_finish(&to);
+    return 0;
+}
+
+static int make_frame(struct fault *fault)
+{
+    struct frame frame;
+
+    if (frame_init(&frame, 64) == -ENOMEM) {
+        frame_finish(&frame);
+        return fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    }
+    frame_finish(&frame);
+    return 0;
+}
+
+#define SWEEP_TEST(operation)                                                                      \
+    static void test_##operation(void **state)                                                     \
+    {                                                                                              \
+        (void)state;                                                                               \
+        sweep(operation);                                                                          \
+    }
+SWEEP_TEST(parse_job_file)
+SWEEP_TEST(parse_single_job)
+SWEEP_TEST(parse_request)
+SWEEP_TEST(parse_reply)
+SWEEP_TEST(write_text)
+SWEEP_TEST(copy_desc)
+SWEEP_TEST(make_frame)
+
+/* A writer that failed can be reset and used again. */
+static void test_writer_recovers(void **state)
+{
+    struct jsonw w;
+
+    (void)state;
+    jsonw_init(&w);
+    countdown = 0;
+    jsonw_int(&w, NULL, 1);
+    countdown = -1;
+    assert_true(w.failed);
+    assert_null(jsonw_text(&w));
+    jsonw_reset(&w);
+    jsonw_int(&w, NULL, 2);
+    assert_string_equal(jsonw_text(&w), "2");
+    jsonw_finish(&w);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parse_job_file), cmocka_unit_test(test_parse_single_job),
+        cmocka_unit_test(test_parse_request),  cmocka_unit_test(test_parse_reply),
+        cmocka_unit_test(test_write_text),     cmocka_unit_test(test_copy_desc),
+        cmocka_unit_test(test_make_frame),     cmocka_unit_test(test_writer_recovers),
+    };
+    cJSON_Hooks hooks = {.malloc_fn = __wrap_malloc, .free_fn = free};
+
+    cJSON_InitHooks(&hooks);
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto_unit.h"
+
+/* A file's begin: magic, version and length before a literal; `lie` is added to the length. */
+struct file {
+    char bytes[1024];
+    size_t length;
+};
+
+static void build(struct file *file, int version, const char *literal, long lie)
+{
+    size_t size = strlen(literal), prefix = version == 1 ? 10 : 12;
+    unsigned long said = (unsigned long)((long)size + lie);
+
+    memcpy(file->bytes, "\x93NUMPY", 6);
+    file->bytes[6] = (char)version;
+    file->bytes[7] = 0;
+    for (size_t i = 8; i < prefix; i++, said >>= 8)
+        file->bytes[i] = (char)(said & 0xff);
+    memcpy(file->bytes + prefix, literal, size);
+    file->length = prefix + size;
+}
+
+static int parse(int version, const char *literal, uint64_t data, struct npy_header *header,
+                 struct fault *fault)
+{
+    struct file file;
+
+    build(&file, version, literal, 0);
+    return npy_parse(file.bytes, file.length, file.length + data, header, fault);
+}
+
+#define LITERAL(descr, order, shape)                                                               \
+    "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }  \n"
+
+static void test_versions(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        static const char literal[] = LITERAL("'<i2'", "False", "(2, 3)");
+        struct npy_header header;
+        struct fault fault;
+
+        assert_no_fault(parse(version, literal, 12, &header, &fault), &fault);
+        assert_string_equal(header.descr, "<i2");
+        assert_int_equal(header.kind, 'i');
+        assert_int_equal(header.item_size, 2);
+        assert_false(header.fortran_order);
+        assert_int_equal(header.rank, 2);
+        assert_int_equal(header.shape[0], 2);
+        assert_int_equal(header.shape[1], 3);
+        assert_int_equal(header.data_offset, strlen(literal) + (version == 1 ? 10 : 12));
+        assert_int_equal(header.data_size, 12);
+    }
+}
+
+/* What Python reads as the same dictionary. */
+static void test_spellings(void **state)
+{
+    static const char *const literals[] = {
+        "{'descr':'<f4','fortran_order':True,'shape':(4,5)}\n",
+        "{\"descr\": \"<f4\", \"fortran_order\": True, \"shape\": (4, 5)}\n",
+        "  {  'shape' : ( 4 , 5 , ) , \"descr\" : '<f4' , 'fortran_order' : True , }   \n",
+        "{'fortran_order': True, 'shape': (4L, 5L), 'descr': '<f4', }\n",
+        "{\n'descr': '<f4',\n'fortran_order': True,\n'shape': (4,\t5),\n}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(literals); i++) {
+        struct npy_header header;
+        struct fault fault;
+
+        assert_no_fault(parse(1, literals[i], 80, &header, &fault), &fault);
+        assert_string_equal(header.descr, "<f4");
+        assert_true(header.fortran_order);
+        assert_int_equal(header.rank, 2);
+        assert_int_equal(header.shape[1], 5);
+    }
+}
+
+static void test_dtypes(void **state)
+{
+    static const struct {
+        const char *descr, *kept;
+        uint32_t size;
+        mli_element_type type;
+    } cases[] = {
+        {"|b1", "|b1", 1, MLI_EL_FX_8},  {"|i1", "|i1", 1, MLI_EL_FX_8},
+        {"|u1", "|u1", 1, MLI_EL_FX_8},  {"<i1", "|i1", 1, MLI_EL_FX_8},
+        {">u1", "|u1", 1, MLI_EL_FX_8},  {"<i2", "<i2", 2, MLI_EL_FX_16},
+        {"<u2", "<u2", 2, MLI_EL_FX_16}, {"<f2", "<f2", 2, MLI_EL_FP_16},
+        {"<i4", "<i4", 4, MLI_EL_SA_32}, {"<u4", "<u4", 4, MLI_EL_SA_32},
+        {"<f4", "<f4", 4, MLI_EL_FP_32},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char literal[128];
+        struct npy_header header;
+        struct fault fault;
+
+        sprintf(literal, "{'descr': '%s', 'fortran_order': False, 'shape': (7,), }\n",
+                cases[i].descr);
+        assert_no_fault(parse(1, literal, 7 * cases[i].size, &header, &fault), &fault);
+        assert_string_equal(header.descr, cases[i].kept);
+        assert_int_equal(header.item_size, cases[i].size);
+        assert_int_equal(header.kind, cases[i].kept[1]);
+        assert_int_equal(npy_default_type(&header), cases[i].type);
+    }
+}
+
+static void test_bad_dtypes(void **state)
+{
+#define SUPPORTED " is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"
+    static const struct {
+        const char *descr, *text;
+    } cases[] = {
+        {"'<i8'", "npy dtype '<i8'" SUPPORTED},
+        {"'<f8'", "npy dtype '<f8'" SUPPORTED},
+        {"'<c8'", "npy dtype '<c8'" SUPPORTED},
+        {"'|S1'", "npy dtype '|S1'" SUPPORTED},
+        {"'<U1'", "npy dtype '<U1'" SUPPORTED},
+        {"'|O'", "npy dtype '|O'" SUPPORTED},
+        {"'|V4'", "npy dtype '|V4'" SUPPORTED},
+        {"'<M8[ns]'", "npy dtype '<M8[ns]'" SUPPORTED},
+        {"'<f1'", "npy dtype '<f1'" SUPPORTED},
+        {"'<b2'", "npy dtype '<b2'" SUPPORTED},
+        {"'i2'", "npy dtype 'i2'" SUPPORTED},
+        {"'<i22'", "npy dtype '<i22'" SUPPORTED},
+        {"''", "npy dtype ''" SUPPORTED},
+        {"'>i2'", "npy dtype '>i2' is not little-endian; '<i2' is wanted"},
+        {"'>f4'", "npy dtype '>f4' is not little-endian; '<f4' is wanted"},
+        {"'=i4'", "npy dtype '=i4' is not little-endian; '<i4' is wanted"},
+        {"'|u2'", "npy dtype '|u2' is not little-endian; '<u2' is wanted"},
+        {"[('a', '<i2')]", "npy header, byte 10: a structured dtype is not supported"},
+        {"('<i2', (2,))", "npy header, byte 10: a string is expected"},
+        {"'<i\\x32'", "npy header, byte 10: a string of less than 32 plain characters is expected"},
+        {"'an endless name of a dtype, longer than any'",
+         "npy header, byte 10: a string of less than 32 plain characters is expected"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char literal[160];
+        struct npy_header header;
+        struct fault fault;
+
+        sprintf(literal, "{'descr': %s, 'fortran_order': False, 'shape': (7,), }\n",
+                cases[i].descr);
+        assert_int_equal(parse(1, literal, 14, &header, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].descr);
+    }
+}
+
+static void test_bad_shapes(void **state)
+{
+    static const struct {
+        const char *shape, *text;
+    } cases[] = {
+        {"()", "npy header, byte 51: the shape has no dimension, 1 to 4 are wanted"},
+        {"(1, 2, 3, 4, 5)", "npy header, byte 63: the shape has more than 4 dimensions"},
+        {"(2)", "npy header, byte 52: a shape of one dimension is written with a comma, as (3,)"},
+        {"2", "npy header, byte 50: '(' is expected"},
+        {"[2, 3]", "npy header, byte 50: '(' is expected"},
+        {"(2 3)", "npy header, byte 53: ',' or ')' is expected"},
+        {"(2,,3)", "npy header, byte 53: an extent is expected"},
+        {"(,)", "npy header, byte 51: an extent is expected"},
+        {"(-2, 3)", "npy header, byte 51: an extent cannot be negative"},
+        {"(2.0, 3)", "npy header, byte 52: ',' or ')' is expected"},
+        {"(0x2, 3)", "npy header, byte 52: ',' or ')' is expected"},
+        {"(02, 3)", "npy header, byte 53: an extent does not begin with 0"},
+        {"(1_0, 3)", "npy header, byte 52: ',' or ')' is expected"},
+        {"(4294967296, 1)", "npy header, byte 60: an extent above 4294967295 is not supported"},
+        {"(99999999999999999999999, 1)",
+         "npy header, byte 60: an extent above 4294967295 is not supported"},
+        {"(0, 3)", "npy shape[0] is 0: a tensor without elements cannot be moved"},
+        {"(3, 0)", "npy shape[1] is 0: a tensor without elements cannot be moved"},
+        {"(4294967295, 4294967295, 2)", "npy shape has more elements than any file can hold"},
+        {"(4294967295, 4294967295, 4294967295, 4294967295)",
+         "npy shape has more elements than any file can hold"},
+        {"(4294967295, 2147483648)",
+         "npy shape and dtype need 18446744069414584320 bytes after the header of 86, the file "
+         "has 12"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char literal[200];
+        struct npy_header header;
+        struct fault fault;
+
+        sprintf(literal, "{'descr': '<i2', 'fortran_order': False, 'shape': %s}\n", cases[i].shape);
+        assert_int_equal(parse(1, literal, 12, &header, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].shape);
+    }
+}
+
+static void test_bad_dictionaries(void **state)
+{
+#define ALL "'descr': '<i2', 'fortran_order': False, 'shape': (2, 3)"
+    static const struct {
+        const char *literal, *text;
+    } cases[] = {
+        {"", "npy header, byte 0: '{' is expected"},
+        {"\n", "npy header, byte 1: '{' is expected"},
+        {"[" ALL "]\n", "npy header, byte 0: '{' is expected"},
+        {"{}\n", "npy header, byte 1: 'descr' is missing"},
+        {"{'descr': '<i2'}\n", "npy header, byte 15: 'fortran_order' is missing"},
+        {"{'descr': '<i2', 'fortran_order': False}\n", "npy header, byte 39: 'shape' is missing"},
+        {"{" ALL ", 'descr': '<i2'}\n", "npy header, byte 65: 'descr' is given twice"},
+        {"{" ALL ", 'more': 1}\n",
+         "npy header, byte 64: 'more' is not known; descr, fortran_order and shape are"},
+        {"{" ALL "\n", "npy header, byte 57: ',' or '}' is expected"},
+        {"{" ALL ",,}\n", "npy header, byte 57: a string is expected"},
+        {"{,}\n", "npy header, byte 1: a string is expected"},
+        {"{'descr' '<i2'}\n", "npy header, byte 9: ':' is expected"},
+        {"{'descr': '<i2}\n", "npy header, byte 10: the string that begins here does not end"},
+        {"{'descr': \"<i2'}\n", "npy header, byte 10: the string that begins here does not end"},
+        {"{'descr': '<i2', 'fortran_order': false}\n",
+         "npy header, byte 34: True or False is expected"},
+        {"{'descr': '<i2', 'fortran_order': Falsey}\n",
+         "npy header, byte 34: True or False is expected"},
+        {"{'descr': '<i2', 'fortran_order': 0}\n",
+         "npy header, byte 34: True or False is expected"},
+        {"{'descr': '<i2', 'fortran_order': 'False'}\n",
+         "npy header, byte 34: True or False is expected"},
+        {"{" ALL "}", "npy header, byte 57: a newline must end the header"},
+        {"{" ALL "} ", "npy header, byte 58: a newline must end the header"},
+        {"{" ALL "} {}\n", "npy header, byte 58: nothing but spaces may follow the dictionary"},
+        {"{" ALL "}\x01\n", "npy header, byte 57: nothing but spaces may follow the dictionary"},
+        {"{" ALL "} # comment\n",
+         "npy header, byte 58: nothing but spaces may follow the dictionary"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct npy_header header;
+        struct fault fault;
+
+        assert_int_equal(parse(1, cases[i].literal, 12, &header, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].literal);
+    }
+}
+
+static void test_bad_prefix(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *text;
+    } cases[] = {
+        {"", 0, "0 bytes are too few for a .npy file"},
+        {"\x93NUMPY\x01\x00\x46", 9, "9 bytes are too few for a .npy file"},
+        {"PK\x03\x04 a zip is no npy", 22, "no .npy file: it does not begin with \\x93NUMPY"},
+        {"\x93numpy\x01\x00\x02\x00{}", 12, "no .npy file: it does not begin with \\x93NUMPY"},
+        {"\x93NUMPY\x00\x00\x02\x00{}", 12, "npy version 0.0 is not known; 1.0, 2.0 and 3.0 are"},
+        {"\x93NUMPY\x04\x00\x02\x00{}", 12, "npy version 4.0 is not known; 1.0, 2.0 and 3.0 are"},
+        {"\x93NUMPY\x01\x01\x02\x00{}", 12, "npy version 1.1 is not known; 1.0, 2.0 and 3.0 are"},
+        {"\x93NUMPY\x01\x00\x03\x00{}", 12,
+         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+        {"\x93NUMPY\x01\x00\xff\xff{}", 12,
+         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+        {"\x93NUMPY\x02\x00\x00\x00\x00", 11,
+         "npy header ends beyond the 11 bytes that are there (at most 65536 are read)"},
+        {"\x93NUMPY\x02\x00\xff\xff\xff\xff", 12,
+         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+        {"\x93NUMPY\x01\x00\x00\x00", 10, "npy header, byte 0: '{' is expected"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct npy_header header;
+        struct fault fault;
+
+        assert_int_equal(
+            npy_parse(cases[i].bytes, cases[i].length, cases[i].length, &header, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].text);
+    }
+}
+
+static void test_lying_length(void **state)
+{
+    struct file file;
+    struct npy_header header;
+    struct fault fault;
+
+    (void)state;
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -3); /* ends within the dictionary */
+    assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
+    assert_string_equal(fault.text, "npy header, byte 59: a newline must end the header");
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -5);
+    assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
+    assert_string_equal(fault.text, "npy header, byte 57: a string is expected");
+    build(&file, 2, LITERAL("'<i2'", "False", "(2, 3)"), 1);
+    assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
+    assert_string_equal(
+        fault.text, "npy header ends beyond the 74 bytes that are there (at most 65536 are read)");
+}
+
+static void test_file_size(void **state)
+{
+    static const char literal[] = LITERAL("'<i2'", "False", "(2, 3)");
+    struct npy_header header;
+    struct fault fault;
+
+    (void)state;
+    assert_int_equal(parse(1, literal, 11, &header, &fault), -1);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
+                 "npy shape and dtype need 12 bytes after the header of 72, the file has 11",
+                 "truncated");
+    assert_int_equal(parse(1, literal, 13, &header, &fault), -1);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
+                 "npy shape and dtype need 12 bytes after the header of 72, the file has 13",
+                 "trailing bytes");
+    assert_int_equal(parse(1, literal, 0, &header, &fault), -1);
+}
+
+/* Every prefix of a good file is refused, without reading behind it. */
+static void test_truncated(void **state)
+{
+    struct file file;
+
+    (void)state;
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), 0);
+    for (size_t length = 0; length < file.length + 12; length++) {
+        struct npy_header header;
+        struct fault fault;
+        size_t given = length < file.length ? length : file.length;
+
+        assert_int_equal(npy_parse(file.bytes, given, length, &header, &fault), -1);
+    }
+}
+
+static void test_format(void **state)
+{
+    struct npy_header header = {
+        .descr = "<f2", .kind = 'f', .item_size = 2, .rank = 1, .shape = {9}};
+    unsigned char out[128];
+
+    (void)state;
+    assert_int_equal(npy_format(&header, out, 128), 0);
+    assert_int_equal(header.data_offset, 128);
+    assert_memory_equal(out,
+                        "\x93NUMPY\x01\x00\x76\x00{'descr': '<f2', 'fortran_order': False, "
+                        "'shape': (9,), } ",
+                        68);
+    assert_int_equal(out[127], '\n');
+    assert_int_equal(out[126], ' ');
+    assert_int_equal(npy_format(&header, out, 64), -1);
+    assert_int_equal(npy_format(&header, out, 0), -1);
+    assert_int_equal(npy_format(&header, out, 100), -1);
+}
+
+static void test_format_round_trips(void **state)
+{
+    static const char *const descrs[] = {"|b1", "|i1", "|u1", "<i2", "<u2",
+                                         "<f2", "<i4", "<u4", "<f4"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(descrs) * 2 * MLI_MAX_RANK; i++) {
+        struct npy_header header = {.fortran_order = i % 2, .rank = 1 + i / 2 % MLI_MAX_RANK}, got;
+        unsigned char out[NPY_FORMAT_SIZE];
+        struct fault fault;
+        uint64_t size;
+
+        strcpy(header.descr, descrs[i / 2 / MLI_MAX_RANK]);
+        size = (uint64_t)(header.descr[2] - '0');
+        for (uint32_t d = 0; d < header.rank; d++) {
+            header.shape[d] = d == 0 ? UINT32_MAX : 3 + d;
+            size *= header.shape[d];
+        }
+        assert_int_equal(npy_format(&header, out, sizeof out), 0);
+        assert_no_fault(npy_parse(out, sizeof out, sizeof out + size, &got, &fault), &fault);
+        assert_string_equal(got.descr, header.descr);
+        assert_int_equal(got.fortran_order, header.fortran_order);
+        assert_int_equal(got.rank, header.rank);
+        assert_memory_equal(got.shape, header.shape, sizeof got.shape);
+        assert_int_equal(got.data_offset, 128);
+        assert_true(got.data_size == size);
+    }
+}
+
+/* The longest header there can be fits into the size that is promised. */
+static void test_longest_format(void **state)
+{
+    struct npy_header header = {
+        .descr = "<f4", .rank = 4, .shape = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+    unsigned char out[NPY_FORMAT_SIZE];
+
+    (void)state;
+    assert_int_equal(npy_format(&header, out, sizeof out), 0);
+}
+
+static void test_strides(void **state)
+{
+    struct npy_header header = {.rank = 3, .shape = {2, 3, 4}};
+    int32_t strides[MLI_MAX_RANK];
+
+    (void)state;
+    assert_int_equal(npy_strides(&header, strides), 0);
+    assert_memory_equal(strides, ((int32_t[]){12, 4, 1, 0}), sizeof strides);
+    header.fortran_order = true;
+    assert_int_equal(npy_strides(&header, strides), 0);
+    assert_memory_equal(strides, ((int32_t[]){1, 2, 6, 0}), sizeof strides);
+    header = (struct npy_header){.rank = 2, .shape = {2, INT32_MAX}};
+    assert_int_equal(npy_strides(&header, strides), 0);
+    assert_int_equal(strides[0], INT32_MAX);
+    header.shape[1] = UINT32_C(1) << 31;
+    assert_int_equal(npy_strides(&header, strides), -1);
+    header = (struct npy_header){.rank = 4, .shape = {2, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+    assert_int_equal(npy_strides(&header, strides), -1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_dtypes),         cmocka_unit_test(test_bad_dtypes),
+        cmocka_unit_test(test_bad_shapes),     cmocka_unit_test(test_bad_dictionaries),
+        cmocka_unit_test(test_bad_prefix),     cmocka_unit_test(test_lying_length),
+        cmocka_unit_test(test_file_size),      cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_format),         cmocka_unit_test(test_format_round_trips),
+        cmocka_unit_test(test_longest_format), cmocka_unit_test(test_strides),
+    };
+
+    return cmocka_run_group_tests_name("npy", tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "utf8.h"
+
+#include <string.h>
+
+#include "proto_unit.h"
+
+static void test_good(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } cases[] = {
+        {"a", 1},
+        {"\x7f", 1},
+        {"\xc2\x80", 2},
+        {"\xdf\xbf", 2},
+        {"\xe0\xa0\x80", 3},
+        {"\xed\x9f\xbf", 3},
+        {"\xee\x80\x80", 3},
+        {"\xef\xbf\xbf", 3},
+        {"\xf0\x90\x80\x80", 4},
+        {"\xf4\x8f\xbf\xbf", 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        size_t size = cases[i].size;
+
+        assert_int_equal(utf8_char(cases[i].text, size), size);
+        assert_int_equal(utf8_char(cases[i].text, size - 1), 0);
+    }
+}
+
+static void test_bad(void **state)
+{
+    static const char *const cases[] = {
+        "\x80",             /* continuation alone */
+        "\xbf",             /* the same */
+        "\xc0\x80",         /* overlong NUL */
+        "\xc1\xbf",         /* overlong */
+        "\xe0\x9f\xbf",     /* overlong */
+        "\xf0\x8f\xbf\xbf", /* overlong */
+        "\xed\xa0\x80",     /* surrogate */
+        "\xed\xbf\xbf",     /* surrogate */
+        "\xf4\x90\x80\x80", /* past U+10FFFF */
+        "\xf5\x80\x80\x80", /* past U+10FFFF */
+        "\xfe",
+        "\xff",
+        "\xc2\x41",     /* no continuation */
+        "\xe1\x80\x41", /* no continuation */
+        "\xf1\x80\x80\xc0",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_int_equal(utf8_char(cases[i], strlen(cases[i])), 0);
+}
+
+static void test_cut(void **state)
+{
+    static const char text[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"; /* 1, 2, 3 and 4 bytes */
+    static const size_t cuts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cuts); i++)
+        assert_int_equal(utf8_cut(text, i), cuts[i]);
+    assert_int_equal(utf8_cut("\x80", 1), 1); /* no text: nothing to spare */
+    assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6), 6);
+}
+
+static void test_every_character(void **state)
+{
+    (void)state;
+    for (uint32_t code = 1; code <= 0x10ffff; code++) {
+        char bytes[UTF8_CHAR_MAX];
+        size_t size = utf8_encode(code, bytes);
+        int surrogate = code >= 0xd800 && code <= 0xdfff;
+
+        assert_int_equal(utf8_char(bytes, size), surrogate ? 0 : size);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_every_character),
+    };
+
+    return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
+}
