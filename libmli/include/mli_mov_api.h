@@ -89,7 +89,9 @@ typedef struct _mli_mov_handle_t {
  *                                         perm_dim not a permutation, dst_mem_stride < 0
  * @retval MLI_STATUS_NOT_ENGH_MEM         capacity short of the last byte touched, or overflow
  * @retval MLI_STATUS_INCOMPATEBLE_TENSORS source and destination bytes overlap, or destination
- *                                         elements overlap one another
+ *                                         elements overlap one another (decided byte by byte;
+ *                                         strides that interleave so often that a bounded search
+ *                                         cannot tell count as overlapping)
  * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters: dim >= rank, arrays null, short or
  *                                         overlapping, pointer options mixed, sharing impossible
  * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address off its element boundary

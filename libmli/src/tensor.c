@@ -55,11 +55,13 @@ mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
 bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride)
 {
     uint64_t packed = 1;
+    bool fits = true; /* packed is right */
 
     for (uint32_t d = rank; d-- > 0;) {
-        stride[d] = given[d] ? (uint64_t)given[d] : packed;
-        if (!checked_mul(packed, shape[d], &packed) && d > 0)
+        if (!given[d] && !fits)
             return false;
+        stride[d] = given[d] ? (uint64_t)given[d] : packed;
+        fits = fits && checked_mul(packed, shape[d], &packed);
     }
     return true;
 }
