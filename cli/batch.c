@@ -21,12 +21,12 @@ struct progress {
     size_t not_run;      /* because of that */
 };
 
-static enum exit_code load_failure(const struct batch *batch, const char *path,
-                                   const struct fault *fault)
+static enum exit_code load_failure(const struct batch *batch, const char *path, struct fault *fault)
 {
-    enum exit_code code = print_failure(&batch->style, job_file_label(path), fault);
     /* A file beyond our limits is a bad file. */
-    return code == EXIT_CODE_STOPPED ? code : EXIT_CODE_INVALID;
+    if (fault->code == FAULT_LIMIT)
+        fault->code = FAULT_INVALID_PARAMS;
+    return print_failure(&batch->style, job_file_label(path), fault);
 }
 
 enum exit_code batch_init(struct batch *batch, const struct options *options)
@@ -117,6 +117,8 @@ static void skip_rest(const struct batch *batch, const struct job_file *file, co
                       struct progress *progress)
 {
     progress->not_run++;
+    if (progress->exit == EXIT_CODE_DONE)
+        progress->exit = EXIT_CODE_STOPPED; /* cancelled between two jobs */
     if (!batch->style.json)
         return;
     struct outcome outcome = {.skipped = true, .exit = progress->exit};
@@ -142,7 +144,7 @@ static void run_file(const struct batch *batch, const struct batch_work *work,
         remember(&marks[index], &outcome);
         if (progress->exit == EXIT_CODE_DONE)
             progress->exit = outcome.exit;
-        progress->stopped = cancel_requested() || outcome.exit == EXIT_CODE_LOST ||
+        progress->stopped = cancel_requested() || outcome.disconnected ||
                             (batch->fail_fast && outcome.exit != EXIT_CODE_DONE);
         outcome_finish(&outcome);
     }

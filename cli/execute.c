@@ -156,10 +156,12 @@ out:
 void execute_job(void *context, const struct job_file *file, const struct job *job,
                  struct outcome *outcome)
 {
-    if (run(context, file, job, outcome)) {
+    struct client *client = context;
+    if (run(client, file, job, outcome)) {
         fault_prefix(&outcome->fault, job->pointer);
         outcome->exit = exit_code_of(&outcome->fault);
     } else if (outcome->difference.kind != DIFFERENCE_NONE) {
         outcome->exit = EXIT_CODE_FAILED;
     }
+    outcome->disconnected = !client_connected(client);
 }

@@ -19,6 +19,7 @@ struct outcome {
     bool described;     /* `type`, `src` and `dst` are filled */
     bool moved;         /* `result` is filled, the output is in place */
     bool compared;      /* `difference` is filled */
+    bool disconnected;  /* the connection is gone, no other job can run */
     struct fault fault; /* FAULT_NONE where nothing went wrong, or only the comparison */
     mli_element_type type;
     struct npy_header src, dst; /* dst: the whole output file */

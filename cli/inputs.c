@@ -151,13 +151,17 @@ static int check_distinct(const char *output, const char *member, const char *in
                      member, print_path(shown, output), what);
 }
 
-int inputs_check_distinct(const struct resolved *r, struct fault *fault)
+int inputs_check_distinct(const struct resolved *r, const struct job_file *file,
+                          struct fault *fault)
 {
-    if (check_distinct(r->dst_path, "file", r->src_path, "src.file", fault) ||
-        check_distinct(r->dst_path, "file", r->expect_path, "expect.file", fault) ||
-        check_distinct(r->params_path, "params", r->src_path, "src.file", fault) ||
-        check_distinct(r->params_path, "params", r->expect_path, "expect.file", fault) ||
-        check_distinct(r->params_path, "params", r->dst_path, "dst.file", fault))
-        return -1;
-    return 0;
+    const struct {
+        const char *path, *what;
+    } inputs[] = {
+        {r->src_path, "src.file"}, {r->expect_path, "expect.file"}, {file->path, "the job file"}};
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        if (check_distinct(r->dst_path, "file", inputs[i].path, inputs[i].what, fault) ||
+            check_distinct(r->params_path, "params", inputs[i].path, inputs[i].what, fault))
+            return -1;
+    }
+    return check_distinct(r->params_path, "params", r->dst_path, "dst.file", fault);
 }

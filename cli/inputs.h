@@ -20,7 +20,11 @@ int inputs_open_before(struct resolved *resolved, const struct produced *produce
 int inputs_open_expect(struct resolved *resolved, const struct produced *produced,
                        struct fault *fault);
 
-/** Refuses a job one of whose outputs is a file that it also reads. Returns 0 or -1. */
-int inputs_check_distinct(const struct resolved *resolved, struct fault *fault);
+/**
+ * Refuses a job one of whose outputs is a file that it also reads, be it its own job file. Returns
+ * 0 or -1.
+ */
+int inputs_check_distinct(const struct resolved *resolved, const struct job_file *file,
+                          struct fault *fault);
 
 #endif /* CLI_INPUTS_H */

@@ -29,6 +29,7 @@ void print_error(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    fflush(stdout); /* what went well before is told before */
     fputs("mlictl: ", stderr);
     put_line(stderr, line);
 }

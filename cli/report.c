@@ -168,6 +168,7 @@ void report_outcome(const struct print_style *style, const struct job_file *file
     complain(file, job, outcome);
     if (style->json)
         report_json(file, job, outcome);
+    fflush(stdout); /* whoever reads along learns of each job as it is done */
 }
 
 void report_validated(const struct print_style *style, const struct job_file *file,

@@ -82,7 +82,7 @@ int resolved_init(struct resolved *r, const struct job_file *file, const struct 
                            .params = unbegun};
     job_init(&r->wire);
     if (make_paths(r, file, fault) || begin_wire(r, fault) || inputs_open_src(r, produced, fault) ||
-        inputs_check_distinct(r, fault) || inputs_open_before(r, produced, fault) ||
+        inputs_check_distinct(r, file, fault) || inputs_open_before(r, produced, fault) ||
         layout_find(r, fault) || inputs_open_expect(r, produced, fault) || check_wire(r, fault) ||
         begin_outputs(r, fault))
         return -1;

@@ -235,6 +235,17 @@ static int serve(struct process *process, const struct config *config)
     _exit(EXIT_RUNTIME);
 }
 
+/* The end is near and clean: closing the handles would bring back what signals do by default. */
+static void hold_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static int run(const struct config *config)
 {
     static struct process process;
@@ -249,6 +260,7 @@ static int run(const struct config *config)
     if (error < 0)
         return complain("cannot start", config->socket, error);
     status = serve(&process, config);
+    hold_signals();
     service_destroy(process.service);
     uv_close((uv_handle_t *)&process.term, NULL);
     uv_close((uv_handle_t *)&process.interrupt, NULL);

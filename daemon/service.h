@@ -16,8 +16,10 @@ struct uv_loop_s;
 struct service;
 
 /**
- * Creates the service on a loop; nothing listens yet. Sets the library's channel pool.
- * Returns 0 or -errno.
+ * Creates the service on a loop; nothing listens yet. Sets the library's channel pool, of which a
+ * process has one, the log level, and a handler of SIGBUS (sigbus.h). Transfers run on libuv's
+ * thread pool: UV_THREADPOOL_SIZE below config->channels makes them wait there.
+ * Returns 0 or -errno (-EBUSY: others in this process hold channels).
  */
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out);
 
@@ -33,10 +35,16 @@ int service_adopt(struct service *service, int socket);
 /**
  * Takes no new connections and jobs; answers queued jobs with SHUTTING_DOWN, finishes and answers
  * running ones, then closes everything, so that the loop runs out of handles and uv_run() returns.
+ * Where running jobs outlast config->drain_ms they are answered SHUTTING_DOWN too, and uv_stop()
+ * makes uv_run() return non-zero: the caller may end the process, or run the loop again until the
+ * jobs are done.
  */
 void service_shutdown(struct service *service);
 
-/** After uv_run() has returned. */
+/**
+ * After uv_run() has returned; shuts down first where nobody has, running the loop until that is
+ * done. Gives the channel pool back. Null is fine.
+ */
 void service_destroy(struct service *service);
 
 /*

@@ -107,7 +107,9 @@ static void write_name(const struct json *value, char *out, size_t size)
                              strlen(key) > KEY_SHOWN_MAX ? "..." : "");
         length += (size_t)added;
     }
-    if (depth > 0 && length + 2 < size)
+    if (length > size - sizeof ": ") /* the name may be cut, not the colon */
+        length = utf8_cut(out, size - sizeof ": ");
+    if (depth > 0)
         strcpy(out + length, ": ");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "Did you mean": the nearest of some words. Private to proto/. */
+/* "Did you mean": the nearest of some words. */
 #ifndef PROTO_NEAREST_H
 #define PROTO_NEAREST_H
 

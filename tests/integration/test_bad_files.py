@@ -119,8 +119,14 @@ class Same(Case):
     def test_update(self):
         self.assert_refused(mov(dst={"file": "in.npy", "update": True}), "/dst/file", "same file")
 
+    def test_the_job_file(self):
+        self.assert_refused(mov(dst="job.json"), "/dst/file", "same file as the job file")
+        self.assert_refused(mov(dst={"file": "o.npy", "params": "job.json"}), "/dst/params",
+                            "same file as the job file")
+
     def test_params(self):
-        self.assert_refused(mov(dst={"file": "o.npy", "params": "in.npy"}), "/dst/params", "src.file")
+        self.assert_refused(mov(dst={"file": "o.npy", "params": "in.npy"}), "/dst/params",
+                            "src.file")
         self.assert_refused(mov(dst={"file": "o.npy", "params": "./o.npy"}), "/dst/params",
                             "dst.file")
 
@@ -143,8 +149,8 @@ class Output(Case):
         self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
 
     def test_directory_that_takes_no_files(self):
-        self.assert_refused(mov(dst="/proc/out.npy"), "/dst/file", "/proc/out.npy: cannot be created")
-        self.assert_refused(mov(dst="/sys/out.npy"), "/dst/file", "/sys/out.npy: cannot be created")
+        for name in ("/proc/out.npy", "/sys/out.npy"):
+            self.assert_refused(mov(dst=name), "/dst/file", name + ": cannot be created")
 
     def test_read_only_directory(self):
         os.mkdir(self.path("closed"), 0o555)

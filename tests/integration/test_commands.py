@@ -4,7 +4,7 @@ import os
 import struct
 import subprocess
 
-from harness import MLICTL, Case, main, mov, npy, ramp
+from harness import MLICTL, Case, main, mov, ramp
 
 
 class Help(Case):
@@ -179,6 +179,14 @@ class Show(Case):
             self.write_npy("x.npy", dtype, (2,), data=struct.pack("<2" + letter, *values))
             fact = self.ctl("show", "x.npy", "--json", code=0).json[0]
             self.assertEqual(fact["corner"]["values"], shown, dtype)
+
+    def test_every_half_precision_number_is_told_exactly(self):
+        bits = [b for b in range(65536) if b & 0x7c00 != 0x7c00]  # neither infinite nor NaN
+        self.write_npy("x.npy", "<f2", (31, 32, 64), data=struct.pack("<63488H", *bits))
+        planes = self.ctl("show", "x.npy", "-n", "64", "--json", code=0).json[0]["corner"]["values"]
+        values = [float(text) for plane in planes for row in plane for text in row]
+        self.assertEqual(list(struct.unpack("<63488H", struct.pack("<63488e", *values))), bits)
+        self.assertLess(max(len(text) for plane in planes for row in plane for text in row), 12)
 
     def test_raw(self):
         self.write("x.bin", b"??" + bytes([1, 0, 2, 0, 3, 0, 4, 0]))

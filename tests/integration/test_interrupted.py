@@ -8,18 +8,7 @@ import socket
 import threading
 import time
 
-from harness import PATIENCE, Case, main, mov, npy, ramp, wait_for
-
-
-def open_files(process):
-    """What a process has open, as text."""
-    found = []
-    for fd in os.listdir(f"/proc/{process.pid}/fd"):
-        try:
-            found.append(os.readlink(f"/proc/{process.pid}/fd/{fd}"))
-        except FileNotFoundError:
-            pass
-    return found
+from harness import PATIENCE, Case, main, mov, npy, open_files, ramp, wait_for
 
 
 class NoDaemon(Case):
@@ -109,7 +98,7 @@ class Interrupted(Case):
 
     def has_begun_output(self, process):
         return any(name.startswith(str(self.dir)) and name.endswith("(deleted)")
-                   for name in open_files(process))
+                   for name in open_files(process.pid))
 
     def assert_nothing_happened(self):
         self.assertEqual(self.read("out.npy"), b"before")
@@ -192,14 +181,14 @@ class Interrupted(Case):
 
     def test_cancelled_while_standard_input_is_awaited(self):
         process = self.start("run", "-")
-        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process)) >= 5))
+        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process.pid)) >= 5))
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 4)
 
     def test_cancelled_while_a_fifo_is_awaited(self):
         os.mkfifo(self.path("fifo"))
         process = self.start("run", "fifo")
-        self.assertTrue(wait_for(lambda: self.path("fifo") in open_files(process)))
+        self.assertTrue(wait_for(lambda: self.path("fifo") in open_files(process.pid)))
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 4)
 
@@ -221,7 +210,7 @@ class Interrupted(Case):
     def test_ignored_signals_stay_ignored(self):
         ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)
         process = self.start("run", "-", preexec_fn=ignore)
-        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process)) >= 5))
+        self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process.pid)) >= 5))
         process.send_signal(signal.SIGHUP)
         self.finish(process, json.dumps(mov()).encode(), code=0)
 

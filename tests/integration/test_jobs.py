@@ -308,7 +308,8 @@ class SeveralJobs(Case):
         result = self.run_all(jobs, code=2)
         self.assertEqual([fact["state"] for fact in result.json],
                          ["invalid", "skipped", "done", "skipped"])
-        self.assertIn('/jobs/1/after/0: after[0]: not run, "a" failed: src.file: no.npy', result.err)
+        self.assertIn('/jobs/1/after/0: after[0]: not run, "a" failed: src.file: no.npy',
+                      result.err)
         self.assertEqual([self.exists(n + ".npy") for n in "abcd"], [False, False, True, False])
 
     def test_fail_fast(self):

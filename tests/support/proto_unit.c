@@ -7,7 +7,8 @@
 
 static bool same_pointer(const struct fault *fault, const char *pointer)
 {
-    return fault->has_pointer ? pointer && strcmp(fault->pointer, pointer) == 0 : !pointer;
+    return fault->has_pointer == (pointer != NULL) &&
+           strcmp(fault->pointer, pointer ? pointer : "") == 0;
 }
 
 void proto_assert_fault(const struct fault *fault, enum fault_code code, const char *pointer,

@@ -336,6 +336,30 @@ static void test_long_keys_in_sentences(void **state)
     json_free(&document.root);
 }
 
+/* A name that is too long for its half of the sentence is cut there. */
+static void test_deep_names_in_sentences(void **state)
+{
+    enum { DEPTH = 10 };
+    char text[512] = "", expected[FAULT_TEXT_MAX] = "";
+    struct json values[DEPTH + 1] = {0};
+    struct document document;
+
+    (void)state;
+    for (int i = 0; i < DEPTH; i++)
+        strcat(text, "{\"twenty_bytes_of_name\":");
+    strcat(text, "1}}}}}}}}}}");
+    parse(&document, text);
+    values[0] = document.root;
+    for (int i = 0; i < DEPTH; i++) {
+        values[i + 1] = json_member(&values[i], "twenty_bytes_of_name");
+        strcat(expected, i ? ".twenty_bytes_of_name" : "twenty_bytes_of_name");
+    }
+    json_complain(&values[DEPTH], "odd");
+    strcpy(expected + FAULT_TEXT_MAX / 2 - 3, ": odd");
+    assert_string_equal(document.fault.text, expected);
+    json_free(&document.root);
+}
+
 static void test_choice(void **state)
 {
 #define FORTY "a word of forty letters, or nearly so ..."
@@ -405,13 +429,21 @@ static void test_nearest(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse_error), cmocka_unit_test(test_int),
-        cmocka_unit_test(test_bool),        cmocka_unit_test(test_string),
-        cmocka_unit_test(test_types),       cmocka_unit_test(test_object),
-        cmocka_unit_test(test_object_good), cmocka_unit_test(test_too_many_members),
-        cmocka_unit_test(test_array),       cmocka_unit_test(test_base),
-        cmocka_unit_test(test_defaults),    cmocka_unit_test(test_long_keys_in_sentences),
-        cmocka_unit_test(test_choice),      cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_parse_error),
+        cmocka_unit_test(test_int),
+        cmocka_unit_test(test_bool),
+        cmocka_unit_test(test_string),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_object),
+        cmocka_unit_test(test_object_good),
+        cmocka_unit_test(test_too_many_members),
+        cmocka_unit_test(test_array),
+        cmocka_unit_test(test_base),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_long_keys_in_sentences),
+        cmocka_unit_test(test_deep_names_in_sentences),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_nearest),
     };
 
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);

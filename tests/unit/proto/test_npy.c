@@ -114,6 +114,14 @@ static void test_dtypes(void **state)
     }
 }
 
+static void test_default_of_nothing(void **state)
+{
+    struct npy_header header = {0};
+
+    (void)state;
+    assert_int_equal(npy_default_type(&header), MLI_EL_FX_8);
+}
+
 static void test_bad_dtypes(void **state)
 {
 #define SUPPORTED " is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"
@@ -419,13 +427,21 @@ static void test_strides(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),       cmocka_unit_test(test_spellings),
-        cmocka_unit_test(test_dtypes),         cmocka_unit_test(test_bad_dtypes),
-        cmocka_unit_test(test_bad_shapes),     cmocka_unit_test(test_bad_dictionaries),
-        cmocka_unit_test(test_bad_prefix),     cmocka_unit_test(test_lying_length),
-        cmocka_unit_test(test_file_size),      cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_format),         cmocka_unit_test(test_format_round_trips),
-        cmocka_unit_test(test_longest_format), cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_spellings),
+        cmocka_unit_test(test_dtypes),
+        cmocka_unit_test(test_default_of_nothing),
+        cmocka_unit_test(test_bad_dtypes),
+        cmocka_unit_test(test_bad_shapes),
+        cmocka_unit_test(test_bad_dictionaries),
+        cmocka_unit_test(test_bad_prefix),
+        cmocka_unit_test(test_lying_length),
+        cmocka_unit_test(test_file_size),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_format_round_trips),
+        cmocka_unit_test(test_longest_format),
+        cmocka_unit_test(test_strides),
     };
 
     return cmocka_run_group_tests_name("npy", tests, NULL, NULL);
