@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "cancel.h"
-#include "limits.h"
 
 struct text {
     char *bytes;

@@ -10,8 +10,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "bounds.h"
 #include "json.h"
-#include "limits.h"
 #include "mli_mov_api.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "bounds.h"
 #include "config.h"
-#include "limits.h"
 #include "log.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"

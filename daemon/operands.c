@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "extent.h"
-#include "limits.h"
 #include "mli_helpers_api.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 /**
  * Receives up to `size` bytes and up to PROTO_FDS_MAX descriptors (close-on-exec).

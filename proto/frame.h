@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "limits.h"
+#include "bounds.h"
 
 struct frame {
     char *buffer;

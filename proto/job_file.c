@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job_names.h"
 #include "job_read.h"
-#include "limits.h"
 
 static const char *const job_keys[] = {JOB_COMMON_KEYS, "src", "dst", "after", "expect", NULL};
 static const char *const default_keys[] = {"op",  "cfg", "channels", "priority", "timeout_ms",

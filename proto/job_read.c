@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job_cfg.h"
-#include "limits.h"
 
 static const char *const op_names[] = {"mov", "permute", NULL};
 static const enum job_op ops[] = {JOB_OP_MOV, JOB_OP_PERMUTE};

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "nearest.h"
 #include "pointer.h"
 #include "utf8.h"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "escape.h"
-#include "limits.h"
 #include "pointer.h"
 #include "utf8.h"
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bounds.h"
 #include "fault.h"
 #include "job.h"
 #include "json.h"
 #include "jsonw.h"
-#include "limits.h"
 
 /* Every method: X(name in C, name on the wire). */
 #define RPC_METHOD_TABLE(X)                                                                        \

@@ -2,7 +2,7 @@
 /* JSON -> struct tensor_desc. */
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "tensor_desc.h"
 
 /* Members with quantisation parameters that are single numbers or, beside "axis", arrays. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
+#include "bounds.h"
 #include "fuzz.h"
 #include "job.h"
-#include "limits.h"
 
 enum { INPUT_MAX = 8192 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What prescan() accepts, cJSON holds exactly: parse, write, parse again is the same text. */
+#include "bounds.h"
 #include "fuzz.h"
 #include "json.h"
-#include "limits.h"
 
 struct count {
     size_t values, depth;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "config.h"
 #include "json.h"
-#include "limits.h"
 #include "rpc.h"
 #include "unit.h"
 

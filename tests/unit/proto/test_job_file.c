@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job.h"
-#include "limits.h"
 #include "proto_unit.h"
 
 /* The smallest job, and how it goes on: JOB("\"channels\":2") */

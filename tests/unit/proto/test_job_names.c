@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job.h"
-#include "limits.h"
 #include "proto_unit.h"
 
 /* Appends a job with these names; both may be null. `after` is the inside of an array. */

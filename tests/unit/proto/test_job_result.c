@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job.h"
-#include "limits.h"
 #include "proto_unit.h"
 
 #define COST                                                                                       \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "bounds.h"
 #include "job.h"
-#include "limits.h"
 #include "proto_unit.h"
 
 #define SRC           "\"src\":{\"fd\":0,\"type\":\"sa8\",\"shape\":[2,3]}"

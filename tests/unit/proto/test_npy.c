@@ -233,6 +233,8 @@ static void test_bad_dictionaries(void **state)
          "npy header, byte 34: True or False is expected"},
         {"{'descr': '<i2', 'fortran_order': Falsey}\n",
          "npy header, byte 34: True or False is expected"},
+        {"{'descr': '<i2', 'fortran_order': TrueX}\n",
+         "npy header, byte 34: True or False is expected"},
         {"{'descr': '<i2', 'fortran_order': 0}\n",
          "npy header, byte 34: True or False is expected"},
         {"{'descr': '<i2', 'fortran_order': 'False'}\n",

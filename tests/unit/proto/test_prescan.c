@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "proto_unit.h"
 
 static const struct prescan_limits limits = {.bytes = 1 << 20, .depth = 8, .values = 100};

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "job.h"
-#include "limits.h"
 #include "proto_unit.h"
 
 static const char *schema_path;

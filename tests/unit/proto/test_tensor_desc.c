@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "limits.h"
+#include "bounds.h"
 #include "proto_unit.h"
 
 /* Parses `text` and reads it into *desc, which must be valid already. */

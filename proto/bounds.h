@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits of the protocol and of the files around it. PROTOCOL.md and docs state these numbers. */
-#ifndef PROTO_LIMITS_H
-#define PROTO_LIMITS_H
+#ifndef PROTO_BOUNDS_H
+#define PROTO_BOUNDS_H
 
 enum {
     PROTO_LINE_MAX = 64 * 1024,    /* bytes of a request line, newline included */
@@ -20,4 +20,4 @@ enum {
     QUANT_ENTRIES_MAX = 1024 * 1024 /* entries of one per-axis parameter array */
 };
 
-#endif /* PROTO_LIMITS_H */
+#endif /* PROTO_BOUNDS_H */
