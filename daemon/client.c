@@ -99,6 +99,8 @@ static void on_timer(uv_timer_t *timer)
         client_close(client, NULL);
     else if (client->state == CLIENT_ENDING)
         client_close(client, "does not read its replies");
+    else if (client->input_ended)
+        client_close(client, "does not read its last replies");
     else
         intake_overdue(client);
 }
@@ -106,6 +108,14 @@ static void on_timer(uv_timer_t *timer)
 void client_set_timer(struct client *client, uint32_t ms)
 {
     uv_timer_start(&client->timer, on_timer, ms, 0);
+}
+
+/* For the last replies to be read. Starts anew whenever some are. */
+static void set_flush_timer(struct client *client)
+{
+    const uint32_t ms = client->service->config.line_timeout_ms;
+
+    client_set_timer(client, ms ? ms : FLUSH_MS);
 }
 
 void client_doom(struct client *client, const char *why)
@@ -120,14 +130,12 @@ void client_doom(struct client *client, const char *why)
 
 void client_end(struct client *client)
 {
-    uint32_t ms = client->service->config.line_timeout_ms;
-
     if (client->state != CLIENT_OPEN)
         return;
     client->state = CLIENT_ENDING;
     drop_tasks(client);
     if (!client->doomed)
-        client_set_timer(client, ms ? ms : FLUSH_MS);
+        set_flush_timer(client);
     update(client);
 }
 
@@ -233,6 +241,8 @@ static void update(struct client *client)
         client_doom(client, NULL);
         return;
     }
+    if (client->input_ended && client->jobs == 0 && !uv_is_active((uv_handle_t *)&client->timer))
+        set_flush_timer(client);
     if (client_takes_input(client) && !client->input_ended)
         events |= UV_READABLE;
     if (outbox_pending(&client->out) > 0)

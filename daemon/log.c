@@ -67,8 +67,11 @@ void log_text(struct log_line *line, const char *key, const char *value)
         unsigned char c = (unsigned char)*value;
         char escape[8];
 
-        if (c < 0x20 || c == 0x7f) {
-            snprintf(escape, sizeof escape, "\\x%02x", c);
+        const bool c1 = c == 0xc2 && (unsigned char)value[1] - 0x80U < 0x20;
+
+        if (c1 || c < 0x20 || c == 0x7f) {
+            value += c1;
+            snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*value);
             append_text(line, escape);
         } else {
             append(line, "\\", c == '"' || c == '\\');

@@ -79,15 +79,25 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Entries that the move does not write keep what the destination had. */
-static int preset_parameters(struct quant *own, const struct quant *given, struct fault *fault)
+/* Entries that the move does not write, the first `kept`, keep what the destination had. */
+static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
+                             struct fault *fault)
 {
     if (given->count == 0)
         return 0;
+    if (own->axis < 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
+                         "dst: parameters given, but those of the source are not per axis: the "
+                         "result has them from there");
     if (given->axis >= 0 && given->axis != own->axis)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
                          "dst.axis: %" PRId32 " given, the result's parameters lie along %" PRId32,
                          given->axis, own->axis);
+    if (given->axis >= 0 && given->count < kept)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
+                         "dst: %" PRIu32 " parameters given along axis %" PRId32 ", the %" PRIu32
+                         " before cfg.dst_offset needed",
+                         given->count, given->axis, kept);
     for (uint32_t i = 0; i < own->count; i++) {
         uint32_t from = given->axis < 0 ? 0 : i;
 
@@ -121,14 +131,14 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
     if (quant_alloc(own, count) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for per-axis parameters");
     if (axis < 0)
-        return 0;
+        return preset_parameters(own, &job->dst.desc.quant, 0, fault);
     dst->el_params.sa.scale.mem.pi16 = own->scale;
     dst->el_params.sa.scale.capacity = count * (uint32_t)sizeof *own->scale;
     dst->el_params.sa.zero_point.mem.pi16 = own->zero_point;
     dst->el_params.sa.zero_point.capacity = count * (uint32_t)sizeof *own->zero_point;
     dst->el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
     dst->el_params.sa.scale_frac_bits.capacity = count * (uint32_t)sizeof *own->scale_frac_bits;
-    return preset_parameters(own, &job->dst.desc.quant, fault);
+    return preset_parameters(own, &job->dst.desc.quant, job->cfg.dst_offset[own->axis], fault);
 }
 
 static void measure(struct operands *operands, const struct job *job)

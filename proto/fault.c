@@ -19,9 +19,12 @@ static void disarm(char *text)
 
     while (left > 0) {
         size_t size = utf8_char(text, left);
+        unsigned char first = (unsigned char)*text;
 
-        if (size == 0 || (unsigned char)*text < 0x20 || *text == 0x7f)
+        if (size == 0 || first < 0x20 || first == 0x7f)
             *text = '?';
+        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F */
+            text[0] = text[1] = '?';
         text += size ? size : 1;
         left -= size ? size : 1;
     }

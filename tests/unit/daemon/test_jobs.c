@@ -254,6 +254,17 @@ static void test_quantisation_of_an_update(void **state)
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[2,1],'axis':0,'scale':[11,12]},"
                 "'dst':{'fd':1,'shape':[2,1],'axis':1,'scale':[5]}");
     assert_string_equal(peer_error(peer, 2, FAULT_INVALID_PARAMS)->pointer, "/dst/axis");
+
+    peer_submit(peer, 3, src, dst,
+                "'op':'mov','src':{'fd':0,'type':'sa8','shape':[2],'axis':0,'scale':[11,12]},"
+                "'cfg':{'dst_offset':[2]},'dst':{'fd':1,'axis':0,'scale':[5]}");
+    assert_string_equal(peer_error(peer, 3, FAULT_INVALID_PARAMS)->text,
+                        "dst: 1 parameters given along axis 0, the 2 before cfg.dst_offset needed");
+
+    peer_submit(peer, 4, src, dst,
+                "'op':'mov','src':{'fd':0,'type':'sa8','shape':[2]},'dst':{'fd':1,'scale':5}");
+    assert_string_equal(peer_error(peer, 4, FAULT_INVALID_PARAMS)->pointer, "/dst");
+    assert_file(dst, "w\0\1z", 4);
     close(src);
     close(dst);
 }

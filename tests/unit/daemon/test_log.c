@@ -61,8 +61,8 @@ static void test_escapes(void **state)
     (void)state;
     log_set_level(LOG_INFO);
     assert_true(log_begin(&line, LOG_INFO, "x"));
-    log_text(&line, "job", "a\n<0>b\" c=\"d\\\x1b[m\x7f");
-    assert_logged(&line, "<6>x job=\"a\\x0a<0>b\\\" c=\\\"d\\\\\\x1b[m\\x7f\"\n");
+    log_text(&line, "job", "a\n<0>b\" c=\"d\\\x1b[m\x7f\xc2\x9b\xc3\xa9");
+    assert_logged(&line, "<6>x job=\"a\\x0a<0>b\\\" c=\\\"d\\\\\\x1b[m\\x7f\\x9b\xc3\xa9\"\n");
 }
 
 static void test_long_values_are_cut(void **state)

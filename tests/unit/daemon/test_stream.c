@@ -440,6 +440,20 @@ static void test_half_line_then_end(void **state)
     peer_expect_end(peer);
 }
 
+/* A peer that says nothing more and does not read either is not kept. */
+static void test_half_close_without_reading(void **state)
+{
+    enum { PINGS = 2048 }; /* replies enough to fill the socket, too few to stop the service */
+    struct pollfd poller = {.fd = peer->fd};
+
+    (void)state;
+    for (int i = 0; i < PINGS; i++)
+        send_text("{'jsonrpc':'2.0','id':1,'method':'daemon.ping'}\n", NULL, 0);
+    shutdown(peer->fd, SHUT_WR);
+    assert_int_equal(poll(&poller, 1, 10 * 1000), 1);
+    assert_true(poller.revents & POLLHUP);
+}
+
 /* We do not read: the service stops reading too, and loses nothing. */
 static void test_back_pressure(void **state)
 {
@@ -498,6 +512,7 @@ int main(void)
         HASTY_TEST(test_idle_connection_stays),
         STREAM_TEST(test_half_close),
         STREAM_TEST(test_half_line_then_end),
+        HASTY_TEST(test_half_close_without_reading),
         STREAM_TEST(test_back_pressure),
     };
 

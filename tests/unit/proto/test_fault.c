@@ -36,8 +36,8 @@ static void test_control_characters(void **state)
     struct fault fault;
 
     (void)state;
-    fault_set(&fault, FAULT_LIMIT, NULL, "a\x1b[31m\nb\x7f");
-    assert_fault(&fault, FAULT_LIMIT, NULL, "a?[31m?b?", "control characters");
+    fault_set(&fault, FAULT_LIMIT, NULL, "a\x1b[31m\nb\x7f\xc2\x9b");
+    assert_fault(&fault, FAULT_LIMIT, NULL, "a?[31m?b???", "control characters");
     fault_set(&fault, FAULT_LIMIT, NULL, "\xff\xc3\xa4\xe2\x82");
     assert_fault(&fault, FAULT_LIMIT, NULL, "?\xc3\xa4??", "bytes that are no text");
 }
