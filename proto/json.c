@@ -299,11 +299,15 @@ int json_text(const struct json *value, size_t max, const char **out)
 {
     size_t length;
 
-    if (!json_is_string(value))
-        return complain_type(value, "a string");
+    if (!json_is_string(value)) {
+        complain_type(value, "a string");
+        return -1;
+    }
     length = strlen(value->node->valuestring);
-    if (length > max)
-        return json_complain(value, "%zu bytes given, at most %zu allowed", length, max);
+    if (length > max) {
+        json_complain(value, "%zu bytes given, at most %zu allowed", length, max);
+        return -1;
+    }
     *out = value->node->valuestring;
     return 0;
 }

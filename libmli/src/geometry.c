@@ -88,14 +88,17 @@ static mli_status place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli_
     int32_t given[MLI_MAX_RANK];
     uint64_t stride[MLI_MAX_RANK];
 
+    g->cfg_strides = false;
     for (uint32_t i = 0; i < g->rank; i++) {
         struct axis *axis = &g->axis[cfg->perm_dim[i]];
         const uint64_t shape = axis->count + cfg->dst_offset[i];
 
         if (shape > UINT32_MAX)
-            return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
-                          ".shape[%]: % needed, 32 bits hold %", i, shape, UINT32_MAX);
+            return refuse(MLI_STATUS_NOT_ENGH_MEM, "cfg",
+                          ".dst_offset[%]: % given, dst.shape[%] would be %, 32 bits hold %", i,
+                          cfg->dst_offset[i], i, shape, UINT32_MAX);
         g->dst_shape[i] = (uint32_t)shape;
+        g->cfg_strides = g->cfg_strides || cfg->dst_mem_stride[i];
         given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
         axis->dst_dim = i;
         axis->dst_offset = cfg->dst_offset[i];
@@ -165,10 +168,13 @@ mli_status geometry_check_written(const struct geometry *g)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
                       ".data.capacity: % B needed, 32 bits hold %", g->written.end, UINT32_MAX);
     written_lattice(g, &lattice);
-    if (lattice_meets_itself(&lattice))
-        return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, g->dst_name,
-                      ".mem_stride: elements overlap one another");
-    return MLI_STATUS_OK;
+    if (!lattice_meets_itself(&lattice))
+        return MLI_STATUS_OK;
+    if (g->cfg_strides)
+        return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, "cfg",
+                      ".dst_mem_stride: elements of the destination overlap one another");
+    return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, g->dst_name,
+                  ".mem_stride: elements overlap one another");
 }
 
 mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,

@@ -36,6 +36,7 @@ struct geometry {
     uint32_t rank;
     uint32_t elem;                    /* bytes of an element */
     bool reads;                       /* false: every sample is padding */
+    bool cfg_strides;                 /* cfg has set strides of the destination */
     struct axis axis[MLI_MAX_RANK];   /* by source dimension */
     uint32_t dst_shape[MLI_MAX_RANK]; /* by destination dimension */
     int32_t dst_stride[MLI_MAX_RANK]; /* by destination dimension, none is 0 */
