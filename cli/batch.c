@@ -29,12 +29,24 @@ static enum exit_code load_failure(const struct batch *batch, const char *path, 
     return print_failure(&batch->style, job_file_label(path), fault);
 }
 
+static bool names_stdin_twice(const struct options *options)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < options->argument_count; i++)
+        count += strcmp(options->arguments[i], "-") == 0;
+    return count > 1;
+}
+
 enum exit_code batch_init(struct batch *batch, const struct options *options)
 {
     *batch = (struct batch){.style = options_style(options),
                             .fail_fast = options_get(options, "fail-fast") != NULL};
     if (options->argument_count == 0) {
         print_error("no job file is given; `-` is standard input");
+        return EXIT_CODE_INVALID;
+    }
+    if (names_stdin_twice(options)) {
+        print_error("standard input given twice");
         return EXIT_CODE_INVALID;
     }
     batch->files = calloc(options->argument_count, sizeof(*batch->files));

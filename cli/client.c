@@ -235,11 +235,25 @@ static int read_reply(const char *line, size_t length, int64_t id, struct rpc_re
     return 0;
 }
 
+/* A service in this process that is lost is no daemon that is lost. */
+static int explain_own(const struct client *client, struct fault *fault)
+{
+    if (*client->path || fault->code != FAULT_STREAM_ERROR)
+        return -1;
+    if (fault->has_pointer && strcmp(fault->pointer, "/fds") == 0)
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "too few file descriptors are left for the job; see ulimit -n");
+    fault->code = FAULT_INTERNAL;
+    return -1;
+}
+
 int client_call(struct client *client, struct jsonw *request, const int *fds, size_t fd_count,
                 int timeout_ms, struct rpc_reply *reply, struct fault *fault)
 {
-    if (!client_connected(client))
-        return lost(fault, "it was closed before");
+    if (!client_connected(client)) {
+        lost(fault, "it was closed before");
+        return explain_own(client, fault);
+    }
     const char *text = jsonw_text(request);
     if (!text)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -253,7 +267,7 @@ int client_call(struct client *client, struct jsonw *request, const int *fds, si
     if (send_line(client, text, request->length, fds, fd_count, deadline, fault) ||
         receive_line(client, &line, &length, deadline, fault)) {
         disconnect(client);
-        return -1;
+        return explain_own(client, fault);
     }
     int result = read_reply(line, length, client->id, reply, fault);
     if (result)
@@ -261,7 +275,7 @@ int client_call(struct client *client, struct jsonw *request, const int *fds, si
     if (result && fault->code == FAULT_STREAM_ERROR)
         disconnect(client);
     client->id++;
-    return result;
+    return result ? explain_own(client, fault) : 0;
 }
 
 int client_ask(struct client *client, enum rpc_method method, struct rpc_reply *reply,

@@ -45,7 +45,7 @@ static enum exit_code diff(const struct options *options)
     if (code != EXIT_CODE_DONE)
         goto out;
     if (compare_tensors(&a, &b, &difference, &fault))
-        code = print_failure(&style, NULL, &fault);
+        code = print_file_failure(&style, a.map ? b.path : a.path, &fault);
     else
         code = report(&style, options, &difference);
 out:

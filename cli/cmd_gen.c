@@ -192,7 +192,7 @@ static enum exit_code gen(const struct options *options)
         return EXIT_CODE_INVALID;
     const char *path = options->arguments[0];
     if (write_file(&request, path, options_get(options, "force") != NULL, &fault))
-        return print_failure(&style, NULL, &fault);
+        return print_file_failure(&style, path, &fault);
     report(&style, &request, path);
     return EXIT_CODE_DONE;
 }

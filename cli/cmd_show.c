@@ -62,7 +62,7 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     struct fault fault;
     if (most > 0) {
         if (tensor_file_map(file, &fault))
-            return print_failure(style, NULL, &fault);
+            return print_file_failure(style, file->path, &fault);
         corner_init(&corner, file, most);
     }
     print_header(style, file);

@@ -18,7 +18,7 @@ static void check_expected(const struct resolved *resolved, struct outcome *outc
 {
     if (resolved->job->expect.where == TENSOR_NOWHERE)
         return;
-    compare_headers(&resolved->whole.header, &resolved->expect.header, &outcome->difference);
+    compare_outlines(&resolved->whole, &resolved->expect, &outcome->difference);
     if (outcome->difference.kind != DIFFERENCE_NONE)
         outcome->exit = EXIT_CODE_FAILED;
 }

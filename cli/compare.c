@@ -18,6 +18,19 @@ void compare_headers(const struct npy_header *a, const struct npy_header *b,
         difference->kind = DIFFERENCE_SHAPE;
 }
 
+void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
+                      struct difference *difference)
+{
+    if (b->header.rank > 0) {
+        compare_headers(&a->header, &b->header, difference);
+        return;
+    }
+    *difference = (struct difference){.kind = DIFFERENCE_SIZE,
+                                      .a = a->header,
+                                      .a_bytes = tensor_file_content(a),
+                                      .b_bytes = tensor_file_content(b)};
+}
+
 /* One dimension's row of both tensors: addresses of element 0 and steps in bytes. */
 struct row {
     const uint8_t *a, *b;
@@ -91,7 +104,7 @@ static void compare_rows(const struct tensor_file *a, const struct tensor_file *
 int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
                     struct fault *fault)
 {
-    compare_headers(&a->header, &b->header, difference);
+    compare_outlines(a, b, difference);
     if (difference->kind != DIFFERENCE_NONE)
         return 0;
     if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
@@ -117,6 +130,10 @@ const char *difference_text(const struct difference *difference, const char *a, 
     switch (difference->kind) {
     case DIFFERENCE_NONE:
         snprintf(out, COMPARE_TEXT_MAX, "the same");
+        break;
+    case DIFFERENCE_SIZE:
+        snprintf(out, COMPARE_TEXT_MAX, "sizes differ: %" PRIu64 " B in %s, %" PRIu64 " B in %s",
+                 difference->a_bytes, a, difference->b_bytes, b);
         break;
     case DIFFERENCE_DTYPE:
         snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: %s in %s, %s in %s",
@@ -150,9 +167,16 @@ static void side_json(struct jsonw *w, const char *key, const struct difference 
     jsonw_object_end(w);
 }
 
+static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
+{
+    jsonw_object_begin(w, key);
+    jsonw_uint(w, "bytes", bytes);
+    jsonw_object_end(w);
+}
+
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
 {
-    static const char *const kinds[] = {"none", "dtype", "shape", "values"};
+    static const char *const kinds[] = {"none", "size", "dtype", "shape", "values"};
     if (difference->kind == DIFFERENCE_NONE) {
         jsonw_null(w, key);
         return;
@@ -164,7 +188,12 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
         jsonw_uint(w, "count", difference->count);
         jsonw_uint(w, "elements", difference->elements);
     }
-    side_json(w, "a", difference, &difference->a, difference->a_value);
-    side_json(w, "b", difference, &difference->b, difference->b_value);
+    if (difference->kind == DIFFERENCE_SIZE) {
+        size_json(w, "a", difference->a_bytes);
+        size_json(w, "b", difference->b_bytes);
+    } else {
+        side_json(w, "a", difference, &difference->a, difference->a_value);
+        side_json(w, "b", difference, &difference->b, difference->b_value);
+    }
     jsonw_object_end(w);
 }

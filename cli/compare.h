@@ -10,9 +10,16 @@
 #include "jsonw.h"
 #include "tensor_file.h"
 
-/* The first thing that differs: the dtype, else the shape, else elements. */
+/* The first thing that differs: the size of a raw file, the dtype, the shape, else elements. */
 struct difference {
-    enum { DIFFERENCE_NONE = 0, DIFFERENCE_DTYPE, DIFFERENCE_SHAPE, DIFFERENCE_VALUES } kind;
+    enum {
+        DIFFERENCE_NONE = 0,
+        DIFFERENCE_SIZE,
+        DIFFERENCE_DTYPE,
+        DIFFERENCE_SHAPE,
+        DIFFERENCE_VALUES
+    } kind;
+    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE */
     struct npy_header a, b;
     /* DIFFERENCE_VALUES */
     uint32_t at[MLI_MAX_RANK]; /* the first, in the order of the coordinates */
@@ -23,6 +30,13 @@ struct difference {
 /** Compares what the headers say; DIFFERENCE_NONE or _DTYPE or _SHAPE. */
 void compare_headers(const struct npy_header *a, const struct npy_header *b,
                      struct difference *difference);
+
+/**
+ * Compares what is known without the elements; DIFFERENCE_SIZE where `b` is a raw file that was
+ * not described (its rank is 0), as no tensor like `a` can be in it.
+ */
+void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
+                      struct difference *difference);
 
 /** Compares two open tensors. Returns 0 with *difference filled, or -1 where one can't be read. */
 int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exit_code.h"
 
+#include <errno.h>
+
 enum exit_code exit_code_of(const struct fault *fault)
 {
     switch (fault->code) {
@@ -25,4 +27,10 @@ enum exit_code exit_code_of(const struct fault *fault)
         break;
     }
     return EXIT_CODE_FAILED;
+}
+
+bool exit_code_is_shortage(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
+           error == ENOMEM || error == EMFILE || error == ENFILE;
 }

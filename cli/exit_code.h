@@ -3,6 +3,8 @@
 #ifndef CLI_EXIT_CODE_H
 #define CLI_EXIT_CODE_H
 
+#include <stdbool.h>
+
 #include "fault.h"
 
 /* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
@@ -21,5 +23,9 @@ enum exit_code {
 
 /** The exit code that goes with a fault, whether the service reported it or mlictl itself. */
 enum exit_code exit_code_of(const struct fault *fault);
+
+/** Whether an errno says that the system ran out of something, and nothing is wrong with the job.
+ */
+bool exit_code_is_shortage(int error);
 
 #endif /* CLI_EXIT_CODE_H */

@@ -10,8 +10,9 @@ int inputs_open_src(struct resolved *resolved, const struct produced *produced,
                     struct fault *fault);
 
 /**
- * Opens the tensor that is to be updated; before.header.rank stays 0 where there is none, or it is
- * a raw file of which the job tells no shape. Returns 0 or -1.
+ * Opens the tensor that is to be updated, locked unless there is a `produced`; before.header.rank
+ * stays 0 where there is none, or it is a raw file of which the job tells no shape. Returns 0 or
+ * -1.
  */
 int inputs_open_before(struct resolved *resolved, const struct produced *produced,
                        struct fault *fault);

@@ -13,6 +13,7 @@
 
 #include "bounds.h"
 #include "cancel.h"
+#include "exit_code.h"
 
 struct text {
     char *bytes;
@@ -35,6 +36,12 @@ static int grow(struct text *text)
     return 0;
 }
 
+static int cannot_read(int error, struct fault *fault)
+{
+    enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
+    return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
+}
+
 /* Reads to the end, a byte more than allowed at most. A terminal or pipe may keep us waiting. */
 static int read_text(int fd, struct text *text, struct fault *fault)
 {
@@ -50,7 +57,7 @@ static int read_text(int fd, struct text *text, struct fault *fault)
         if (got == 0)
             return 0;
         if (got < 0 && errno != EINTR && errno != EAGAIN)
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s", strerror(errno));
+            return cannot_read(errno, fault);
         if (got > 0)
             text->length += (size_t)got;
     }
@@ -80,7 +87,7 @@ static int parse(struct job_file *file, struct fault *fault)
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
     int fd = standard_input ? STDIN_FILENO : open(file->path, flags);
     if (fd < 0)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s", strerror(errno));
+        return cannot_read(errno, fault);
     struct text text = {0};
     int result = read_text(fd, &text, fault);
     if (result == 0)

@@ -14,6 +14,35 @@ static bool has_before(const struct resolved *r)
     return r->before.header.rank > 0;
 }
 
+/* The result lies within the tensor that it goes into. */
+static int check_extents(const struct resolved *r, const mli_tensor *result, struct fault *fault)
+{
+    const struct npy_header *header = &r->before.header;
+    for (uint32_t d = 0; d < header->rank; d++) {
+        if (result->shape[d] <= header->shape[d])
+            continue;
+        char pointer[40];
+        snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, d);
+        return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                         "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32
+                         ", the tensor to update at %" PRIu32,
+                         d, result->shape[d], header->shape[d]);
+    }
+    return 0;
+}
+
+/* At the strides of a tensor that is too small elements may overlap: that is said of its extents.
+ */
+static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_status status,
+                         struct fault *fault)
+{
+    mli_tensor packed = {0};
+    fault_set_refused(fault, status, mli_last_error());
+    if (has_before(r) && mli_mov_layout(src, &r->job->cfg, &packed) == MLI_STATUS_OK)
+        check_extents(r, &packed, fault);
+    return -1;
+}
+
 static int find_result(struct resolved *r, struct fault *fault)
 {
     const struct tensor_desc *dst = &r->job->dst.desc;
@@ -25,7 +54,7 @@ static int find_result(struct resolved *r, struct fault *fault)
     else if (dst->has_strides)
         memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
     mli_status status = mli_mov_layout(&src, &r->job->cfg, &r->result);
-    return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
+    return status == MLI_STATUS_OK ? 0 : refuse_result(r, &src, status, fault);
 }
 
 static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted, const char *why,
@@ -42,14 +71,9 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
 static int check_within(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
+    if (check_extents(r, &r->result, fault))
+        return -1;
     for (uint32_t d = 0; d < header->rank; d++) {
-        char pointer[40];
-        snprintf(pointer, sizeof(pointer), "/cfg/dst_offset/%" PRIu32, d);
-        if (r->result.shape[d] > header->shape[d])
-            return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                             "cfg.dst_offset[%" PRIu32 "]: the result ends at %" PRIu32
-                             ", the tensor to update at %" PRIu32,
-                             d, r->result.shape[d], header->shape[d]);
         if (header->shape[d] > 1 && r->result.mem_stride[d] != r->before.strides[d])
             return complain_stride(r, d, r->before.strides[d],
                                    "an update keeps the strides of the tensor", fault);

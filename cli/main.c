@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl: the command line to libmli and mlid. docs/mlictl.md is its reference. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cancel.h"
 #include "command.h"
@@ -33,8 +35,8 @@ static void help(void)
 
 static void help_command(const struct command *command)
 {
-    printf("mlictl %s: %s\n\nusage: mlictl %s [options] %s\n", command->name, command->summary,
-           command->name, command->arguments);
+    printf("mlictl %s: %s\n\nusage: mlictl %s [options]%s%s\n", command->name, command->summary,
+           command->name, *command->arguments ? " " : "", command->arguments);
     if (command->details)
         printf("\n%s", command->details);
     printf("\noptions:\n");
@@ -43,8 +45,8 @@ static void help_command(const struct command *command)
 
 enum exit_code command_misused(const struct command *command)
 {
-    print_error("usage: mlictl %s [options] %s; see mlictl %s --help", command->name,
-                command->arguments, command->name);
+    print_error("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
+                *command->arguments ? " " : "", command->arguments, command->name);
     return EXIT_CODE_INVALID;
 }
 
@@ -90,8 +92,25 @@ static enum exit_code run(int argc, char **argv)
     return command->run(&options);
 }
 
+/*
+ * Closed standard streams would give their numbers to other files. What stands in for them is open
+ * the wrong way round, so that reading and writing still fail.
+ */
+static int fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return -1;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (fill_standard_streams())
+        return EXIT_CODE_FAILED;
     /* A daemon or reader that went away, and a file size limit, are errors of the call. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

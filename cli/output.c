@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "exit_code.h"
+#include "place.h"
 #include "print.h"
 
 enum {
@@ -35,10 +37,8 @@ static int refuse(const struct output *output, enum fault_code code, const char 
 /* A place that cannot be written is a bad job; storage that gives out is a job that failed. */
 static int complain(const struct output *output, int error, const char *what, struct fault *fault)
 {
-    bool storage = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO ||
-                   error == ENOMEM || error == EMFILE || error == ENFILE;
-    return refuse(output, storage ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS, what, strerror(error),
-                  fault);
+    return refuse(output, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
+                  what, strerror(error), fault);
 }
 
 /* Where the file shall appear, links followed, and that nothing but a file is there now. */
@@ -49,14 +49,15 @@ static int find_target(struct output *output, struct fault *fault)
         if (!S_ISREG(now.st_mode))
             return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced",
                           "it is no regular file", fault);
+        output->mode = now.st_mode & 0777;
         output->target = realpath(output->path, NULL);
     } else if (errno != ENOENT) {
         return complain(output, errno, "cannot be looked up", fault);
     }
     if (!output->target)
-        output->target = strdup(output->path);
+        output->target = place_follow(output->path);
     if (!output->target)
-        return fault_set(fault, FAULT_INTERNAL, output->pointer, "out of memory");
+        return complain(output, errno, "cannot be looked up", fault);
     char *slash = strrchr(output->target, '/');
     output->name = slash ? slash + 1 : output->target;
     if (!*output->name)
@@ -95,6 +96,25 @@ static int open_hidden(struct output *output)
     return fd;
 }
 
+static int keep_mode(struct output *output, struct fault *fault)
+{
+    if (output->mode >= 0 && fchmod(output->fd, (mode_t)output->mode))
+        return complain(output, errno, "cannot take over permissions", fault);
+    return 0;
+}
+
+/* The directory has its own message: it is not made for the file. */
+static int complain_directory(struct output *output, int error, struct fault *fault)
+{
+    if (error != ENOENT || output->name == output->target)
+        return complain(output, error, "its directory cannot be opened", fault);
+    char what[PRINT_PATH_MAX + 32], shown[PRINT_PATH_MAX];
+    output->name[-1] = '\0';
+    snprintf(what, sizeof(what), "the directory %s must exist", print_path(shown, output->target));
+    output->name[-1] = '/';
+    return complain(output, error, what, fault);
+}
+
 static bool has_proc(void)
 {
     return access("/proc/self/fd", X_OK) == 0;
@@ -102,12 +122,13 @@ static bool has_proc(void)
 
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
 {
-    *output = (struct output){.path = path, .pointer = pointer, .directory = -1, .fd = -1};
+    *output =
+        (struct output){.path = path, .pointer = pointer, .mode = -1, .directory = -1, .fd = -1};
     if (find_target(output, fault))
         return -1;
     output->directory = open_directory(output);
     if (output->directory < 0)
-        return complain(output, errno, "its directory cannot be opened", fault);
+        return complain_directory(output, errno, fault);
     if (strlen(output->name) > NAME_MAX)
         return complain(output, ENAMETOOLONG, "cannot be created", fault);
     if (has_proc())
@@ -118,7 +139,7 @@ int output_init(struct output *output, const char *path, const char *pointer, st
         output->fd = open_hidden(output);
     if (output->fd < 0)
         return complain(output, errno, "cannot be created", fault);
-    return 0;
+    return keep_mode(output, fault);
 }
 
 int output_reserve(struct output *output, uint64_t size, struct fault *fault)
@@ -181,9 +202,6 @@ static int copy_range(int from, int to, uint64_t size)
 
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault)
 {
-    struct stat now;
-    if (fstat(from, &now) || fchmod(output->fd, now.st_mode & 0777))
-        return complain(output, errno, "cannot take over permissions", fault);
     int error = copy_range(from, output->fd, size);
     if (cancel_requested())
         return cancel_fault(fault);

@@ -18,6 +18,7 @@ struct output {
     const char *pointer; /* JSON pointer for faults, or null */
     char *target;        /* where it will appear; links are followed */
     char *name;          /* last part of target */
+    int mode;            /* permissions of the file that it replaces; -1: there is none */
     int directory;
     int fd;
     char hidden[32]; /* its name until it is in place; empty: none */
@@ -25,15 +26,15 @@ struct output {
 
 /**
  * Begins a file that will appear at `path`; `pointer` goes into faults. Refuses what exists there
- * and is no regular file. The strings must stay alive. Returns 0 or -1; output_finish() is legal
- * after both.
+ * and is no regular file; the permissions of what exists are kept. The strings must stay alive.
+ * Returns 0 or -1; output_finish() is legal after both.
  */
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
 
 /** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 
-/** Fills it with the first `size` bytes of `from` and takes over its permissions. */
+/** Fills it with the first `size` bytes of `from`. */
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault);
 
 int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,

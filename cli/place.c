@@ -1,20 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "place.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40 }; /* as the kernel */
+
+/* One link followed; null where `path` is none, or without memory. */
+static char *follow_once(const char *path)
+{
+    char to[PATH_MAX], *joined = NULL;
+    ssize_t length = readlink(path, to, sizeof(to));
+    if (length <= 0 || length >= PATH_MAX)
+        return NULL;
+    const char *slash = to[0] == '/' ? NULL : strrchr(path, '/');
+    int before = slash ? (int)(slash - path) + 1 : 0;
+    return asprintf(&joined, "%.*s%.*s", before, path, (int)length, to) < 0 ? NULL : joined;
+}
+
+char *place_follow(const char *path)
+{
+    char *last = strdup(path);
+    for (int i = 0; last && i < LINKS_MAX; i++) {
+        char *next = follow_once(last);
+        if (!next)
+            return last;
+        free(last);
+        last = next;
+    }
+    if (last)
+        errno = ELOOP;
+    free(last);
+    return NULL;
+}
 
 bool place_of(const char *path, struct place *place)
 {
-    const char *slash = strrchr(path, '/');
-    char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    char *last = place_follow(path);
+    char *slash = last ? strrchr(last, '/') : NULL;
+    const char *name = slash ? slash + 1 : last;
     struct stat directory;
-    bool found = parent && stat(parent, &directory) == 0;
-    free(parent);
+    bool found = last && strlen(name) <= NAME_MAX;
+    if (found) {
+        *place = (struct place){0};
+        strcpy(place->name, name);
+        if (slash)
+            slash[1] = '\0';
+        found = stat(slash ? last : ".", &directory) == 0;
+    }
+    free(last);
     if (!found)
         return false;
-    *place = (struct place){directory.st_dev, directory.st_ino, slash ? slash + 1 : path};
+    place->device = directory.st_dev;
+    place->inode = directory.st_ino;
     return true;
 }
 

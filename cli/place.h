@@ -3,14 +3,18 @@
 #ifndef CLI_PLACE_H
 #define CLI_PLACE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct place {
     dev_t device; /* of the directory */
     ino_t inode;
-    const char *name; /* part of the path */
+    char name[NAME_MAX + 1];
 };
+
+/** The path with links followed as its last part, be the file there or not. Heap; null: errno. */
+char *place_follow(const char *path);
 
 /** False where there is no such directory. */
 bool place_of(const char *path, struct place *place);

@@ -44,23 +44,35 @@ void print_fault(const char *file, const struct fault *fault)
                 *pointer ? ": " : "", fault->text);
 }
 
+static void print_json_failure(const char *file, const struct fault *fault)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    if (file)
+        jsonw_string(&w, "file", file);
+    jsonw_uint(&w, "exit", exit_code_of(fault));
+    print_json_fault(&w, "error", fault);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault)
 {
-    enum exit_code code = exit_code_of(fault);
     print_fault(file, fault);
-    if (style->json) {
-        struct jsonw w;
-        jsonw_init(&w);
-        jsonw_object_begin(&w, NULL);
-        if (file)
-            jsonw_string(&w, "file", file);
-        jsonw_uint(&w, "exit", code);
-        print_json_fault(&w, "error", fault);
-        jsonw_object_end(&w);
-        print_json(&w);
-    }
-    return code;
+    if (style->json)
+        print_json_failure(file, fault);
+    return exit_code_of(fault);
+}
+
+enum exit_code print_file_failure(const struct print_style *style, const char *file,
+                                  const struct fault *fault)
+{
+    print_fault(NULL, fault);
+    if (style->json)
+        print_json_failure(file, fault);
+    return exit_code_of(fault);
 }
 
 void print_line(const struct print_style *style, const char *format, ...)

@@ -30,6 +30,10 @@ void print_fault(const char *file, const struct fault *fault);
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault);
 
+/** The same of a file that the fault's text names already. */
+enum exit_code print_file_failure(const struct print_style *style, const char *file,
+                                  const struct fault *fault);
+
 /** A line on stdout, unless --json or --quiet. */
 void print_line(const struct print_style *style, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

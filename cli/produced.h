@@ -13,14 +13,15 @@
 #include "tensor_file.h"
 
 struct produced_file {
-    char *path;
-    struct place place;      /* its name is part of path */
+    struct place place;
     struct tensor_file file; /* description only: fd -1 */
+    size_t next;             /* one of the same hash that was written before: its index + 1, or 0 */
 };
 
 struct produced {
     struct produced_file *files;
-    size_t count, capacity;
+    size_t *heads;          /* by hash of the place: index + 1 of the file written last, or 0 */
+    size_t count, capacity; /* capacity: also of heads; a power of 2 */
 };
 
 void produced_finish(struct produced *produced);

@@ -45,15 +45,29 @@ static const char *state_name(const struct outcome *outcome)
     return states[outcome->exit];
 }
 
-/* Entries of a per-axis array, the first few of many. */
-static int entries_text(char *out, size_t size, const char *name, const struct quant *quant,
-                        const int16_t *wide, const int8_t *narrow)
+enum parameter { SCALE, SCALE_FRAC_BITS, ZERO_POINT };
+
+static int entry_of(const struct quant *quant, enum parameter parameter, uint32_t i)
 {
-    int length = snprintf(out, size, ", %s [", name);
+    switch (parameter) {
+    case SCALE:
+        return quant->scale[i];
+    case SCALE_FRAC_BITS:
+        return quant->scale_frac_bits[i];
+    default:
+        return quant->zero_point[i];
+    }
+}
+
+/* Entries of a per-axis array, the first few of many. */
+static int entries_text(char *out, size_t size, const struct quant *quant, enum parameter parameter)
+{
+    static const char *const names[] = {"scale", "scale_frac_bits", "zero_point"};
+    int length = snprintf(out, size, ", %s [", names[parameter]);
     uint32_t shown = quant->count > ENTRIES_SHOWN ? ENTRIES_SHOWN : quant->count;
     for (uint32_t i = 0; i < shown; i++)
         length += snprintf(out + length, size - (size_t)length, "%s%d", i ? ", " : "",
-                           wide ? wide[i] : narrow[i]);
+                           entry_of(quant, parameter, i));
     length +=
         snprintf(out + length, size - (size_t)length, "%s]", quant->count > shown ? ", ..." : "");
     return length;
@@ -75,11 +89,9 @@ static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
     }
     int length = snprintf(out, QUANT_TEXT_MAX, "axis %" PRId32 ", %" PRIu32 " entries", quant->axis,
                           quant->count);
-    size_t size = QUANT_TEXT_MAX;
-    length += entries_text(out + length, size - (size_t)length, "scale", quant, quant->scale, NULL);
-    length += entries_text(out + length, size - (size_t)length, "scale_frac_bits", quant, NULL,
-                           quant->scale_frac_bits);
-    entries_text(out + length, size - (size_t)length, "zero_point", quant, quant->zero_point, NULL);
+    for (int parameter = SCALE; parameter <= ZERO_POINT; parameter++)
+        length += entries_text(out + length, (size_t)(QUANT_TEXT_MAX - length), quant,
+                               (enum parameter)parameter);
     return true;
 }
 
@@ -117,15 +129,31 @@ static void complain(const struct job_file *file, const struct job *job,
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
 }
 
-static void json_side(struct jsonw *w, const char *key, const char *path,
+/* One of a job's tensors; `header` is null where nothing is known of it. */
+static void json_side(struct jsonw *w, const char *key, const struct tensor_ref *ref,
                       const struct npy_header *header)
 {
     jsonw_object_begin(w, key);
-    jsonw_string(w, "file", path);
+    jsonw_string(w, "file", ref->file);
+    if (ref->params)
+        jsonw_string(w, "params", ref->params);
+    if (ref->update)
+        jsonw_bool(w, "update", true);
     if (header) {
         jsonw_string(w, "dtype", dtype_of_header(header)->name);
         print_json_shape(w, "shape", header->rank, header->shape);
+        jsonw_uint(w, "bytes", header->data_size);
     }
+    jsonw_object_end(w);
+}
+
+/* The protocol has no code for a job that it never saw. */
+static void json_skipped(struct jsonw *w, const struct fault *fault)
+{
+    jsonw_object_begin(w, "error");
+    jsonw_string(w, "name", "SKIPPED");
+    jsonw_string(w, "pointer", fault->pointer);
+    jsonw_string(w, "message", fault->text);
     jsonw_object_end(w);
 }
 
@@ -143,8 +171,8 @@ void report_json(const struct job_file *file, const struct job *job, const struc
     jsonw_uint(&w, "exit", outcome->exit);
     if (outcome->described)
         jsonw_string(&w, "type", element_type_name(outcome->type));
-    json_side(&w, "src", job->src.file, outcome->described ? &outcome->src : NULL);
-    json_side(&w, "dst", job->dst.file, outcome->described ? &outcome->dst : NULL);
+    json_side(&w, "src", &job->src, outcome->described ? &outcome->src : NULL);
+    json_side(&w, "dst", &job->dst, outcome->described ? &outcome->dst : NULL);
     if (outcome->moved)
         job_result_write(&w, "result", &outcome->result);
     if (outcome->compared) {
@@ -154,7 +182,9 @@ void report_json(const struct job_file *file, const struct job *job, const struc
         difference_json(&w, "difference", &outcome->difference);
         jsonw_object_end(&w);
     }
-    if (outcome->fault.code != FAULT_NONE)
+    if (outcome->skipped)
+        json_skipped(&w, &outcome->fault);
+    else if (outcome->fault.code != FAULT_NONE)
         print_json_fault(&w, "error", &outcome->fault);
     jsonw_object_end(&w);
     print_json(&w);

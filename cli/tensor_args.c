@@ -88,7 +88,7 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
         options_uint(options, "offset", 0, INT64_MAX, &header.data_offset))
         return -1;
     if (tensor_file_set_raw(file, &header, NULL, &fault)) {
-        print_failure(&style, NULL, &fault);
+        print_file_failure(&style, file->path, &fault);
         return -1;
     }
     return 0;
@@ -102,7 +102,7 @@ enum exit_code tensor_args_open(const struct options *options, char *path, struc
     if (tensor_args_format(options, path, &npy))
         return EXIT_CODE_INVALID;
     if (tensor_file_open(file, path, npy, &fault))
-        return print_failure(&style, NULL, &fault);
+        return print_file_failure(&style, path, &fault);
     if (check_raw_options(options, path, npy) || (!npy && describe_raw(options, file))) {
         tensor_file_close(file);
         return EXIT_CODE_INVALID;

@@ -80,7 +80,9 @@ int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struc
         struct stat stat_now;
         if (error == ENXIO && stat(path, &stat_now) == 0)
             return refuse_kind(file, stat_now.st_mode, fault);
-        return fault_set(fault, FAULT_BAD_DESCRIPTOR, NULL, "%s: %s", file->shown, strerror(error));
+        return fault_set(fault,
+                         exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
+                         "%s: %s", file->shown, strerror(error));
     }
     if (fstat(file->fd, &file->stat)) {
         fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
@@ -161,6 +163,11 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
                          file->shown, left, header->data_offset, span,
                          print_shape(shape, header->rank, header->shape), header->item_size);
     return 0;
+}
+
+uint64_t tensor_file_content(const struct tensor_file *file)
+{
+    return (uint64_t)file->stat.st_size - (file->npy ? file->header.data_offset : 0);
 }
 
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc)

@@ -43,6 +43,9 @@ void tensor_file_close(struct tensor_file *file);
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
 
+/** Bytes of the file but for a .npy's header. */
+uint64_t tensor_file_content(const struct tensor_file *file);
+
 /** Sets rank, shape and strides of a description to those of the file. */
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc);
 

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "seam.h"
 #include "service.h"
+
+enum { DESCRIPTORS_NEEDED = 16 }; /* by a loop, a service and a job */
 
 struct service_thread {
     uv_loop_t loop;
@@ -64,11 +67,31 @@ static void dismantle(struct service_thread *self)
     free(self);
 }
 
+/* libuv aborts where it finds no descriptors for its signal pipe: returns 0 or -errno before. */
+static int check_descriptors(void)
+{
+    int fds[DESCRIPTORS_NEEDED], count = 0, error = 0;
+
+    while (count < DESCRIPTORS_NEEDED && error == 0) {
+        fds[count] = eventfd(0, EFD_CLOEXEC);
+        if (fds[count] < 0)
+            error = -errno;
+        else
+            count++;
+    }
+    while (count > 0)
+        close(fds[--count]);
+    return error;
+}
+
 static int create(const struct config *config, struct service_thread **out)
 {
-    struct service_thread *self = seam.calloc(1, sizeof *self);
-    int error;
+    struct service_thread *self;
+    int error = check_descriptors();
 
+    if (error < 0)
+        return error;
+    self = seam.calloc(1, sizeof *self);
     if (!self)
         return -ENOMEM;
     error = uv_loop_init(&self->loop);

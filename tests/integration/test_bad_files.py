@@ -138,7 +138,7 @@ class Output(Case):
 
     def test_directory_missing(self):
         self.assert_refused(mov(dst="no/out.npy"), "/dst/file", "dst.file: no/out.npy",
-                            "No such file or directory")
+                            "the directory no must exist: No such file or directory")
         self.assert_refused(mov(dst="in.npy/out.npy"), "/dst/file", "Not a directory")
         self.assert_refused(mov(dst={"file": "o.npy", "params": "no/p.json"}), "/dst/params",
                             "dst.params: no/p.json")
@@ -244,6 +244,31 @@ class Place(Case):
         self.move(mov())
         self.assertTrue(os.path.islink(self.path("out.npy")))
         self.assertEqual(self.read("there/real.npy"), self.result)
+
+    def test_follows_links_to_what_is_not_there(self):
+        os.mkdir(self.path("there"))
+        os.symlink("there/second.npy", self.path("out.npy"))
+        os.symlink(self.path("there/real.npy"), self.path("there/second.npy"))
+        for command in (("run", self.write("job.json", mov())),
+                        ("gen", "out.npy", "--shape", "4", "--dtype", "int8")):
+            self.ctl(*command, code=0)
+            self.assertTrue(os.path.islink(self.path("out.npy")))
+            self.assertTrue(os.path.islink(self.path("there/second.npy")))
+            os.remove(self.path("there/real.npy"))
+
+    def test_links_in_a_circle(self):
+        os.symlink("b.npy", self.path("a.npy"))
+        os.symlink("a.npy", self.path("b.npy"))
+        self.assert_refused(mov(dst="a.npy"), "/dst/file", "Too many levels of symbolic links")
+
+    def test_a_replaced_file_keeps_its_permissions(self):
+        self.write("out.npy", b"before")
+        for command in (("run", self.write("job.json", mov())),
+                        ("gen", "-f", "out.npy", "--shape", "4", "--dtype", "int8")):
+            for mode in (0o600, 0o444, 0o666):
+                os.chmod(self.path("out.npy"), mode)
+                self.ctl(*command, code=0)
+                self.assertEqual(os.stat(self.path("out.npy")).st_mode & 0o777, mode)
 
     def test_permissions_follow_the_umask(self):
         old = os.umask(0o027)

@@ -231,7 +231,8 @@ class Cfg(Case):
                                 "cfg.perm_dim")
 
     def test_overlapping_destination(self):
-        self.assert_refused(mov(dst="out.bin", dst_mem_stride=[1, 1, 1]), "/dst")
+        self.assert_refused(mov(dst="out.bin", dst_mem_stride=[1, 1, 1]), "/cfg/dst_mem_stride",
+                            "overlap")
 
     def test_gaps_in_a_new_npy(self):
         self.assert_refused(mov(dst_mem_stride=[16, 4, 1]), "/cfg/dst_mem_stride/0",
@@ -239,7 +240,7 @@ class Cfg(Case):
         self.assert_refused(mov(dst={"file": "o.npy", "strides": [12, 4, 1]}), "/dst/strides")
 
     def test_larger_than_can_be(self):
-        self.assert_refused(mov(dst_offset=[2**32 - 2, 0, 0]), "/dst")
+        self.assert_refused(mov(dst_offset=[2**32 - 2, 0, 0]), "/cfg/dst_offset/0")
         self.assert_refused(mov(dst="o.bin", dst_mem_stride=[2**31 - 1, 2**31 - 1, 1]), "/dst")
 
 

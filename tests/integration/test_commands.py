@@ -211,6 +211,7 @@ class Show(Case):
         self.write("x.npy", b"hello")
         self.assertRegex(self.ctl("show", "x.npy", code=2).err, r"^mlictl: x\.npy: ")
         self.assertIn("No such file", self.ctl("show", "y.npy", code=2).err)
+        self.assertEqual(self.ctl("show", "y.npy", "--json", code=2).json[0]["file"], "y.npy")
         self.assertIn("a directory", self.ctl("show", ".", code=2).err)
         fact = self.ctl("show", "x.npy", "--json", code=2).json[0]
         self.assertEqual(fact["exit"], 2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is not there, goes away, takes too long or is cancelled; nothing is ever left behind."""
+import fcntl
 import json
 import os
 import resource
@@ -215,12 +216,85 @@ class Interrupted(Case):
         self.finish(process, json.dumps(mov()).encode(), code=0)
 
     def test_no_descriptors_to_spare(self):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7))
-        result = self.ctl("submit", "-s", self.daemon.socket, self.write("job.json", mov()),
-                          preexec_fn=limit)
-        self.assertIn(result.code, (1, 2))
-        self.assertIn("Too many open files", result.err)
+        self.write("job.json", mov())
+        for count in (6, 7):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+            result = self.ctl("submit", "-s", self.daemon.socket, "job.json", preexec_fn=limit,
+                              code=1)
+            self.assertIn("Too many open files", result.err)
         self.assert_nothing_happened()
+
+
+class Closed(Case):
+    """Standard streams and descriptors that are not there."""
+
+    def closing(self, *fds):
+        def close():
+            for fd in fds:
+                os.close(fd)
+        return close
+
+    def test_standard_streams(self):
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        result = self.ctl("run", "-", preexec_fn=self.closing(0), code=2)
+        self.assertEqual(result.err, "mlictl: stdin: it is closed\n")
+        self.ctl("run", "job.json", preexec_fn=self.closing(0), code=0)
+        result = self.ctl("run", "job.json", preexec_fn=self.closing(1), code=1)
+        self.assertIn("standard output: Bad file descriptor", result.err)
+        for fds in ((0, 1), (0, 1, 2)):
+            self.ctl("run", "job.json", preexec_fn=self.closing(*fds), code=1)
+
+    def test_standard_input_twice(self):
+        self.assertIn("standard input given twice", self.ctl("run", "-", "-", code=2).err)
+
+    def test_few_descriptors(self):
+        self.write_npy("in.npy")
+        self.write("golden.bin", ramp(24))
+        self.write("job.json", mov(dst={"file": "out.npy", "params": "p.json"},
+                                   expect={"file": "golden.bin"}))
+        codes = []
+        for count in range(6, 34):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+            result = self.start("run", "job.json", preexec_fn=limit)
+            out, err = result.communicate(timeout=PATIENCE)
+            codes.append(result.returncode)
+            if result.returncode:
+                self.assertRegex(err, rb"Too many open files|too few file descriptors")
+        self.assertEqual(sorted(codes, reverse=True), codes)
+        self.assertEqual(set(codes), {0, 1})
+
+
+class Turns(Case):
+    """Updates of one file."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("both.npy", "|u1", (8, 4), data=bytes(32))
+        for i in range(8):
+            self.write_npy(f"in{i}.npy", "|u1", (1, 4), data=bytes([i + 1] * 4))
+            self.write(f"{i}.json", [mov(f"in{i}.npy", {"file": "both.npy", "update": True},
+                                         dst_offset=[i, 0])] * 5)
+
+    def test_none_is_lost(self):
+        for command in (("run",), ("submit", "-s", self.daemon.socket)):
+            self.write_npy("both.npy", "|u1", (8, 4), data=bytes(32))
+            for process in [self.start(*command, f"{i}.json") for i in range(8)]:
+                self.finish(process, code=0)
+            self.assertEqual(self.read("both.npy")[128:],
+                             b"".join(bytes([i + 1] * 4) for i in range(8)))
+
+    def test_cancelled_while_another_one_updates(self):
+        with open(self.path("both.npy")) as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.ctl("validate", "0.json", code=0)
+            process = self.start("run", "0.json")
+            self.assertTrue(wait_for(lambda: self.path("both.npy") in open_files(process.pid)))
+            time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            self.assertIn("cancelled", self.finish(process, code=4).err)
+        self.assertEqual(self.read("both.npy")[128:], bytes(32))
+        self.ctl("run", "0.json", code=0)
 
 
 class Concurrent(Case):

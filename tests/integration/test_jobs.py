@@ -22,8 +22,8 @@ class OneJob(Case):
         self.assertEqual(fact, {
             "file": "job.json", "pointer": "", "name": "turn", "op": "mov", "state": "done",
             "exit": 0, "type": "fx16",
-            "src": {"file": "in.npy", "dtype": "int16", "shape": [2, 3, 4]},
-            "dst": {"file": "out.npy", "dtype": "int16", "shape": [4, 2, 3]},
+            "src": {"file": "in.npy", "dtype": "int16", "shape": [2, 3, 4], "bytes": 48},
+            "dst": {"file": "out.npy", "dtype": "int16", "shape": [4, 2, 3], "bytes": 48},
             "result": {"dst": {"type": "fx16", "shape": [4, 2, 3], "strides": [6, 3, 1],
                                "frac_bits": 0}}})
 
@@ -154,6 +154,13 @@ class Update(Case):
         self.assert_refused(mov(dst=dict(dst, file="no.npy")), "/dst/file", "No such file")
         self.write_npy("in.npy", "|i1", (2, 2))
         self.assert_refused(mov(dst=dst), "/dst/file", "holds uint8, the source int8")
+        self.write_npy("in.npy", "|u1", (2, 3, 4))
+        self.write("both.bin", bytes(24))
+        for shape in ([2, 3, 3], [2, 2, 4], [1, 3, 4]):
+            self.assert_refused(mov(dst={"file": "both.bin", "update": True, "shape": shape}),
+                                "/cfg/dst_offset/" + str([d for d in range(3)
+                                                          if shape[d] < d + 2][0]),
+                                "the result ends at", "the tensor to update at")
         self.write_npy("in.npy", "|u1", (4,))
         self.assert_refused(mov(dst=dst), "/dst/file", "has 2 dimensions, the source 1")
         self.write("both.bin", bytes(10))
@@ -270,7 +277,12 @@ class Expect(Case):
         self.write("golden.bin", ramp(6))
         self.move(job)
         self.write("golden.bin", ramp(7))
-        self.assert_refused(job, "/expect/file", "7 B, the output will have 6 B")
+        for command in ("validate", "run"):
+            result = self.ctl(command, "--json", "job.json", code=1)
+            self.assertIn("/expect: sizes differ: 6 B in out.npy, 7 B in golden.bin", result.err)
+            self.assertEqual(result.json[0]["state"], "mismatch")
+        self.assertEqual(result.json[0]["expect"]["difference"],
+                         {"kind": "size", "a": {"bytes": 6}, "b": {"bytes": 7}})
 
     def test_refusals(self):
         self.assert_refused(self.job(), "/expect/file", "golden.npy: No such file")
@@ -352,6 +364,29 @@ class SeveralJobs(Case):
         self.run_all([self.job(f"j{i}", after=[f"j{i + 1}"] if i < 299 else None)
                       for i in range(300)], "-q")
         self.assertTrue(self.exists("j0.npy"))
+
+    def test_json_tells_what_the_job_says(self):
+        self.write_npy("both.npy", "|u1", (6,))
+        self.write("job.json", mov(dst={"file": "both.npy", "update": True, "params": "p.json"}))
+        for command in ("validate", "run"):
+            fact = self.ctl(command, "--json", "job.json", code=0).json[0]
+            self.assertEqual(fact["src"], {"file": "in.npy", "dtype": "uint8", "shape": [4],
+                                           "bytes": 4})
+            self.assertEqual(fact["dst"], {"file": "both.npy", "params": "p.json", "update": True,
+                                           "dtype": "uint8", "shape": [6], "bytes": 6})
+
+    def test_skipped_has_a_name_of_its_own(self):
+        self.write("job.json", [mov("no.npy", name="a"), mov(name="b", after=["a"])])
+        error = self.ctl("run", "--json", "job.json", code=2).json[1]["error"]
+        self.assertEqual((error["name"], error["pointer"]), ("SKIPPED", "/1/after/0"))
+        self.assertNotIn("code", error)
+
+    def test_validate_follows_links_to_what_is_not_there_yet(self):
+        os.symlink("real.npy", self.path("link.npy"))
+        self.write("job.json", [mov(dst="link.npy"), mov("real.npy", "out.npy")])
+        for command in ("validate", "run"):
+            self.ctl(command, "job.json", code=0)
+        self.assert_refused(mov(dst={"file": "x.npy", "params": "./x.npy"}), "/dst/params")
 
     def test_validate_knows_what_earlier_jobs_write(self):
         jobs = [self.job("a"), {"name": "b", "src": {"file": "in.npy"}, "cfg": {"offset": [2]},
