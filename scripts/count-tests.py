@@ -65,11 +65,12 @@ def main():
             ok, bad, skipped = cases(test)
             passed += ok
             failed += bad
-            skips += [(log.parent.parent.name, test["name"], *skip) for skip in skipped]
+            run = f"{log.parent.parent.name}/{log.stem}"
+            skips += [(run, test["name"], *skip) for skip in skipped]
             if bad:
-                print(f"failed: {log.parent.parent.name}: {test['name']} ({test['result']})")
-    for tree, test, name, why in skips:
-        print(f"skipped: {tree}: {test}: {name}: {why}")
+                print(f"failed: {run}: {test['name']} ({test['result']})")
+    for run, test, name, why in skips:
+        print(f"skipped: {run}: {test}: {name}: {why or 'its log says why'}")
     print(f"{passed} passed, {failed} failed, {len(skips)} skipped")
     return 0 if passed and not failed else 1
 

@@ -149,7 +149,11 @@ class Output(Case):
         self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
 
     def test_directory_that_takes_no_files(self):
-        for name in ("/proc/out.npy", "/sys/out.npy"):
+        # A container may be without either; then it is a directory like any other.
+        mounted = [name for name in ("/proc", "/sys") if os.path.ismount(name)]
+        if not mounted:
+            self.skipTest("neither /proc nor /sys is mounted")
+        for name in (directory + "/out.npy" for directory in mounted):
             self.assert_refused(mov(dst=name), "/dst/file", name + ": cannot be created")
 
     def test_read_only_directory(self):

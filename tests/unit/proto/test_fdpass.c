@@ -199,6 +199,7 @@ static void test_too_many(void **state)
 static void test_no_more_files(void **state)
 {
     struct pair *pair = *state;
+    const char *preload;
     struct rlimit old, low;
     int sent[4], got[PROTO_FDS_MAX];
     size_t count = 7, open_before;
@@ -215,7 +216,8 @@ static void test_no_more_files(void **state)
     status = fd_recv(pair->b, buffer, sizeof buffer, got, &count);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     fd_close_all(sent, 4);
-    if (count == 4) { /* valgrind only pretends to set the limit */
+    preload = getenv("LD_PRELOAD");
+    if (count == 4 && preload && strstr(preload, "vgpreload")) { /* it only pretends to limit */
         fd_close_all(got, count);
         skip();
     }
