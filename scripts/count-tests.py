@@ -4,6 +4,7 @@
 
     count-tests.py [--failed-steps N] BUILD_TREE...
 
+A tree is named once for each run of meson test in it; a run that left no log has failed.
 A cmocka or unittest program counts as many cases as it says it ran; anything else counts as one.
 Exit 0 where cases ran and none failed.
 """
@@ -59,6 +60,10 @@ def main():
     skips = []
     logs = [log for tree in dict.fromkeys(options.trees)
             for log in sorted(pathlib.Path(tree, "meson-logs").glob("*.json"))]
+    missing = len(options.trees) - len(logs)
+    if missing > 0:
+        print(f"failed: {missing} runs of meson test left no log")
+        failed += missing
     for log in logs:
         for line in log.read_text().splitlines():
             test = json.loads(line)
