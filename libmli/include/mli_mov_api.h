@@ -95,6 +95,11 @@ typedef struct _mli_mov_handle_t {
  * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters: dim >= rank, arrays null, short or
  *                                         overlapping, pointer options mixed, sharing impossible
  * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address off its element boundary
+ * @retval MLI_STATUS_DMA_ERROR            a DMA channel failed under way: dst's fields are as they
+ *                                         were, what is written of its data is unknown
+ *
+ * With an engine that is a device, a free channel moves what is not tiny; where none is free, and
+ * inside a completion callback, the caller does. Never fails for want of a channel.
  *
  * Thread-safe for tensors no other thread writes.
  */
@@ -167,22 +172,32 @@ mli_status mli_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *si
  *
  * A prepared transfer may be started again and again once it is done. release is legal in every
  * state but running. A call in the wrong state, or with a handle that was released or never
- * acquired, is refused with MLI_STATUS_ARGUMENT_ERROR and changes nothing.
+ * acquired, is refused with MLI_STATUS_ARGUMENT_ERROR and changes nothing. isdone, wait and
+ * synchronise may be called from any thread while a callback starts the handle again; they then
+ * speak of whichever transfer they meet.
+ *
+ * Where a transfer over several channels fails, the first error in the order of the destination's
+ * rows is its status: parts behind it are stopped, parts before it go on to their end.
  */
 
 /**
  * Gives channels [ch_offset, ch_offset + num_ch) to the library for its exclusive use, in place of
  * those it had. num_ch 0 takes all away. Before the first call the pool is empty: acquiring fails,
- * synchronous moves work.
+ * synchronous moves work. With the threads engine this is where threads are made and ended.
  *
  * @retval MLI_STATUS_OK             the pool has these channels, all free
- * @retval MLI_STATUS_ARGUMENT_ERROR a negative number, a channel beyond MLI_MOV_MAX_CHANNELS, or
- *                                   a handle that is still out
+ * @retval MLI_STATUS_ARGUMENT_ERROR a negative number, a channel that the engine does not have, a
+ *                                   handle that is still out, another thread is changing the pool
+ *                                   too, or the caller is a completion callback
+ * @retval MLI_STATUS_NOT_ENGH_MEM   the system has no resources for a channel; the pool is as it
+ *                                   was
  */
 mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch);
 
 /**
  * Claims num_ch neighbouring channels, all or none, without ever waiting. One is the usual number.
+ * A transfer is split over several, on rows and cache lines of the destination, so that each has
+ * as many bytes to move; parts are never smaller than what is worth a channel.
  *
  * @retval MLI_STATUS_OK             *h owns the channels until mli_mov_release_handle()
  * @retval MLI_STATUS_NOT_ENGH_MEM   no run of num_ch free channels; *h is untouched
@@ -211,10 +226,11 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
 
 /**
  * Registers what to call when a transfer of this handle is done: cb(cookie), exactly once for each
- * start, also when the transfer fails, after mli_mov_isdone() has become true. It runs on the
- * thread that completes the transfer; with the inline engine that is the one inside
- * mli_mov_start(). It may prepare and start transfers, on this handle too (they complete after it
- * has returned), but not wait. A null cb unregisters. Register before start.
+ * start, also when the transfer fails or is cancelled, after mli_mov_isdone() has become true. It
+ * runs on the thread that completes the transfer: the one inside mli_mov_start() with the inline
+ * engine and for tiny transfers, else one of the engine's. It may prepare and start transfers, on
+ * this handle too (those may complete only after it has returned), and release, but not wait or
+ * synchronise. A null cb unregisters. Register before start.
  *
  * @retval MLI_STATUS_OK             registered until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
@@ -238,16 +254,125 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
 bool mli_mov_isdone(mli_mov_handle_t *h);
 
 /**
- * Returns when the started transfer is complete, with its status.
+ * Returns when the started transfer is done, with its status. Sleeps meanwhile.
  *
  * @retval MLI_STATUS_OK             complete
+ * @retval MLI_STATUS_CANCELLED      it was cancelled; what is written of the destination is unknown
+ * @retval MLI_STATUS_DMA_ERROR      a channel failed; mli_mov_get_status() says where
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale or nothing was started on it, or the caller
  *                                   is a completion callback; never hangs for these
  */
 mli_status mli_mov_wait(mli_mov_handle_t *h);
 
-/** Name of the engine behind the pool, "inline" by default (extension). Static storage. */
+/*
+ * Extensions: nothing below is in the spec or in embARC MLI.
+ */
+
+/** Where a handle's transfer is. */
+typedef enum _mli_mov_stage {
+    MLI_MOV_CLAIMED = 0, /**< nothing is prepared */
+    MLI_MOV_PREPARED,    /**< prepared, not started since */
+    MLI_MOV_RUNNING,     /**< started */
+    MLI_MOV_DONE,        /**< over; `code` says how */
+    MLI_MOV_STAGE_LARGE_ENUM = 0x02000000
+} mli_mov_stage;
+
+/** What mli_mov_get_status() tells. */
+typedef struct _mli_mov_status_t {
+    mli_mov_stage stage;
+    mli_status code;      /**< MLI_STATUS_OK until the transfer is done, then its status */
+    uint64_t bytes;       /**< written so far for sure; all of them when it is complete */
+    uint64_t bytes_total; /**< of the prepared transfer */
+    /* Where a failed or cancelled one stopped first, in the order of the destination's rows: */
+    uint32_t channel;    /**< this channel's part failed */
+    uint32_t descriptor; /**< in this descriptor: 0 the copy, from 1 on the zero fills */
+    uint64_t row;        /**< in this row of it */
+} mli_mov_status_t;
+
+/**
+ * Tells where a handle's transfer is, without waiting.
+ *
+ * @retval MLI_STATUS_OK             *status is filled
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, or h is stale; *status is untouched
+ */
+mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *status);
+
+/**
+ * Asks for a started transfer to be given up. Returns at once: the transfer is done, with its
+ * callback, a little later, with MLI_STATUS_CANCELLED or as it happened to end. A transfer that is
+ * done already is left as it is.
+ *
+ * @retval MLI_STATUS_OK             asked, or it was done
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale or nothing was started on it
+ */
+mli_status mli_mov_cancel(mli_mov_handle_t *h);
+
+/**
+ * Returns when nothing of the handle's last transfer goes on any more: it is done, its channels
+ * rest, and its callback has returned, with what that may have started on the same handle. After
+ * this the memory of the tensors, and what the callback uses, may go away.
+ *
+ * @retval MLI_STATUS_OK             at rest (also where nothing was ever started)
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or the caller is a completion callback
+ */
+mli_status mli_mov_synchronise(mli_mov_handle_t *h);
+
+/** What a channel has done since it joined the pool. */
+typedef struct _mli_mov_channel_stats {
+    uint64_t submitted; /**< transfers, or parts of such over several channels */
+    uint64_t completed; /**< of them: done without an error */
+    uint64_t failed;    /**< of them: ended by an error */
+    uint64_t cancelled; /**< of them: stopped on demand, or because another part failed */
+    uint64_t bytes;     /**< written by completed ones, and for sure by others */
+    uint64_t rows;      /**< contiguous runs of bytes in completed ones */
+    uint64_t busy_ns;   /**< spent moving; 0 where the build has no clock */
+    uint64_t
+        queue_high_water; /**< most descriptors (copies and fills) it had before it at a time */
+} mli_mov_channel_stats;
+
+/**
+ * Reads the statistics of channel 0 .. MLI_MOV_MAX_CHANNELS - 1; zeros for one that was never in
+ * the pool. submitted - completed - failed - cancelled transfers are under way.
+ *
+ * @retval MLI_STATUS_OK             *stats is filled
+ * @retval MLI_STATUS_ARGUMENT_ERROR no such channel, or null stats
+ *
+ * Thread-safe, also while the channel works: the counters are of one moment.
+ */
+mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats);
+
+/**
+ * Chooses the engine behind the pool: "NAME" or "NAME:OPTION[,OPTION]...", options as "key=number".
+ *
+ *   threads  (default on hosts) every channel is a thread that sleeps when idle
+ *   inline   (default elsewhere) the thread that starts a transfer moves it: no threads at all
+ *   fault    wraps another engine and makes its channels fail, as in "fault:threads,seed=7,fail=3":
+ *            the word without '=' is the engine, options that fault does not know are passed on
+ *
+ * Every engine takes `tiny=BYTES`: transfers up to that size are moved by the thread that starts
+ * them. docs/library.md lists the other options. Options not given have their default again.
+ *
+ * @retval MLI_STATUS_OK             the pool, which is empty, has this engine
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, no such engine or option, no device, or the pool is not
+ *                                   empty (mli_mov_set_num_dma_ch(0, 0) empties it)
+ */
+mli_status mli_mov_set_engine(const char *spec);
+
+/** Name of the engine behind the pool, without options. Static storage. */
 const char *mli_mov_engine_name(void);
+
+/** Name of the index-th engine there is; null behind the last one. Static storage. */
+const char *mli_mov_engine_at(int index);
+
+/**
+ * Drives the channels of an engine without interrupts, where completions are awaited by callback
+ * alone (isdone, wait and synchronise do it for their own handle). Returns how many descriptors
+ * were completed; always 0 with an engine that needs no such help. Any thread, also an interrupt.
+ */
+uint32_t mli_mov_poll(void);
+
+/** Does the engine make progress only inside mli_mov_poll(), isdone, wait and synchronise? */
+bool mli_mov_is_polled(void);
 
 #pragma GCC visibility pop
 

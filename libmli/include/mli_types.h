@@ -52,7 +52,9 @@ extern "C" {
     X(RANK_MISMATCH, 11, "ranks do not agree (reserved by embARC MLI)")                            \
     X(TYPE_MISMATCH, 12, "the element type is not the one the kernel is for")                      \
     X(MEM_BANK_MISMATCH, 13, "a kernel operand lies outside the vector memory of the profile")     \
-    X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")
+    X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")                          \
+    X(CANCELLED, 15, "the transfer was cancelled before it was complete (ours)")                   \
+    X(DMA_ERROR, 16, "a DMA channel failed, the transfer is incomplete (ours)")
 
 /** Result of every function that can be refused. */
 typedef enum _mli_status {

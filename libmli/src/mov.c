@@ -2,25 +2,45 @@
 /* mli_mov_*: the synchronous move, and a handle's life. */
 #include "bytes.h"
 #include "dma/pool.h"
+#include "dma/run.h"
 #include "error.h"
 #include "exec/exec.h"
 #include "mli_mov_api.h"
 #include "tensor.h"
 #include "transfer.h"
 
-_Static_assert(sizeof(struct plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
+_Static_assert(sizeof(struct mli_plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
                "a handle holds a whole plan");
+
+/* On a channel of a device, where there is one to be had. False: the caller has to move. */
+static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
+{
+    struct claim claim;
+    struct slot *slot;
+
+    if (run_in_callback() || !pool_try_claim(&claim))
+        return false;
+    slot = run_slot(claim.first);
+    run_start(&claim, plan);
+    (void)run_wait(&claim, slot); /* a build that cannot sleep has polled devices only */
+    *status = run_result(slot);
+    (void)pool_release(&claim);
+    return true;
+}
 
 mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     struct transfer transfer;
-    struct plan plan;
-    const mli_status status = transfer_check(&transfer, src, cfg, dst);
+    struct mli_plan plan;
+    mli_status status = transfer_check(&transfer, src, cfg, dst);
 
     if (status != MLI_STATUS_OK)
         return status;
     transfer_plan(&transfer, src, dst, &plan);
-    exec_run(&plan);
+    if (plan.bytes <= pool_sync_limit() || !run_on_channel(&plan, &status))
+        exec_run(&plan);
+    if (status != MLI_STATUS_OK)
+        return refuse(status, "dst", ": a DMA channel failed while it was written");
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
     quant_apply(&transfer.quant, dst);
     return MLI_STATUS_OK;
@@ -46,11 +66,6 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
     transfer_set_layout(&geometry, src->el_type, dst);
     dst->data.capacity = (uint32_t)geometry.written.end;
     return MLI_STATUS_OK;
-}
-
-mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)
-{
-    return pool_resize(ch_offset, num_ch);
 }
 
 mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
@@ -91,7 +106,7 @@ static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *cla
 
     if (status != MLI_STATUS_OK)
         return status;
-    if (pool_state(*slot) == SLOT_RUNNING)
+    if (run_state(*slot) == SLOT_RUNNING)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
     return MLI_STATUS_OK;
 }
@@ -115,7 +130,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
     struct transfer transfer;
     struct claim claim;
     struct slot *slot;
-    struct plan plan;
+    struct mli_plan plan;
     mli_status status = find_resting_slot(h, &claim, &slot);
 
     if (status == MLI_STATUS_OK)
@@ -125,7 +140,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
     transfer_plan(&transfer, src, dst, &plan);
     copy_bytes(h->plan, &plan, plan_size(&plan));
     h->prepared = h->generation;
-    atomic_store(&slot->state, SLOT_IDLE); /* the transfer before this one is history */
+    run_forget(slot);
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
     quant_apply(&transfer.quant, dst);
     return MLI_STATUS_OK;
@@ -144,11 +159,11 @@ mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), in
     return MLI_STATUS_OK;
 }
 
-/* Puts the handle's plan, kept there as bytes, into the slot that outlives the handle. */
-static void load_plan(struct plan *plan, const mli_mov_handle_t *h)
+/* The handle's plan, which is kept there as bytes. */
+static void load_plan(struct mli_plan *plan, const mli_mov_handle_t *h)
 {
-    copy_bytes(plan, h->plan, offsetof(struct plan, slab));
-    copy_bytes(plan->slab, (const uint8_t *)h->plan + offsetof(struct plan, slab),
+    copy_bytes(plan, h->plan, offsetof(struct mli_plan, slab));
+    copy_bytes(plan->slab, (const uint8_t *)h->plan + offsetof(struct mli_plan, slab),
                plan->slabs * sizeof(plan->slab[0]));
 }
 
@@ -157,6 +172,7 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
 {
     struct claim claim;
     struct slot *slot;
+    struct mli_plan plan;
     const mli_status status = find_resting_slot(h, &claim, &slot);
 
     (void)src;
@@ -166,26 +182,60 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
         return status;
     if (h->prepared != h->generation)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was prepared");
-    load_plan(&slot->plan, h);
-    pool_start(&claim);
+    load_plan(&plan, h);
+    run_start(&claim, &plan);
     return MLI_STATUS_OK;
+}
+
+/* The same for calls that need a transfer, and refuse what never was. */
+static mli_status find_started_slot(const mli_mov_handle_t *h, struct claim *claim,
+                                    struct slot **slot)
+{
+    const mli_status status = find_slot(h, claim, slot);
+
+    if (status == MLI_STATUS_OK && run_state(*slot) == SLOT_IDLE)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
+    return status;
 }
 
 bool mli_mov_isdone(mli_mov_handle_t *h)
 {
-    enum slot_state state;
     struct claim claim;
     struct slot *slot;
 
-    if (find_slot(h, &claim, &slot) != MLI_STATUS_OK)
+    if (find_started_slot(h, &claim, &slot) != MLI_STATUS_OK)
         return false;
-    state = pool_state(slot);
-    if (state == SLOT_IDLE)
-        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
-    return state == SLOT_DONE;
+    return run_poll(&claim, slot) == SLOT_DONE;
+}
+
+static mli_status refuse_in_callback(void)
+{
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
+                  ": a completion callback must not wait, poll mli_mov_isdone() instead");
+}
+
+static mli_status refuse_to_sleep(void)
+{
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
+                  ": its transfer runs elsewhere, and this build cannot sleep");
 }
 
 mli_status mli_mov_wait(mli_mov_handle_t *h)
+{
+    struct claim claim;
+    struct slot *slot;
+    mli_status status = find_slot(h, &claim, &slot);
+
+    if (status == MLI_STATUS_OK && run_in_callback())
+        return refuse_in_callback();
+    if (status == MLI_STATUS_OK)
+        status = find_started_slot(h, &claim, &slot);
+    if (status != MLI_STATUS_OK)
+        return status;
+    return run_wait(&claim, slot) ? run_result(slot) : refuse_to_sleep();
+}
+
+mli_status mli_mov_synchronise(mli_mov_handle_t *h)
 {
     struct claim claim;
     struct slot *slot;
@@ -193,13 +243,41 @@ mli_status mli_mov_wait(mli_mov_handle_t *h)
 
     if (status != MLI_STATUS_OK)
         return status;
-    if (pool_in_callback())
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
-                      ": a completion callback must not wait, poll mli_mov_isdone() instead");
-    if (pool_state(slot) == SLOT_IDLE)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was started");
-    if (!pool_sleep(slot))
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
-                      ": its transfer runs elsewhere, and this build cannot sleep");
-    return slot->status;
+    if (run_in_callback())
+        return refuse_in_callback();
+    return run_synchronise(&claim, slot) ? MLI_STATUS_OK : refuse_to_sleep();
+}
+
+mli_status mli_mov_cancel(mli_mov_handle_t *h)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_started_slot(h, &claim, &slot);
+
+    if (status == MLI_STATUS_OK)
+        run_cancel(slot);
+    return status;
+}
+
+mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *out)
+{
+    mli_mov_status_t told = {.stage = MLI_MOV_CLAIMED, .code = MLI_STATUS_OK};
+    struct mli_plan plan;
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_slot(h, &claim, &slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (!out)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "status", ": null given");
+    if (h->prepared == h->generation) {
+        told.stage = MLI_MOV_PREPARED;
+        load_plan(&plan, h);
+        told.bytes_total = plan.bytes;
+    }
+    (void)run_poll(&claim, slot);
+    run_status(slot, &told);
+    *out = told;
+    return MLI_STATUS_OK;
 }

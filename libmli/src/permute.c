@@ -56,7 +56,7 @@ static mli_status permute(const mli_tensor *in, const mli_permute_cfg *cfg, mli_
                           mli_element_type type)
 {
     struct transfer transfer;
-    struct plan plan;
+    struct mli_plan plan;
     mli_mov_cfg_t mov;
     mli_status status = check_tensors(in, out, type);
 

@@ -9,7 +9,7 @@ struct region {
 };
 
 /* Inserts a loop so that destination steps fall; one iteration is no loop. */
-static void box_add_loop(struct copy_box *box, struct copy_loop loop)
+static void box_add_loop(struct mli_copy_box *box, struct mli_copy_loop loop)
 {
     size_t at = box->loops;
 
@@ -22,18 +22,18 @@ static void box_add_loop(struct copy_box *box, struct copy_loop loop)
 }
 
 /* Merges neighbours that step as one loop would, then the innermost loop into the run. */
-static void box_merge(struct copy_box *box)
+static void box_merge(struct mli_copy_box *box)
 {
     size_t kept = 0;
 
     for (size_t i = 1; i < box->loops; i++) {
-        struct copy_loop *outer = &box->loop[kept];
-        const struct copy_loop *inner = &box->loop[i];
+        struct mli_copy_loop *outer = &box->loop[kept];
+        const struct mli_copy_loop *inner = &box->loop[i];
 
         if (outer->dst_step == inner->count * inner->dst_step &&
             outer->src_step == inner->count * inner->src_step)
-            *outer =
-                (struct copy_loop){outer->count * inner->count, inner->src_step, inner->dst_step};
+            *outer = (struct mli_copy_loop){outer->count * inner->count, inner->src_step,
+                                            inner->dst_step};
         else
             box->loop[++kept] = *inner;
     }
@@ -45,7 +45,7 @@ static void box_merge(struct copy_box *box)
     }
 }
 
-static void build_box(struct copy_box *box, const struct geometry *g, const uint8_t *src,
+static void build_box(struct mli_copy_box *box, const struct geometry *g, const uint8_t *src,
                       uint8_t *dst)
 {
     box->src = src;
@@ -59,18 +59,18 @@ static void build_box(struct copy_box *box, const struct geometry *g, const uint
 
         box->src += a->first * a->src_stride * g->elem;
         box->dst += (a->dst_offset + a->lo) * a->dst_stride * g->elem;
-        box_add_loop(box, (struct copy_loop){a->hi - a->lo, a->step * a->src_stride * g->elem,
-                                             a->dst_stride * g->elem});
+        box_add_loop(box, (struct mli_copy_loop){a->hi - a->lo, a->step * a->src_stride * g->elem,
+                                                 a->dst_stride * g->elem});
     }
     box_merge(box);
 }
 
 /* A slab is a box that reads nothing: with equal steps on both sides it merges the same way. */
-static void add_slab(struct plan *plan, const struct geometry *g, const struct region *region,
+static void add_slab(struct mli_plan *plan, const struct geometry *g, const struct region *region,
                      uint8_t *dst)
 {
-    struct fill_slab *slab = &plan->slab[plan->slabs++];
-    struct copy_box box;
+    struct mli_fill_slab *slab = &plan->slab[plan->slabs++];
+    struct mli_copy_box box;
 
     box.run = g->elem;
     box.loops = 0;
@@ -80,13 +80,13 @@ static void add_slab(struct plan *plan, const struct geometry *g, const struct r
         const size_t step = a->dst_stride * g->elem;
 
         slab->dst += (a->dst_offset + region->begin[d]) * step;
-        box_add_loop(&box, (struct copy_loop){region->end[d] - region->begin[d], step, step});
+        box_add_loop(&box, (struct mli_copy_loop){region->end[d] - region->begin[d], step, step});
     }
     box_merge(&box);
     slab->run = box.run;
     slab->loops = box.loops;
     for (size_t i = 0; i < box.loops; i++)
-        slab->loop[i] = (struct fill_loop){box.loop[i].count, box.loop[i].dst_step};
+        slab->loop[i] = (struct mli_fill_loop){box.loop[i].count, box.loop[i].dst_step};
 }
 
 /*
@@ -94,7 +94,7 @@ static void add_slab(struct plan *plan, const struct geometry *g, const struct r
  * the first slabs are the long ones: what is left after both ends of a dimension are cut is
  * narrower for all that follow. What is left in the end is the copy box.
  */
-static void build_slabs(struct plan *plan, const struct geometry *g, uint8_t *dst)
+static void build_slabs(struct mli_plan *plan, const struct geometry *g, uint8_t *dst)
 {
     const struct axis *by_dst[MLI_MAX_RANK];
     struct region rest;
@@ -124,7 +124,7 @@ static void build_slabs(struct plan *plan, const struct geometry *g, uint8_t *ds
     }
 }
 
-void plan_build(struct plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst)
+void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst)
 {
     plan->slabs = 0;
     plan->bytes = g->elem;

@@ -1,64 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transfer plan: all an engine needs to know of a move. One copy box (a nest of strided loops
- * around a run of contiguous bytes) and up to two zero-fill slabs per dimension, all disjoint, in
- * bytes and pointers. Whoever executes a plan knows nothing of tensors; whoever builds one touches
- * no data. Once built it never changes, and it may be copied as bytes.
- *
- * Loops are ordered from the largest destination step to the smallest. Counts are at least 2,
- * every product of count and step fits a size_t: geometry.c has proven it.
+ * A transfer plan (struct mli_plan, mli_plan.h): all an engine needs to know of a move. One copy
+ * box and up to two zero-fill slabs per dimension, all disjoint, in bytes and pointers. Whoever
+ * executes a plan knows nothing of tensors; whoever builds one touches no data. Once built it never
+ * changes, and it may be copied as bytes.
  */
-#ifndef MLI_PLAN_H
-#define MLI_PLAN_H
+#ifndef MLI_SRC_PLAN_H
+#define MLI_SRC_PLAN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "mli_types.h"
+#include "bytes.h"
+#include "mli_plan.h"
 
 struct geometry;
 
-struct copy_loop {
-    size_t count;
-    size_t src_step, dst_step; /* in bytes */
-};
-
-struct copy_box {
-    const uint8_t *src;
-    uint8_t *dst;
-    size_t run; /* contiguous bytes on both sides; 0: nothing to copy */
-    size_t loops;
-    struct copy_loop loop[MLI_MAX_RANK];
-};
-
-struct fill_loop {
-    size_t count;
-    size_t step; /* in bytes */
-};
-
-struct fill_slab {
-    uint8_t *dst;
-    size_t run; /* contiguous bytes */
-    size_t loops;
-    struct fill_loop loop[MLI_MAX_RANK];
-};
-
-enum { PLAN_SLABS_MAX = 2 * MLI_MAX_RANK };
-
-struct plan {
-    size_t bytes; /* written in all */
-    size_t slabs;
-    struct copy_box box;
-    struct fill_slab slab[PLAN_SLABS_MAX]; /* the first `slabs` are used; keep this last */
-};
-
 /** Plans the move that `g` describes from the tensor data at `src` to that at `dst`. */
-void plan_build(struct plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst);
+void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst);
 
 /** Bytes of the plan that are in use: what a copy of it needs to copy. */
-static inline size_t plan_size(const struct plan *plan)
+static inline size_t plan_size(const struct mli_plan *plan)
 {
-    return offsetof(struct plan, slab) + plan->slabs * sizeof(plan->slab[0]);
+    return offsetof(struct mli_plan, slab) + plan->slabs * sizeof(plan->slab[0]);
 }
 
-#endif /* MLI_PLAN_H */
+/** Copies what is in use. */
+static inline void plan_copy(struct mli_plan *to, const struct mli_plan *from)
+{
+    copy_bytes(to, from, plan_size(from));
+}
+
+/** A slab as a box without a source. */
+static inline struct mli_copy_box slab_box(const struct mli_fill_slab *slab)
+{
+    struct mli_copy_box box = {.dst = slab->dst, .run = slab->run, .loops = slab->loops};
+
+    for (size_t i = 0; i < slab->loops; i++)
+        box.loop[i] = (struct mli_copy_loop){slab->loop[i].count, 0, slab->loop[i].step};
+    return box;
+}
+
+/** Descriptor `index` of a plan: its box, then its slabs. A run of 0: nothing to do. */
+static inline struct mli_copy_box plan_box(const struct mli_plan *plan, uint32_t index)
+{
+    return index == 0 ? plan->box : slab_box(&plan->slab[index - 1]);
+}
+
+/** Runs in a box; of an empty one too. */
+static inline uint64_t box_rows(const struct mli_copy_box *box)
+{
+    uint64_t rows = 1;
+
+    for (size_t i = 0; i < box->loops; i++)
+        rows *= box->loop[i].count;
+    return rows;
+}
+
+#endif /* MLI_SRC_PLAN_H */

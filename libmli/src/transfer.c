@@ -49,7 +49,7 @@ mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
 }
 
 void transfer_plan(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst,
-                   struct plan *plan)
+                   struct mli_plan *plan)
 {
     plan_build(plan, &transfer->geometry, tensor_bytes(src), tensor_bytes(dst));
 }

@@ -26,7 +26,7 @@ mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *sr
 
 /** Plans what was checked. */
 void transfer_plan(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst,
-                   struct plan *plan);
+                   struct mli_plan *plan);
 
 /** Sets rank, shape, strides and element type of the destination. */
 void transfer_set_layout(const struct geometry *geometry, mli_element_type type, mli_tensor *dst);

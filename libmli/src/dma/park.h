@@ -18,14 +18,29 @@
 /* 32-bit systems of today have the call with 64-bit times only. */
 #ifdef SYS_futex
 #define PARK_FUTEX SYS_futex
+struct park_time {
+    long s, ns;
+};
 #else
 #define PARK_FUTEX SYS_futex_time64
+struct park_time {
+    int64_t s, ns;
+};
 #endif
 
 /** Sleeps while *word is `value`; may return early. False: this build cannot sleep. */
 static inline bool park(_Atomic uint32_t *word, uint32_t value)
 {
     syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+    return true;
+}
+
+/** The same for so many nanoseconds at most, below a second. */
+static inline bool park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
+{
+    const struct park_time time = {.ns = ns};
+
+    syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, &time, NULL, 0);
     return true;
 }
 
@@ -41,6 +56,14 @@ static inline bool park(_Atomic uint32_t *word, uint32_t value)
 {
     (void)word;
     (void)value;
+    return false;
+}
+
+static inline bool park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
+{
+    (void)word;
+    (void)value;
+    (void)ns;
     return false;
 }
 

@@ -4,15 +4,19 @@
 #include <stddef.h>
 
 #include "../error.h"
-#include "engine.h"
-#include "park.h"
+#include "engines.h"
+#include "run.h"
 
 /* Low half: free channels. High half: channels that are the library's. */
 static _Atomic uint32_t channels;
 
-static struct slot slots[MLI_MOV_MAX_CHANNELS];
-static const struct engine *const engine = &engine_inline;
-static MLI_THREAD_LOCAL bool in_callback;
+/* A free channel that is not the library's: the pool is being changed. */
+#define CHANGING 1u
+
+static const struct mli_engine *_Atomic behind = &ENGINE_DEFAULT;
+static size_t tiny = SIZE_MAX; /* SIZE_MAX: as the channels say */
+static _Atomic size_t sync_limit = SIZE_MAX;
+static struct mli_channel_caps caps[MLI_MOV_MAX_CHANNELS];
 
 _Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
 
@@ -31,70 +35,222 @@ static uint32_t run_mask(uint32_t first, uint32_t count)
     return ((1u << count) - 1) << first;
 }
 
-mli_status pool_resize(int offset, int count)
+static struct mli_channel_caps caps_of(uint32_t channel)
 {
-    uint32_t now = atomic_load(&channels);
-    uint32_t mask;
+    struct mli_channel_caps told = {0};
 
-    if (offset < 0 || count < 0 || (uint32_t)offset > engine->channels ||
-        (uint32_t)count > engine->channels - (uint32_t)offset)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
-                      ": channels % to % given, the engine has 0 to %", offset,
-                      (int64_t)offset + count - 1, engine->channels - 1);
-    mask = run_mask((uint32_t)offset, (uint32_t)count);
-    do {
-        if ((now >> 16) != (now & 0xffff))
-            return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
-                          ": % channels are still out with handles, release them first",
-                          count_bits((now >> 16) & ~now));
-    } while (!atomic_compare_exchange_weak(&channels, &now, mask << 16 | mask));
+    pool_engine()->caps(channel, &told);
+    if (tiny != SIZE_MAX)
+        told.tiny = tiny;
+    return told;
+}
+
+static void close_channels(uint32_t mask)
+{
+    const struct mli_engine *engine = pool_engine();
+
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        run_quiesce(i);
+        if (engine->synchronise)
+            engine->synchronise(i);
+        if (engine->close)
+            engine->close(i);
+    }
+}
+
+/* False, and none is open, where one cannot be had. */
+static bool open_channels(uint32_t mask)
+{
+    const struct mli_engine *engine = pool_engine();
+
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        if (engine->open && !engine->open(i)) {
+            close_channels(mask & run_mask(0, i));
+            return false;
+        }
+        caps[i] = caps_of(i);
+        run_reset(i);
+    }
+    return true;
+}
+
+/* From one set of channels to another, while nobody else can use either. */
+static mli_status change(uint32_t before, uint32_t after)
+{
+    if (!open_channels(after & ~before))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                      ": the system has no resources for % more channels",
+                      count_bits(after & ~before));
+    close_channels(before & ~after);
     return MLI_STATUS_OK;
 }
 
+static mli_status check_range(int offset, int count, uint32_t have)
+{
+    if (offset >= 0 && count >= 0 && (uint32_t)offset <= have &&
+        (uint32_t)count <= have - (uint32_t)offset)
+        return MLI_STATUS_OK;
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
+                  ": channels % to % given, the engine has 0 to %", offset,
+                  (int64_t)offset + count - 1, (int64_t)have - 1);
+}
+
+static mli_status check_idle(uint32_t now)
+{
+    if (now == CHANGING)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
+                      ": another thread is changing the pool right now");
+    if ((now >> 16) != (now & 0xffff))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
+                      ": % channels are still out with handles, release them first",
+                      count_bits((now >> 16) & ~now));
+    return MLI_STATUS_OK;
+}
+
+/* Keeps everybody else out of an idle pool; *before is its channels. */
+static mli_status begin_change(uint32_t *before)
+{
+    uint32_t now = atomic_load(&channels);
+    mli_status status;
+
+    if (run_in_callback())
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
+                      ": a completion callback must not change the pool");
+    do {
+        status = check_idle(now);
+        if (status != MLI_STATUS_OK)
+            return status;
+    } while (!atomic_compare_exchange_weak(&channels, &now, CHANGING));
+    *before = now >> 16;
+    return MLI_STATUS_OK;
+}
+
+static void end_change(uint32_t mask)
+{
+    atomic_store(&channels, mask << 16 | mask);
+}
+
+mli_status pool_resize(int offset, int count)
+{
+    uint32_t before, have, mask;
+    mli_status status = begin_change(&before);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    have = pool_engine()->probe();
+    status = check_range(offset, count, have < MLI_MOV_MAX_CHANNELS ? have : MLI_MOV_MAX_CHANNELS);
+    if (status == MLI_STATUS_OK) {
+        mask = run_mask((uint32_t)offset, (uint32_t)count);
+        status = change(before, mask);
+    }
+    end_change(status == MLI_STATUS_OK ? mask : before);
+    return status;
+}
+
+mli_status pool_lock_empty(void)
+{
+    uint32_t before;
+    mli_status status = begin_change(&before);
+
+    if (status == MLI_STATUS_OK && before != 0) {
+        end_change(before);
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
+                      ": the pool has % channels, take them away first", count_bits(before));
+    }
+    return status;
+}
+
+void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
+{
+    struct mli_channel_caps told;
+
+    if (engine) {
+        atomic_store(&behind, engine);
+        tiny = engine_tiny;
+        told = caps_of(0);
+        atomic_store(&sync_limit, told.flags & MLI_CHANNEL_CPU ? SIZE_MAX : told.tiny);
+    }
+    end_change(0);
+}
+
+const struct mli_engine *pool_engine(void)
+{
+    return atomic_load_explicit(&behind, memory_order_relaxed);
+}
+
+size_t pool_sync_limit(void)
+{
+    return atomic_load_explicit(&sync_limit, memory_order_relaxed);
+}
+
+const struct mli_channel_caps *pool_caps(uint32_t channel)
+{
+    return &caps[channel];
+}
+
 /* First channel of a run of `count` free ones; the pool's size where there is none. */
-static uint32_t find_run(uint32_t free_mask, uint32_t count)
+static uint32_t find_run(uint32_t now, uint32_t count)
 {
     for (uint32_t first = 0; first + count <= MLI_MOV_MAX_CHANNELS; first++) {
         const uint32_t mask = run_mask(first, count);
 
-        if ((free_mask & mask) == mask)
+        if ((now & (now >> 16) & mask) == mask)
             return first;
     }
     return MLI_MOV_MAX_CHANNELS;
 }
 
+/* Takes a run of free channels; false where there is none, with the word as it was then. */
+static bool take(uint32_t count, struct claim *claim, uint32_t *word)
+{
+    uint32_t now = atomic_load(&channels), first;
+
+    do {
+        first = find_run(now, count);
+        *word = now;
+        if (first == MLI_MOV_MAX_CHANNELS)
+            return false;
+    } while (!atomic_compare_exchange_weak(&channels, &now, now & ~run_mask(first, count)));
+
+    claim->first = first;
+    claim->count = count;
+    claim->generation = atomic_fetch_add(&run_slot(first)->generation, 1) + 1;
+    return true;
+}
+
 mli_status pool_claim(int count, struct claim *claim)
 {
-    uint32_t now = atomic_load(&channels);
-    uint32_t first, mask;
+    uint32_t now;
 
     if (count < 1 || count > MLI_MOV_MAX_CHANNELS)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given, 1 to % needed", count,
                       MLI_MOV_MAX_CHANNELS);
-    do {
-        first = find_run(now & 0xffff, (uint32_t)count);
-        if (first == MLI_MOV_MAX_CHANNELS)
-            return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                          ": no run of % free channels, % of % are free", count,
-                          count_bits(now & 0xffff), count_bits(now >> 16));
-        mask = run_mask(first, (uint32_t)count);
-    } while (!atomic_compare_exchange_weak(&channels, &now, now & ~mask));
-
-    claim->first = first;
-    claim->count = (uint32_t)count;
-    claim->generation = atomic_fetch_add(&slots[first].generation, 1) + 1;
+    if (!take((uint32_t)count, claim, &now))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                      ": no run of % free channels, % of % are free", count,
+                      count_bits(now & (now >> 16)), count_bits(now >> 16));
     return MLI_STATUS_OK;
+}
+
+bool pool_try_claim(struct claim *claim)
+{
+    uint32_t now;
+
+    return take(1, claim, &now);
 }
 
 bool pool_release(const struct claim *claim)
 {
-    struct slot *slot = &slots[claim->first];
+    struct slot *slot = run_slot(claim->first);
     uint32_t generation = claim->generation;
 
     if (!atomic_compare_exchange_strong(&slot->generation, &generation, generation + 1))
         return false;
-    slot->callback = NULL;
-    atomic_store(&slot->state, SLOT_IDLE);
+    run_clear(slot);
     atomic_fetch_or(&channels, run_mask(claim->first, claim->count));
     return true;
 }
@@ -105,62 +261,11 @@ struct slot *pool_slot(const struct claim *claim)
 
     if (claim->first >= MLI_MOV_MAX_CHANNELS || claim->generation % 2 == 0)
         return NULL;
-    slot = &slots[claim->first];
+    slot = run_slot(claim->first);
     return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
 }
 
-void pool_start(const struct claim *claim)
+mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)
 {
-    struct slot *slot = &slots[claim->first];
-
-    atomic_store(&slot->state, SLOT_RUNNING);
-    engine->submit(claim->first, claim->count, &slot->plan);
-}
-
-enum slot_state pool_state(struct slot *slot)
-{
-    const uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-
-    return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
-}
-
-bool pool_sleep(struct slot *slot)
-{
-    uint32_t running = SLOT_RUNNING;
-
-    while (pool_state(slot) == SLOT_RUNNING) {
-        /* Says that a wake-up is wanted; one who came before has said so already. */
-        atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
-        running = SLOT_RUNNING;
-        if (!park(&slot->state, SLOT_AWAITED))
-            return false;
-    }
-    return true;
-}
-
-void engine_done(uint32_t first, mli_status status)
-{
-    struct slot *slot = &slots[first];
-    void (*callback)(int32_t) = slot->callback;
-    const int32_t cookie = slot->cookie;
-
-    /* From the exchange on the owner may start again or release: the callback is taken before. */
-    slot->status = status;
-    if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
-        unpark(&slot->state);
-    if (callback) {
-        in_callback = true;
-        callback(cookie);
-        in_callback = false;
-    }
-}
-
-bool pool_in_callback(void)
-{
-    return in_callback;
-}
-
-const char *mli_mov_engine_name(void)
-{
-    return engine->name;
+    return pool_resize(ch_offset, num_ch);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The channel pool: which channels are the library's, who has them, and the transfer that runs on
- * them. A claim is a run of neighbouring channels; the slot of its first channel holds its state,
- * so that nothing of the caller's memory but tensor data is touched while a transfer runs.
+ * The channel pool: which channels are the library's, and who has them. A claim is a run of
+ * neighbouring channels; the slot of its first channel holds the state of its transfer (run.h), so
+ * that nothing of the caller's memory but tensor data is touched while a transfer runs.
  *
  * No locks: one atomic word says which channels exist and which are free, and a claim's generation
  * (odd while claimed, even while free) tells its owner from former ones.
@@ -14,24 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../plan.h"
-#include "mli_mov_api.h"
+#include "mli_engine.h"
 
-enum slot_state {
-    SLOT_IDLE = 0, /* nothing was started since it was prepared */
-    SLOT_RUNNING,
-    SLOT_AWAITED, /* running, and somebody sleeps until it is done */
-    SLOT_DONE
-};
-
-struct slot {
-    _Atomic uint32_t generation;
-    _Atomic uint32_t state; /* enum slot_state; DONE is released after the last byte */
-    mli_status status;      /* of the transfer that is done */
-    void (*callback)(int32_t);
-    int32_t cookie;
-    struct plan plan; /* of the transfer that runs */
-};
+struct slot;
 
 struct claim {
     uint32_t first, count, generation;
@@ -40,25 +25,37 @@ struct claim {
 /** Statuses as mli_mov_set_num_dma_ch(). */
 mli_status pool_resize(int offset, int count);
 
+/** Keeps everybody else out of an empty pool, or refuses. */
+mli_status pool_lock_empty(void);
+
+/**
+ * Ends that, with another engine behind the pool unless it is null. `tiny` replaces what its
+ * channels say of themselves, unless it is SIZE_MAX.
+ */
+void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
+
+/** The engine behind the pool. */
+const struct mli_engine *pool_engine(void);
+
+/**
+ * Synchronous moves of more bytes than this are for a channel: SIZE_MAX where it is the processor
+ * that moves in the end, whoever asks.
+ */
+size_t pool_sync_limit(void);
+
+/** What a channel of the pool can do. */
+const struct mli_channel_caps *pool_caps(uint32_t channel);
+
 /** Statuses as mli_mov_acquire_handle(). */
 mli_status pool_claim(int count, struct claim *claim);
+
+/** A single channel for a synchronous move; false, without a word, where none is free. */
+bool pool_try_claim(struct claim *claim);
 
 /** Gives the channels back; false where another thread was faster. */
 bool pool_release(const struct claim *claim);
 
 /** The claim's slot, or null where the claim is stale or was never made. */
 struct slot *pool_slot(const struct claim *claim);
-
-/** Begins slot->plan. */
-void pool_start(const struct claim *claim);
-
-/** The slot's state, acquired: where it is DONE, the bytes are visible. AWAITED is RUNNING. */
-enum slot_state pool_state(struct slot *slot);
-
-/** Sleeps until the slot is not running any more. False where this build cannot sleep. */
-bool pool_sleep(struct slot *slot);
-
-/** Is the calling thread inside a completion callback? */
-bool pool_in_callback(void);
 
 #endif /* MLI_DMA_POOL_H */

@@ -9,15 +9,15 @@ enum { OUTER_MAX = MLI_MAX_RANK - 1 };
 struct walk {
     leaf_transpose *transpose; /* null: rows */
     size_t run;
-    struct copy_loop row;              /* of the rows; of a transpose's destination rows */
-    struct copy_loop col;              /* of a transpose's destination columns */
-    struct copy_loop outer[OUTER_MAX]; /* outermost first, unused ones once around */
+    struct mli_copy_loop row;              /* of the rows; of a transpose's destination rows */
+    struct mli_copy_loop col;              /* of a transpose's destination columns */
+    struct mli_copy_loop outer[OUTER_MAX]; /* outermost first, unused ones once around */
 };
 
 static const struct leaf_table *const leaf = &leaf_c;
 
 /* Index of the loop along which the source is contiguous; the number of loops if there is none. */
-static size_t find_src_contiguous(const struct copy_box *box)
+static size_t find_src_contiguous(const struct mli_copy_box *box)
 {
     size_t i = 0;
 
@@ -46,9 +46,9 @@ static leaf_transpose *transpose_for(size_t run)
  * A box whose innermost loop writes neighbours, and whose reads are neighbours along another loop,
  * is a transpose of these two loops. Everything else is rows along the innermost loop.
  */
-static void plan_walk(struct walk *walk, const struct copy_box *box)
+static void plan_walk(struct walk *walk, const struct mli_copy_box *box)
 {
-    const struct copy_loop once = {1, 0, 0};
+    const struct mli_copy_loop once = {1, 0, 0};
     const size_t inner = box->loops - 1, contiguous = find_src_contiguous(box);
     size_t outer = OUTER_MAX;
 
@@ -78,10 +78,10 @@ static void call_leaf(const struct walk *walk, uint8_t *dst, const uint8_t *src)
         leaf->rows(dst, walk->row.dst_step, src, walk->row.src_step, walk->run, walk->row.count);
 }
 
-static void copy(const struct copy_box *box)
+static void copy(const struct mli_copy_box *box)
 {
     struct walk walk;
-    const struct copy_loop *a = &walk.outer[0], *b = &walk.outer[1], *c = &walk.outer[2];
+    const struct mli_copy_loop *a = &walk.outer[0], *b = &walk.outer[1], *c = &walk.outer[2];
 
     plan_walk(&walk, box);
     for (size_t i = 0; i < a->count; i++) {
@@ -95,27 +95,41 @@ static void copy(const struct copy_box *box)
     }
 }
 
-static void fill(const struct fill_slab *slab)
+/* Zeros over the loops, as many as there are, around rows of the innermost one. */
+static void fill(uint8_t *dst, size_t run, const struct mli_fill_loop *nest, size_t loops)
 {
-    const struct fill_loop once = {1, 0};
-    struct fill_loop loop[MLI_MAX_RANK];
+    const struct mli_fill_loop once = {1, 0};
+    struct mli_fill_loop loop[MLI_MAX_RANK];
     size_t at = MLI_MAX_RANK;
 
-    for (size_t i = slab->loops; i-- > 0;)
-        loop[--at] = slab->loop[i];
+    while (loops > 0)
+        loop[--at] = nest[--loops];
     while (at > 0)
         loop[--at] = once;
     for (size_t i = 0; i < loop[0].count; i++)
         for (size_t j = 0; j < loop[1].count; j++)
             for (size_t k = 0; k < loop[2].count; k++)
-                leaf->fill(slab->dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
-                           loop[3].step, slab->run, loop[3].count);
+                leaf->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
+                           loop[3].step, run, loop[3].count);
 }
 
-void exec_run(const struct plan *plan)
+void exec_box(const struct mli_copy_box *box)
+{
+    struct mli_fill_loop loop[MLI_MAX_RANK];
+
+    if (box->src) {
+        copy(box);
+        return;
+    }
+    for (size_t i = 0; i < box->loops; i++)
+        loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
+    fill(box->dst, box->run, loop, box->loops);
+}
+
+void exec_run(const struct mli_plan *plan)
 {
     if (plan->box.run > 0)
         copy(&plan->box);
     for (size_t i = 0; i < plan->slabs; i++)
-        fill(&plan->slab[i]);
+        fill(plan->slab[i].dst, plan->slab[i].run, plan->slab[i].loop, plan->slab[i].loops);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executes a plan on the calling thread: walks the loops and calls leaf kernels. */
+/* Executes plans on the calling thread: walks the loops and calls leaf kernels. */
 #ifndef MLI_EXEC_H
 #define MLI_EXEC_H
 
 #include "../plan.h"
 
-void exec_run(const struct plan *plan);
+void exec_run(const struct mli_plan *plan);
+
+/** One box of it, or a piece of one. src null: zeros are written. */
+void exec_box(const struct mli_copy_box *box);
 
 #endif /* MLI_EXEC_H */

@@ -125,7 +125,8 @@ static void test_status_names_and_texts(void **state)
                         "MLI_STATUS_INCOMPATEBLE_TENSORS");
     assert_string_equal(mli_status_name(MLI_STATUS_MISALIGNMENT_ERROR),
                         "MLI_STATUS_MISALIGNMENT_ERROR");
-    assert_string_equal(mli_status_name((mli_status)15), "MLI_STATUS_?");
+    assert_string_equal(mli_status_name(MLI_STATUS_DMA_ERROR), "MLI_STATUS_DMA_ERROR");
+    assert_string_equal(mli_status_name((mli_status)17), "MLI_STATUS_?");
     assert_string_equal(mli_status_name((mli_status)-1), "MLI_STATUS_?");
     assert_string_equal(mli_status_name(MLI_STATUS_LARGE_ENUM), "MLI_STATUS_?");
 #define TEXT(name, value, text)                                                                    \

@@ -373,7 +373,10 @@ static void test_two_handles(void **state)
 static void test_engine_name(void **state)
 {
     (void)state;
+    assert_string_equal(mli_mov_engine_name(), "threads");
+    assert_ok(mli_mov_set_engine("inline"));
     assert_string_equal(mli_mov_engine_name(), "inline");
+    assert_ok(mli_mov_set_engine("threads"));
 }
 
 /* One element for each state, for the pointer that cmocka hands to a test. */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ports.h"
+
+#include <stddef.h>
+
+#include "mli_engine.h"
+
+/* To put a board's DMA behind mlid and mlictl, add its engine here (docs/porting.md). */
+static const struct mli_engine *const ports[] = {
+    NULL,
+};
+
+void ports_add(void)
+{
+    for (size_t i = 0; ports[i]; i++)
+        (void)mli_mov_add_engine(ports[i]); /* refused only where it is there already */
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Another engine with things going wrong in it. What happens to a work is drawn from the seed and
+ * the work's number alone (works are counted in the order they are submitted, from 1), so that a
+ * run with one submitting thread can be repeated.
+ *
+ * A work goes to the engine inside in one or several pieces, one after the other:
+ *   whole     the plan as it is
+ *   shuffled  cut into pieces, in another order
+ *   cut off   what comes before the place where it fails
+ */
+#include <stdatomic.h>
+
+#include "../plan.h"
+#include "clock.h"
+#include "engines.h"
+#include "split.h"
+
+enum { PERCENT = 100, SHUFFLED_PIECES = 16 };
+
+/* X(option, default): the number of a work, a share of works in percent, or a size. */
+#define SETTINGS(X)                                                                                \
+    X(seed, 1)                                                                                     \
+    X(delay_us, 0)    /* a work is done up to so much later ... */                                 \
+    X(delay_pct, 100) /* ... in so many of them */                                                 \
+    X(reorder_pct, 0) /* pieces move in another order */                                           \
+    X(fail, 0)        /* this work fails */                                                        \
+    X(fail_pct, 0)                                                                                 \
+    X(descriptor, ANYWHERE) /* in this descriptor */                                               \
+    X(row, ANYWHERE)        /* at this row of it */                                                \
+    X(stick, 0)             /* this work does not end until it is cancelled */                     \
+    X(stick_pct, 0)                                                                                \
+    X(corrupt, 0) /* a bit of what this work wrote is flipped */                                   \
+    X(corrupt_pct, 0)
+
+#define ANYWHERE UINT64_MAX
+
+#define MEMBER(name, standard) uint64_t name;
+static struct {
+    SETTINGS(MEMBER)
+} settings;
+
+static const struct mli_engine *inside = &engine_inline;
+static _Atomic uint32_t submitted;
+
+/* A descriptor of a plan, and a row in it. */
+struct place {
+    uint32_t descriptor;
+    uint64_t row;
+};
+
+enum mode { WHOLE, SHUFFLED, CUT_OFF };
+
+static struct faulty {
+    struct mli_work *outer, inner;
+    struct mli_plan piece;
+    struct mli_work_end end; /* of the outer work, so far */
+    enum mode mode;
+    uint32_t step, steps; /* pieces that were done, and that there are */
+    uint32_t stride;      /* SHUFFLED: from one piece to the next, prime to steps */
+    struct place failure; /* CUT_OFF */
+    bool corrupt;
+    uint64_t delay_ns, random;
+    _Atomic uint32_t stuck;
+} channels[MLI_MOV_MAX_CHANNELS];
+
+void engine_fault_reset(const struct mli_engine *engine)
+{
+    inside = engine;
+    atomic_store(&submitted, 0);
+#define SET(name, standard) settings.name = (standard);
+    SETTINGS(SET)
+}
+
+static bool same(const char *key, size_t length, const char *name)
+{
+    size_t i = 0;
+
+    while (i < length && name[i] && name[i] == key[i])
+        i++;
+    return i == length && name[i] == '\0';
+}
+
+static bool option(const char *key, size_t length, uint64_t value)
+{
+    const bool percent = length > 4 && same(key + length - 4, 4, "_pct");
+
+    if (percent && value > PERCENT)
+        return false;
+#define TAKE(name, standard)                                                                       \
+    if (same(key, length, #name)) {                                                                \
+        settings.name = value;                                                                     \
+        return true;                                                                               \
+    }
+    SETTINGS(TAKE)
+    return inside->option && inside->option(key, length, value);
+}
+
+/* splitmix64 */
+static uint64_t draw(struct faulty *f)
+{
+    uint64_t z = (f->random += UINT64_C(0x9E3779B97F4A7C15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/* Always takes one number, so that one setting does not change what the others do. */
+static bool happens(struct faulty *f, uint64_t percent)
+{
+    return draw(f) % PERCENT < percent;
+}
+
+/* A row anywhere in the plan, unless the settings say where. */
+static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t row)
+{
+    const struct mli_plan *plan = f->outer->plan;
+    const uint32_t first = plan->box.run == 0; /* no copy: there are slabs then */
+    const uint64_t count = plan->slabs + 1 - first;
+    struct place place = {first + (uint32_t)(draw(f) % count), draw(f)};
+    struct mli_copy_box box;
+    uint64_t rows;
+
+    if (descriptor != ANYWHERE)
+        place.descriptor = (uint32_t)(descriptor < plan->slabs ? descriptor : plan->slabs);
+    if (place.descriptor < first)
+        place.descriptor = first;
+    box = plan_box(plan, place.descriptor);
+    rows = box_rows(&box);
+    place.row %= rows;
+    if (row != ANYWHERE)
+        place.row = row < rows ? row : rows - 1;
+    return place;
+}
+
+/* Where a row of the box begins in the destination. */
+static uint8_t *row_at(const struct mli_copy_box *box, uint64_t row)
+{
+    uint8_t *at = box->dst;
+
+    for (size_t i = box->loops; i-- > 0;) {
+        at += (size_t)(row % box->loop[i].count) * box->loop[i].dst_step;
+        row /= box->loop[i].count;
+    }
+    return at;
+}
+
+/*
+ * The rows of a box before `row` are up to as many boxes as it has loops: the one of loop `level`
+ * has the loops around it at the row's own coordinate, and all of it before that in its own loop.
+ * False where that is empty.
+ */
+static bool cut_before(struct mli_copy_box *box, uint64_t row, size_t level)
+{
+    for (size_t i = box->loops; i-- > 0;) {
+        struct mli_copy_loop *loop = &box->loop[i];
+        const size_t at = (size_t)(row % loop->count);
+
+        row /= loop->count;
+        if (i > level)
+            continue;
+        if (i < level) {
+            box->dst += at * loop->dst_step;
+            if (box->src)
+                box->src += at * loop->src_step;
+        }
+        loop->count = i < level ? 1 : at;
+    }
+    return level < box->loops && box->loop[level].count > 0;
+}
+
+static struct mli_channel_caps shuffled_caps(const struct mli_plan *plan)
+{
+    return (struct mli_channel_caps){.loops = MLI_MAX_RANK,
+                                     .bytes_max = plan->bytes / SHUFFLED_PIECES + 1};
+}
+
+/* Piece `number` of those that the legaliser cuts. False behind the last. */
+static bool find_piece(const struct mli_plan *plan, uint32_t number, struct mli_copy_box *box)
+{
+    const struct mli_channel_caps caps = shuffled_caps(plan);
+    struct mli_legaliser legaliser;
+    struct mli_descriptor descriptor;
+
+    mli_legalise_init(&legaliser, plan, &caps);
+    for (uint32_t i = 0; i <= number; i++) {
+        if (!mli_legalise_next(&legaliser, &descriptor))
+            return false;
+    }
+    *box = descriptor.box;
+    return true;
+}
+
+static uint32_t count_pieces(const struct mli_plan *plan)
+{
+    const struct mli_channel_caps caps = shuffled_caps(plan);
+    struct mli_legaliser legaliser;
+    struct mli_descriptor descriptor;
+    uint32_t count = 0;
+
+    mli_legalise_init(&legaliser, plan, &caps);
+    while (mli_legalise_next(&legaliser, &descriptor))
+        count++;
+    return count;
+}
+
+/* The piece of this step; false where there is nothing to do in it. */
+static bool make_piece(struct faulty *f)
+{
+    const struct mli_plan *plan = f->outer->plan;
+    const uint32_t failing = f->failure.descriptor;
+    struct mli_copy_box box;
+
+    plan_clear(&f->piece);
+    if (f->mode == WHOLE) {
+        plan_copy(&f->piece, plan);
+        return true;
+    }
+    if (f->mode == SHUFFLED) {
+        if (!find_piece(plan, (uint32_t)((uint64_t)f->step * f->stride % f->steps), &box))
+            return false;
+    } else if (f->step < failing) {
+        box = plan_box(plan, f->step);
+    } else {
+        box = plan_box(plan, failing);
+        if (!cut_before(&box, f->failure.row, f->step - failing))
+            return false;
+    }
+    if (box.run == 0)
+        return false;
+    plan_add_box(&f->piece, &box);
+    return true;
+}
+
+static void corrupt(struct faulty *f)
+{
+    const struct place place = draw_place(f, ANYWHERE, ANYWHERE);
+    const struct mli_copy_box box = plan_box(f->outer->plan, place.descriptor);
+
+    row_at(&box, place.row)[draw(f) % box.run] ^= (uint8_t)(1u << (draw(f) % 8));
+}
+
+static void finish(struct faulty *f, mli_status status)
+{
+    struct mli_work *outer = f->outer;
+    struct mli_work_end end = f->end;
+
+    end.status = status;
+    if (status == MLI_STATUS_OK && f->corrupt)
+        corrupt(f);
+    if (f->delay_ns > 0)
+        clock_sleep(f->delay_ns);
+    outer->done(outer, &end);
+}
+
+static void on_done(struct mli_work *inner, const struct mli_work_end *end);
+
+/* Submits the next piece, or is done with the work. */
+static void proceed(struct faulty *f)
+{
+    while (f->step < f->steps && !make_piece(f))
+        f->step++;
+    if (f->step == f->steps) {
+        if (f->mode == CUT_OFF) {
+            f->end.descriptor = f->failure.descriptor;
+            f->end.row = f->failure.row;
+        }
+        finish(f, f->mode == CUT_OFF ? MLI_STATUS_DMA_ERROR : MLI_STATUS_OK);
+        return;
+    }
+    f->step++;
+    f->inner.plan = &f->piece;
+    f->inner.done = on_done;
+    __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
+    /* A cancel before this line was lost on the piece, but not on the work. */
+    if (mli_work_cancelled(f->outer))
+        __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
+    inside->submit((uint32_t)(f - channels), &f->inner);
+}
+
+static void on_done(struct mli_work *inner, const struct mli_work_end *end)
+{
+    struct faulty *f = (struct faulty *)(void *)((char *)inner - offsetof(struct faulty, inner));
+
+    f->end.bytes += end->bytes;
+    f->end.busy_ns += end->busy_ns;
+    mli_work_progress(f->outer, (size_t)f->end.bytes);
+    if (end->status == MLI_STATUS_OK) {
+        proceed(f);
+        return;
+    }
+    f->end.descriptor = end->descriptor;
+    f->end.row = end->row;
+    finish(f, end->status);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        const uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* An order of the pieces: every stride-th of them, around and around. */
+static void draw_order(struct faulty *f)
+{
+    f->steps = count_pieces(f->outer->plan);
+    f->stride = 1 + (uint32_t)(draw(f) % f->steps);
+    while (common_divisor(f->stride, f->steps) > 1)
+        f->stride++;
+}
+
+/* What will happen to a work. */
+static void draw_fate(struct faulty *f, uint32_t number)
+{
+    uint32_t stuck;
+    bool fails;
+
+    f->random = settings.seed * UINT64_C(0xD1342543DE82EF95) + number;
+    f->end = (struct mli_work_end){.status = MLI_STATUS_OK};
+    f->step = 0;
+    f->steps = 1;
+    fails = happens(f, settings.fail_pct) || settings.fail == number;
+    stuck = happens(f, settings.stick_pct) || settings.stick == number;
+    f->corrupt = happens(f, settings.corrupt_pct) || settings.corrupt == number;
+    f->mode = happens(f, settings.reorder_pct) ? SHUFFLED : WHOLE;
+    f->delay_ns = draw(f) % (settings.delay_us * 1000 + 1);
+    if (!happens(f, settings.delay_pct))
+        f->delay_ns = 0;
+    if (fails) {
+        f->mode = CUT_OFF;
+        f->failure = draw_place(f, settings.descriptor, settings.row);
+        f->steps = f->failure.descriptor + MLI_MAX_RANK;
+    } else if (f->mode == SHUFFLED) {
+        draw_order(f);
+    }
+    atomic_store(&f->stuck, stuck);
+}
+
+/* Whoever takes `stuck` back ends the work: submit, or one of those who cancel. */
+static void end_stuck(struct faulty *f)
+{
+    uint32_t stuck = 1;
+
+    if (atomic_compare_exchange_strong(&f->stuck, &stuck, 0))
+        finish(f, MLI_STATUS_CANCELLED);
+}
+
+static void submit(uint32_t channel, struct mli_work *work)
+{
+    struct faulty *f = &channels[channel];
+
+    f->outer = work;
+    draw_fate(f, atomic_fetch_add(&submitted, 1) + 1);
+    if (!atomic_load(&f->stuck))
+        proceed(f);
+    else if (mli_work_cancelled(work))
+        end_stuck(f);
+}
+
+static void cancel(uint32_t channel)
+{
+    struct faulty *f = &channels[channel];
+
+    end_stuck(f);
+    __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
+    if (inside->cancel)
+        inside->cancel(channel);
+}
+
+static uint32_t probe(void)
+{
+    return inside->probe();
+}
+
+/* Nothing is tiny: what goes past the channels would never fail. */
+static void caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    inside->caps(channel, caps);
+    caps->flags &= ~(uint32_t)MLI_CHANNEL_CPU;
+    caps->tiny = 0;
+}
+
+static bool open_channel(uint32_t channel)
+{
+    return !inside->open || inside->open(channel);
+}
+
+static void close_channel(uint32_t channel)
+{
+    if (inside->close)
+        inside->close(channel);
+}
+
+static uint32_t poll(uint32_t channel, uint32_t budget)
+{
+    return inside->poll ? inside->poll(channel, budget) : 0;
+}
+
+static void synchronise(uint32_t channel)
+{
+    if (inside->synchronise)
+        inside->synchronise(channel);
+}
+
+static void stats(uint32_t channel, mli_mov_channel_stats *stats)
+{
+    if (inside->stats)
+        inside->stats(channel, stats);
+}
+
+const struct mli_engine engine_fault = {
+    .size = sizeof(struct mli_engine),
+    .name = "fault",
+    .probe = probe,
+    .caps = caps,
+    .submit = submit,
+    .open = open_channel,
+    .close = close_channel,
+    .poll = poll,
+    .cancel = cancel,
+    .synchronise = synchronise,
+    .stats = stats,
+    .option = option,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every channel is a thread with a mailbox for one work. The hand-over is one exchange of a word;
+ * the system is asked for help only where the thread has gone to sleep.
+ */
+#include "engines.h"
+
+#if ENGINE_HAS_THREADS
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "park.h"
+#include "processor.h"
+
+/*
+ * Up to here the starter moves the bytes itself: waking a thread takes it as long.
+ * bench/bench_async.c measures it.
+ */
+enum { TINY = 16 * 1024 };
+
+enum mail {
+    EMPTY = 0, /* the thread is awake, and will look again */
+    SLEEPING,  /* empty too, but the thread has to be woken */
+    FULL,      /* there is a work */
+    CLOSING    /* the thread shall end */
+};
+
+static struct worker {
+    _Alignas(64) _Atomic uint32_t mail;
+    struct mli_work *work; /* while FULL */
+    pthread_t thread;
+} workers[MLI_MOV_MAX_CHANNELS];
+
+/* Sleeps until there is mail. False: the thread shall end. */
+static bool receive(struct worker *worker, struct mli_work **work)
+{
+    uint32_t mail = atomic_load(&worker->mail);
+
+    while (mail != FULL && mail != CLOSING) {
+        if (mail == SLEEPING || atomic_compare_exchange_strong(&worker->mail, &mail, SLEEPING))
+            park(&worker->mail, SLEEPING);
+        mail = atomic_load(&worker->mail);
+    }
+    if (mail == CLOSING)
+        return false;
+    *work = worker->work;
+    atomic_store(&worker->mail, EMPTY); /* before the work is done: then the next may come */
+    return true;
+}
+
+static void *serve(void *context)
+{
+    struct worker *worker = context;
+    struct mli_work *work;
+    char name[16];
+
+    snprintf(name, sizeof(name), "mli-dma-%d", (int)(worker - workers));
+    prctl(PR_SET_NAME, name);
+    while (receive(worker, &work))
+        processor_run(work);
+    return NULL;
+}
+
+static void send(struct worker *worker, enum mail mail)
+{
+    if (atomic_exchange(&worker->mail, mail) == SLEEPING)
+        unpark(&worker->mail);
+}
+
+static uint32_t probe(void)
+{
+    return MLI_MOV_MAX_CHANNELS;
+}
+
+static void caps(uint32_t channel, struct mli_channel_caps *caps)
+{
+    (void)channel;
+    caps->flags = MLI_CHANNEL_CPU;
+    caps->loops = MLI_MAX_RANK;
+    caps->tiny = TINY;
+}
+
+/* Signals are for the program's own threads, but for those that a fault sends to its thread. */
+static bool open_channel(uint32_t channel)
+{
+    struct worker *worker = &workers[channel];
+    sigset_t blocked, before;
+    int error;
+
+    atomic_store(&worker->mail, EMPTY);
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGBUS);
+    sigdelset(&blocked, SIGSEGV);
+    sigdelset(&blocked, SIGFPE);
+    sigdelset(&blocked, SIGILL);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    error = pthread_create(&worker->thread, NULL, serve, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error == 0;
+}
+
+static void close_channel(uint32_t channel)
+{
+    send(&workers[channel], CLOSING);
+    pthread_join(workers[channel].thread, NULL);
+}
+
+static void submit(uint32_t channel, struct mli_work *work)
+{
+    workers[channel].work = work;
+    send(&workers[channel], FULL);
+}
+
+const struct mli_engine engine_threads = {
+    .size = sizeof(struct mli_engine),
+    .name = "threads",
+    .probe = probe,
+    .caps = caps,
+    .submit = submit,
+    .open = open_channel,
+    .close = close_channel,
+};
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which engines there are, and reading "name:option,option". */
+#include "engines.h"
+
+#include "../bytes.h"
+#include "../error.h"
+#include "pool.h"
+
+enum { SPEC_MAX = 128 };
+
+/* The library's own, then those that were added. */
+static const struct mli_engine *known[MLI_ENGINES_MAX] = {
+#if ENGINE_HAS_THREADS
+    &engine_threads,
+#endif
+    &engine_inline,
+    &engine_fault,
+};
+enum { OWN = 2 + ENGINE_HAS_THREADS };
+static struct mli_engine added[MLI_ENGINES_MAX - OWN];
+static uint32_t count = OWN;
+
+static char chosen[SPEC_MAX]; /* what mli_mov_set_engine() was given; "": nothing yet */
+
+/* A part of the text that was given: not terminated. */
+struct word {
+    const char *at;
+    size_t length;
+};
+
+static size_t length_of(const char *text)
+{
+    size_t length = 0;
+
+    while (text[length])
+        length++;
+    return length;
+}
+
+static bool is(const struct word *word, const char *text)
+{
+    size_t i = 0;
+
+    while (i < word->length && text[i] == word->at[i] && text[i])
+        i++;
+    return i == word->length && text[i] == '\0';
+}
+
+static const struct mli_engine *find(const struct word *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (is(name, known[i]->name))
+            return known[i];
+    }
+    return NULL;
+}
+
+mli_status mli_mov_add_engine(const struct mli_engine *engine)
+{
+    const size_t least = offsetof(struct mli_engine, open);
+    struct mli_engine *copy;
+
+    if (!engine || engine->size < least || !engine->name || !engine->probe || !engine->caps ||
+        !engine->submit)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
+                      ": size, name, probe, caps and submit are needed");
+    if (find(&(struct word){engine->name, length_of(engine->name)}))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ".name: there is one of this name");
+    if (count == MLI_ENGINES_MAX)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
+    copy = &added[count - OWN];
+    copy_bytes(copy, engine, engine->size < sizeof(*copy) ? engine->size : sizeof(*copy));
+    known[count++] = copy;
+    return MLI_STATUS_OK;
+}
+
+const char *mli_mov_engine_at(int index)
+{
+    return index >= 0 && (uint32_t)index < count ? known[index]->name : NULL;
+}
+
+/* Takes the text up to one of two separators, which goes too. */
+static struct word take(const char **text, char separator)
+{
+    struct word word = {*text, 0};
+
+    while (**text && **text != separator) {
+        (*text)++;
+        word.length++;
+    }
+    if (**text)
+        (*text)++;
+    return word;
+}
+
+/* "key=123" -> key and number; false where it is not that. */
+static bool read_option(const struct word *item, struct word *key, uint64_t *number)
+{
+    size_t i = 0;
+
+    while (i < item->length && item->at[i] != '=')
+        i++;
+    *key = (struct word){item->at, i};
+    *number = 0;
+    if (i == 0 || i + 1 >= item->length)
+        return false;
+    while (++i < item->length) {
+        const char digit = item->at[i];
+
+        if (digit < '0' || digit > '9' || *number > (UINT64_MAX - 9) / 10)
+            return false;
+        *number = *number * 10 + (uint64_t)(digit - '0');
+    }
+    return true;
+}
+
+/* Where in the text a word stands, for complaints: characters from 1. */
+static mli_status complain(const char *spec, const struct word *word, const char *what)
+{
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", what, (int64_t)(word->at - spec) + 1);
+}
+
+static mli_status set_option(const struct mli_engine *engine, const char *spec,
+                             const struct word *item, size_t *tiny)
+{
+    uint64_t number;
+    struct word key;
+
+    if (!read_option(item, &key, &number))
+        return complain(spec, item, ": character %: key=number is needed");
+    if (is(&key, "tiny")) {
+        if (number > PTRDIFF_MAX)
+            return complain(spec, item, ": character %: tiny is too large");
+        *tiny = (size_t)number;
+        return MLI_STATUS_OK;
+    }
+    if (!engine->option || !engine->option(key.at, key.length, number))
+        return complain(spec, item,
+                        ": character %: the engine has no such option, or not such a value");
+    return MLI_STATUS_OK;
+}
+
+/* The engine inside of the fault engine comes first among its options. */
+static mli_status choose_inner(const char *spec, const char **rest)
+{
+    const struct word name = take(rest, ',');
+    const struct mli_engine *inner = find(&name);
+
+    if (!inner || inner->submit == engine_fault.submit)
+        return complain(spec, &name, ": character %: fault needs the name of an engine to wrap");
+    engine_fault_reset(inner);
+    return MLI_STATUS_OK;
+}
+
+/* Finds the engine and sets its options. */
+static mli_status configure(const char *spec, const struct mli_engine **found, size_t *tiny)
+{
+    const char *rest = spec;
+    const struct word name = take(&rest, ':');
+    const struct mli_engine *engine = find(&name);
+    mli_status status = MLI_STATUS_OK;
+
+    if (!engine)
+        return complain(spec, &name, ": character %: no engine has this name");
+    if (engine->submit == engine_fault.submit)
+        status = choose_inner(spec, &rest);
+    while (*rest && status == MLI_STATUS_OK) {
+        const struct word item = take(&rest, ',');
+
+        status = set_option(engine, spec, &item, tiny);
+    }
+    if (status == MLI_STATUS_OK && engine->probe() == 0)
+        status = complain(spec, &name, ": character %: this engine finds no device");
+    *found = engine;
+    return status;
+}
+
+mli_status mli_mov_set_engine(const char *spec)
+{
+    const struct mli_engine *engine, *former;
+    size_t tiny = SIZE_MAX, former_tiny;
+    mli_status status;
+
+    if (!spec)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": null given, a name needed");
+    if (length_of(spec) >= SPEC_MAX)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": more than % characters given",
+                      SPEC_MAX - 1);
+    status = pool_lock_empty();
+    if (status != MLI_STATUS_OK)
+        return status;
+    status = configure(spec, &engine, &tiny);
+    if (status == MLI_STATUS_OK) {
+        copy_bytes(chosen, spec, length_of(spec) + 1);
+        pool_unlock_empty(engine, tiny);
+        return status;
+    }
+    /* Options before the bad one were set: set anew what was good, nothing shall have changed. */
+    if (chosen[0])
+        (void)configure(chosen, &former, &former_tiny);
+    pool_unlock_empty(NULL, 0);
+    return status;
+}
+
+const char *mli_mov_engine_name(void)
+{
+    return pool_engine()->name;
+}

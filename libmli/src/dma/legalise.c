@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cutting plans into descriptors that a channel can express. A piece takes take[i] iterations of
+ * loop i, and take[MLI_MAX_RANK] bytes of the run; all pieces of a box lie in the grid these
+ * numbers make, and are visited as the digits of a number are counted.
+ */
+#include "../plan.h"
+#include "mli_engine.h"
+
+enum { RUN = MLI_MAX_RANK };
+
+static size_t at_most(size_t value, size_t limit)
+{
+    return limit != 0 && value > limit ? limit : value;
+}
+
+static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
+{
+    return step_max == 0 || (loop->src_step <= step_max && loop->dst_step <= step_max);
+}
+
+/*
+ * From the inside out: a loop is taken whole as long as it is legal and all within it was taken
+ * whole; the first that is not is taken in part, and those around it one iteration at a time.
+ */
+static void choose_takes(struct mli_legaliser *l)
+{
+    const struct mli_channel_caps *caps = &l->caps;
+    const struct mli_copy_box *box = &l->box;
+    size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
+    uint32_t loops = caps->loops;
+    bool whole = bytes == box->run;
+
+    l->take[RUN] = bytes;
+    for (size_t i = box->loops; i-- > 0;) {
+        size_t count = at_most(box->loop[i].count, caps->count_max);
+
+        if (caps->bytes_max)
+            count = at_most(count, caps->bytes_max / bytes);
+        if (!whole || loops == 0 || count < 2 || !step_fits(&box->loop[i], caps->step_max))
+            count = 1;
+        whole = whole && count == box->loop[i].count;
+        l->take[i] = count;
+        bytes *= count;
+        loops -= count > 1;
+    }
+}
+
+void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
+                       const struct mli_channel_caps *caps)
+{
+    *l = (struct mli_legaliser){.plan = plan, .caps = *caps};
+}
+
+/* Fills the piece that begins at l->at. */
+static void cut(const struct mli_legaliser *l, struct mli_descriptor *piece)
+{
+    const struct mli_copy_box *from = &l->box;
+    struct mli_copy_box *to = &piece->box;
+    size_t offset = l->at[RUN];
+
+    *to = (struct mli_copy_box){.src = from->src, .dst = from->dst + offset};
+    to->run = at_most(from->run - offset, l->take[RUN]);
+    piece->index = l->index;
+    piece->bytes = to->run;
+    piece->row = 0;
+    for (size_t i = 0; i < from->loops; i++) {
+        struct mli_copy_loop loop = from->loop[i];
+
+        to->dst += l->at[i] * loop.dst_step;
+        offset += l->at[i] * loop.src_step;
+        piece->row = piece->row * loop.count + l->at[i];
+        loop.count = at_most(loop.count - l->at[i], l->take[i]);
+        piece->bytes *= loop.count;
+        if (loop.count > 1)
+            to->loop[to->loops++] = loop;
+    }
+    if (to->src)
+        to->src += offset;
+}
+
+/* The next place of the grid; false behind the last. */
+static bool advance(struct mli_legaliser *l)
+{
+    l->at[RUN] += l->take[RUN];
+    if (l->at[RUN] < l->box.run)
+        return true;
+    l->at[RUN] = 0;
+    for (size_t i = l->box.loops; i-- > 0;) {
+        l->at[i] += l->take[i];
+        if (l->at[i] < l->box.loop[i].count)
+            return true;
+        l->at[i] = 0;
+    }
+    return false;
+}
+
+bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
+{
+    while (!l->cutting) {
+        if (l->index > l->plan->slabs)
+            return false;
+        l->box = plan_box(l->plan, l->index);
+        l->cutting = l->box.run > 0;
+        if (l->cutting)
+            choose_takes(l);
+        else
+            l->index++;
+    }
+    cut(l, piece);
+    if (!advance(l)) {
+        l->cutting = false;
+        l->index++;
+    }
+    return true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "processor.h"
+
+#include "../error.h"
+#include "../exec/exec.h"
+#include "clock.h"
+
+/* What is moved between two looks at whether it shall stop. */
+enum { CHUNK = 256 * 1024 };
+
+/* Works waiting for this thread. */
+static MLI_THREAD_LOCAL struct {
+    bool draining;
+    uint32_t head, count;
+    struct mli_work *work[MLI_MOV_MAX_CHANNELS];
+} waiting;
+
+/* In pieces, so that it can be stopped and watched. */
+static void move_pieces(struct mli_work *work, struct mli_work_end *end)
+{
+    const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK, .bytes_max = CHUNK};
+    struct mli_legaliser legaliser;
+    struct mli_descriptor piece;
+
+    mli_legalise_init(&legaliser, work->plan, &caps);
+    while (mli_legalise_next(&legaliser, &piece)) {
+        if (mli_work_cancelled(work)) {
+            end->status = MLI_STATUS_CANCELLED;
+            end->descriptor = piece.index;
+            end->row = piece.row;
+            return;
+        }
+        exec_box(&piece.box);
+        end->bytes += piece.bytes;
+        mli_work_progress(work, (size_t)end->bytes);
+    }
+}
+
+static void move(struct mli_work *work)
+{
+    struct mli_work_end end = {.status = MLI_STATUS_OK};
+    const uint64_t begin = clock_ns();
+
+    if (mli_work_cancelled(work)) {
+        end.status = MLI_STATUS_CANCELLED;
+    } else if (work->plan->bytes > CHUNK) {
+        move_pieces(work, &end);
+    } else {
+        exec_run(work->plan);
+        end.bytes = work->plan->bytes;
+    }
+    end.busy_ns = clock_ns() - begin;
+    work->done(work, &end);
+}
+
+void processor_run(struct mli_work *work)
+{
+    waiting.work[(waiting.head + waiting.count++) % MLI_MOV_MAX_CHANNELS] = work;
+    if (waiting.draining)
+        return;
+    waiting.draining = true;
+    while (waiting.count > 0) {
+        struct mli_work *next = waiting.work[waiting.head];
+
+        waiting.head = (waiting.head + 1) % MLI_MOV_MAX_CHANNELS;
+        waiting.count--;
+        move(next);
+    }
+    waiting.draining = false;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include <stddef.h>
+
+#include "../error.h"
+#include "../plan.h"
+#include "clock.h"
+#include "counters.h"
+#include "engines.h"
+#include "park.h"
+#include "split.h"
+
+/* A channel, and the part of a transfer that it has, or had last. */
+struct channel {
+    struct mli_work work;
+    struct mli_plan plan;
+    struct mli_work_end end;
+    uint32_t owner;           /* first channel of the claim */
+    _Atomic uint32_t busy;    /* it has a work */
+    _Atomic uint32_t polling; /* by one thread at a time */
+    mli_mov_channel_stats stats;
+    struct counters counters; /* *stats for other threads */
+};
+
+enum {
+    POLL_BUDGET = 16,
+    POLL_PAUSE_NS = 50 * 1000,
+    /* slot->calling: somebody sleeps until there are none, and callbacks under way. */
+    CALL_AWAITED = 1,
+    CALL = 2
+};
+
+static struct slot slots[MLI_MOV_MAX_CHANNELS];
+static struct channel channels[MLI_MOV_MAX_CHANNELS];
+static MLI_THREAD_LOCAL bool in_callback;
+
+struct slot *run_slot(uint32_t channel)
+{
+    return &slots[channel];
+}
+
+static uint32_t number_of(const struct slot *slot)
+{
+    return (uint32_t)(slot - slots);
+}
+
+void run_reset(uint32_t channel)
+{
+    channels[channel].stats = (mli_mov_channel_stats){0};
+    counters_write(&channels[channel].counters, &channels[channel].stats);
+}
+
+void run_clear(struct slot *slot)
+{
+    slot->callback = NULL;
+    atomic_store(&slot->state, SLOT_IDLE);
+}
+
+void run_forget(struct slot *slot)
+{
+    atomic_store_explicit(&slot->state, SLOT_IDLE, memory_order_relaxed);
+}
+
+/* What the processor moves more quickly than a channel would is moved by the caller. */
+static const struct mli_engine *engine_for(const struct claim *claim, const struct mli_plan *plan)
+{
+    return plan->bytes <= pool_caps(claim->first)->tiny ? &engine_inline : pool_engine();
+}
+
+/* The claim's channels get a part each, as far as the parts do not become tiny. */
+static uint32_t load_parts(const struct claim *claim, const struct mli_plan *plan)
+{
+    struct mli_plan *out[MLI_MOV_MAX_CHANNELS];
+    size_t parts = plan->bytes / (pool_caps(claim->first)->tiny + 1);
+
+    parts = parts < claim->count ? parts : claim->count;
+    if (parts <= 1) {
+        plan_copy(&channels[claim->first].plan, plan);
+        return 1;
+    }
+    for (uint32_t i = 0; i < parts; i++)
+        out[i] = &channels[claim->first + i].plan;
+    return (uint32_t)split_plan(plan, parts, out);
+}
+
+static uint64_t count_rows(const struct mli_plan *plan)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = 0; i <= plan->slabs; i++) {
+        const struct mli_copy_box box = plan_box(plan, i);
+
+        rows += box.run > 0 ? box_rows(&box) : 0;
+    }
+    return rows;
+}
+
+static void count_submitted(struct channel *channel)
+{
+    const uint64_t descriptors = channel->plan.slabs + (channel->plan.box.run > 0);
+
+    channel->stats.submitted++;
+    if (channel->stats.queue_high_water < descriptors)
+        channel->stats.queue_high_water = descriptors;
+    counters_write(&channel->counters, &channel->stats);
+}
+
+static void count_done(struct channel *channel, const struct mli_work_end *end)
+{
+    mli_mov_channel_stats *stats = &channel->stats;
+
+    if (end->status == MLI_STATUS_OK) {
+        stats->completed++;
+        stats->rows += count_rows(&channel->plan);
+    } else if (end->status == MLI_STATUS_CANCELLED) {
+        stats->cancelled++;
+    } else {
+        stats->failed++;
+    }
+    stats->bytes += end->bytes;
+    stats->busy_ns += end->busy_ns;
+    counters_write(&channel->counters, stats);
+}
+
+static void cancel_part(uint32_t number)
+{
+    __atomic_store_n(&channels[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
+    if (pool_engine()->cancel)
+        pool_engine()->cancel(number);
+}
+
+/* The part whose end is the transfer's: the first that failed, else that was cancelled. */
+static const struct channel *decisive_part(const struct channel *part, uint32_t parts)
+{
+    const struct channel *decisive = part;
+
+    for (uint32_t i = 0; i < parts; i++) {
+        const mli_status status = part[i].end.status;
+
+        if (status == MLI_STATUS_OK)
+            continue;
+        if (status != MLI_STATUS_CANCELLED)
+            return &part[i];
+        if (decisive->end.status == MLI_STATUS_OK)
+            decisive = &part[i];
+    }
+    return decisive;
+}
+
+static void note_end(struct slot *slot)
+{
+    const struct channel *part = &channels[number_of(slot)];
+    const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
+    const struct channel *decisive = decisive_part(part, parts);
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < parts; i++)
+        bytes += (size_t)part[i].end.bytes;
+    atomic_store_explicit(&slot->bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&slot->status, (uint32_t)decisive->end.status, memory_order_relaxed);
+    atomic_store_explicit(&slot->channel, (uint32_t)(decisive - channels), memory_order_relaxed);
+    atomic_store_explicit(&slot->descriptor, decisive->end.descriptor, memory_order_relaxed);
+    atomic_store_explicit(&slot->row, (size_t)decisive->end.row, memory_order_relaxed);
+}
+
+static void call_back(struct slot *slot, void (*callback)(int32_t), int32_t cookie)
+{
+    const bool before = in_callback;
+
+    uint32_t calling;
+
+    in_callback = true;
+    callback(cookie);
+    in_callback = before;
+    calling = atomic_fetch_sub(&slot->calling, CALL) - CALL;
+    if (calling == CALL_AWAITED) {
+        atomic_fetch_and(&slot->calling, ~(uint32_t)CALL_AWAITED);
+        unpark(&slot->calling);
+    }
+}
+
+/* The last part is done. */
+static void complete(struct slot *slot)
+{
+    void (*callback)(int32_t) = slot->callback;
+    const int32_t cookie = slot->cookie;
+
+    note_end(slot);
+    if (callback)
+        atomic_fetch_add(&slot->calling, CALL);
+    /* From the exchange on the owner may start again or release: the callback is taken before. */
+    if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
+        unpark(&slot->state);
+    if (callback)
+        call_back(slot, callback, cookie);
+}
+
+static void part_done(struct mli_work *work, const struct mli_work_end *end)
+{
+    struct channel *channel =
+        (struct channel *)(void *)((char *)work - offsetof(struct channel, work));
+    struct slot *slot = &slots[channel->owner];
+    const uint32_t number = (uint32_t)(channel - channels);
+    const uint32_t last =
+        channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
+
+    channel->end = *end;
+    if (end->status == MLI_STATUS_OK)
+        channel->end.bytes = channel->plan.bytes;
+    count_done(channel, &channel->end);
+    atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
+    /* The transfer is not done before this part is: those behind it are still its own. */
+    if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
+        for (uint32_t i = number + 1; i <= last; i++)
+            cancel_part(i);
+    }
+    if (atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
+        complete(slot);
+}
+
+void run_start(const struct claim *claim, const struct mli_plan *plan)
+{
+    struct slot *slot = &slots[claim->first];
+    const struct mli_engine *engine = engine_for(claim, plan);
+    const uint32_t first = claim->first, parts = load_parts(claim, plan);
+
+    for (uint32_t i = first; i < first + parts; i++) {
+        channels[i].owner = first;
+        channels[i].work.plan = &channels[i].plan;
+        channels[i].work.done = part_done;
+        __atomic_store_n(&channels[i].work.written, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&channels[i].work.cancelled, 0, __ATOMIC_RELAXED);
+        atomic_store_explicit(&channels[i].busy, 1, memory_order_relaxed);
+        count_submitted(&channels[i]);
+    }
+    atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
+    atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
+    /* Once the last part is submitted, the transfer and the claim may be gone. */
+    for (uint32_t i = first; i < first + parts; i++)
+        engine->submit(i, &channels[i].work);
+}
+
+enum slot_state run_state(struct slot *slot)
+{
+    const uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+    return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
+}
+
+static bool is_polled(uint32_t channel)
+{
+    return pool_caps(channel)->flags & MLI_CHANNEL_POLLED;
+}
+
+static uint32_t poll_channel(uint32_t number)
+{
+    struct channel *channel = &channels[number];
+    uint32_t completed = 0;
+
+    if (atomic_exchange_explicit(&channel->polling, 1, memory_order_acquire))
+        return 0; /* another thread does it, or this one further up its stack */
+    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
+        completed = pool_engine()->poll(number, POLL_BUDGET);
+    atomic_store_explicit(&channel->polling, 0, memory_order_release);
+    return completed;
+}
+
+static uint32_t poll_claim(const struct claim *claim)
+{
+    uint32_t completed = 0;
+
+    for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
+        completed += poll_channel(i);
+    return completed;
+}
+
+enum slot_state run_poll(const struct claim *claim, struct slot *slot)
+{
+    if (run_state(slot) == SLOT_RUNNING && is_polled(claim->first))
+        poll_claim(claim);
+    return run_state(slot);
+}
+
+/* Drives polled channels; where nothing comes of it, the processor has a rest. */
+static void wait_polling(const struct claim *claim, struct slot *slot)
+{
+    while (run_state(slot) == SLOT_RUNNING) {
+        if (poll_claim(claim) == 0)
+            park_for(&slot->state, SLOT_RUNNING, POLL_PAUSE_NS);
+    }
+}
+
+bool run_wait(const struct claim *claim, struct slot *slot)
+{
+    uint32_t running = SLOT_RUNNING;
+
+    if (is_polled(claim->first)) {
+        wait_polling(claim, slot);
+        return true;
+    }
+    while (run_state(slot) == SLOT_RUNNING) {
+        /* Says that a wake-up is wanted; one who came before has said so already. */
+        atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
+        running = SLOT_RUNNING;
+        if (!park(&slot->state, SLOT_AWAITED))
+            return false;
+    }
+    return true;
+}
+
+mli_status run_result(struct slot *slot)
+{
+    return (mli_status)atomic_load_explicit(&slot->status, memory_order_relaxed);
+}
+
+void run_cancel(struct slot *slot)
+{
+    const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
+
+    for (uint32_t i = 0; i < parts && run_state(slot) == SLOT_RUNNING; i++)
+        cancel_part(number_of(slot) + i);
+}
+
+/* Until no callback of the slot is under way. */
+static bool wait_for_callbacks(struct slot *slot)
+{
+    uint32_t calling;
+
+    while ((calling = atomic_load(&slot->calling)) >= CALL) {
+        atomic_fetch_or(&slot->calling, CALL_AWAITED);
+        if (!park(&slot->calling, calling | CALL_AWAITED))
+            return false;
+    }
+    return true;
+}
+
+bool run_synchronise(const struct claim *claim, struct slot *slot)
+{
+    do {
+        if (!run_wait(claim, slot) || !wait_for_callbacks(slot))
+            return false;
+    } while (run_state(slot) == SLOT_RUNNING);
+    if (pool_engine()->synchronise) {
+        for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
+            pool_engine()->synchronise(i);
+    }
+    return true;
+}
+
+void run_status(struct slot *slot, mli_mov_status_t *status)
+{
+    const enum slot_state state = run_state(slot);
+
+    if (state == SLOT_DONE) {
+        status->code = (mli_status)atomic_load_explicit(&slot->status, memory_order_relaxed);
+        status->bytes = atomic_load_explicit(&slot->bytes, memory_order_relaxed);
+        status->channel = atomic_load_explicit(&slot->channel, memory_order_relaxed);
+        status->descriptor = atomic_load_explicit(&slot->descriptor, memory_order_relaxed);
+        status->row = atomic_load_explicit(&slot->row, memory_order_relaxed);
+        status->stage = MLI_MOV_DONE;
+    } else if (state == SLOT_RUNNING) {
+        const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
+
+        for (uint32_t i = 0; i < parts; i++)
+            status->bytes +=
+                __atomic_load_n(&channels[number_of(slot) + i].work.written, __ATOMIC_RELAXED);
+        status->stage = MLI_MOV_RUNNING;
+    }
+}
+
+bool run_in_callback(void)
+{
+    return in_callback;
+}
+
+bool mli_work_cancelled(const struct mli_work *work)
+{
+    return __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST) != 0;
+}
+
+void mli_work_progress(struct mli_work *work, size_t bytes)
+{
+    __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
+}
+
+bool mli_mov_is_polled(void)
+{
+    struct mli_channel_caps caps = {0};
+
+    pool_engine()->caps(0, &caps);
+    return caps.flags & MLI_CHANNEL_POLLED;
+}
+
+void run_quiesce(uint32_t channel)
+{
+    while (atomic_load_explicit(&channels[channel].polling, memory_order_acquire))
+        clock_sleep(POLL_PAUSE_NS);
+}
+
+uint32_t mli_mov_poll(void)
+{
+    uint32_t completed = 0;
+
+    if (!mli_mov_is_polled())
+        return 0;
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
+        completed += poll_channel(i);
+    return completed;
+}
+
+mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
+{
+    if (channel < 0 || channel >= MLI_MOV_MAX_CHANNELS)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given, 0 to % needed", channel,
+                      MLI_MOV_MAX_CHANNELS - 1);
+    if (!stats)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
+    counters_read(&channels[channel].counters, stats);
+    if (pool_engine()->stats)
+        pool_engine()->stats((uint32_t)channel, stats);
+    return MLI_STATUS_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A transfer on the channels of a claim: cut into a part for each, handed to the engine, and done
+ * when the last part is.
+ */
+#ifndef MLI_DMA_RUN_H
+#define MLI_DMA_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+#include "pool.h"
+
+enum slot_state {
+    SLOT_IDLE = 0, /* nothing was started since it was prepared */
+    SLOT_RUNNING,
+    SLOT_AWAITED, /* running, and somebody sleeps until it is done */
+    SLOT_DONE
+};
+
+/* The state of a claim's transfer. Words are atomic: others may look while a callback restarts. */
+struct slot {
+    _Atomic uint32_t generation;
+    _Atomic uint32_t state;   /* enum slot_state; DONE is released after the last byte */
+    _Atomic uint32_t parts;   /* on as many channels from the slot's own on */
+    _Atomic uint32_t pending; /* of them */
+    _Atomic uint32_t calling; /* callbacks under way, and whether that is waited for */
+    /* Of the transfer that is done: */
+    _Atomic uint32_t status, channel, descriptor;
+    _Atomic size_t row, bytes;
+    void (*callback)(int32_t);
+    int32_t cookie;
+};
+
+/** The slot whose claim begins with a channel. */
+struct slot *run_slot(uint32_t channel);
+
+/** A channel has joined the pool: it has done nothing yet. */
+void run_reset(uint32_t channel);
+
+/** Nothing runs on a channel that leaves the pool: waits for those who still look after it. */
+void run_quiesce(uint32_t channel);
+
+/** The slot is claimed anew or given back: nothing was started, nobody is called. */
+void run_clear(struct slot *slot);
+
+/** The transfer before the next one is history. */
+void run_forget(struct slot *slot);
+
+/** Begins a plan, which may go away. Nothing runs on the claim. */
+void run_start(const struct claim *claim, const struct mli_plan *plan);
+
+/** The slot's state, acquired: where it is DONE, the bytes are visible. AWAITED is RUNNING. */
+enum slot_state run_state(struct slot *slot);
+
+/** The same, after driving the claim's channels where they need it. */
+enum slot_state run_poll(const struct claim *claim, struct slot *slot);
+
+/** Returns when the slot is not running any more. False where this build cannot sleep. */
+bool run_wait(const struct claim *claim, struct slot *slot);
+
+/** The status of a transfer that is done. */
+mli_status run_result(struct slot *slot);
+
+/** Asks the parts under way to stop. */
+void run_cancel(struct slot *slot);
+
+/** Waits, and then until callbacks have returned and channels rest. False as run_wait(). */
+bool run_synchronise(const struct claim *claim, struct slot *slot);
+
+/** Where the slot's transfer is: all but what only the handle knows. */
+void run_status(struct slot *slot, mli_mov_status_t *status);
+
+/** Is the calling thread inside a completion callback? */
+bool run_in_callback(void);
+
+#endif /* MLI_DMA_RUN_H */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "split.h"
+
+#include "../plan.h"
+
+enum {
+    LINE = 64,        /* bytes of a cache line */
+    RUN = -1,         /* cut the run, not a loop */
+    UNEVEN = 1024,    /* what shares are measured in */
+    EVEN_ENOUGH = 16, /* the largest part may be larger than its share by one in so many */
+};
+
+/* Where a box is cut: loop `index`, of which `count` iterations move the destination by `step`. */
+struct seam {
+    int index;
+    size_t count, step;
+};
+
+static struct seam seam_at(const struct mli_copy_box *box, int index)
+{
+    if (index == RUN)
+        return (struct seam){RUN, box->run, 1};
+    return (struct seam){index, box->loop[index].count, box->loop[index].dst_step};
+}
+
+/* Iterations between cuts that do not share a line: those of the largest part. */
+static size_t largest_part(const struct seam *seam, size_t parts)
+{
+    const size_t grain = seam->step < LINE ? (LINE + seam->step - 1) / seam->step : 1;
+    const size_t grains = (seam->count + grain - 1) / grain;
+    const size_t largest = (grains + parts - 1) / parts;
+
+    return largest < grains ? largest * grain : seam->count;
+}
+
+/* The largest part as a share of the whole, in parts of UNEVEN. */
+static uint64_t unevenness(const struct seam *seam, size_t parts)
+{
+    return (uint64_t)largest_part(seam, parts) * UNEVEN / seam->count;
+}
+
+/* The outermost place where the parts come out even enough, else the most even one. */
+static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
+{
+    struct seam best = seam_at(box, box->loops ? 0 : RUN);
+
+    for (int i = 0; i <= (int)box->loops; i++) {
+        const struct seam seam = seam_at(box, i < (int)box->loops ? i : RUN);
+
+        if (unevenness(&seam, parts) < unevenness(&best, parts))
+            best = seam;
+        if (unevenness(&best, parts) * parts <= UNEVEN + UNEVEN / EVEN_ENOUGH)
+            break;
+    }
+    return best;
+}
+
+/* The iteration with which part `part` begins: the first that begins in a line of its own. */
+static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam, size_t part,
+                         size_t parts)
+{
+    const size_t at = (size_t)((uint64_t)seam->count * part / parts);
+    size_t into_line, cut;
+
+    if (seam->step >= LINE || at == 0 || at == seam->count)
+        return at;
+    into_line = ((uintptr_t)box->dst + at * seam->step) % LINE;
+    if (into_line == 0)
+        return at;
+    cut = at + (LINE - into_line + seam->step - 1) / seam->step;
+    return cut < seam->count ? cut : seam->count;
+}
+
+/* Iterations [begin, end) of the seam. */
+static struct mli_copy_box cut(const struct mli_copy_box *box, const struct seam *seam,
+                               size_t begin, size_t end)
+{
+    struct mli_copy_box piece = *box;
+    const size_t src_step = seam->index == RUN ? 1 : box->loop[seam->index].src_step;
+
+    piece.dst += begin * seam->step;
+    if (piece.src)
+        piece.src += begin * src_step;
+    if (seam->index == RUN)
+        piece.run = end - begin;
+    else
+        piece.loop[seam->index].count = end - begin;
+    return piece;
+}
+
+static size_t bytes_of(const struct mli_copy_box *box)
+{
+    return box->run * (size_t)box_rows(box);
+}
+
+/* A loop of which one iteration is left is none. */
+static void drop_single_loops(struct mli_copy_box *box)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < box->loops; i++) {
+        if (box->loop[i].count > 1)
+            box->loop[kept++] = box->loop[i];
+    }
+    box->loops = kept;
+}
+
+void plan_clear(struct mli_plan *plan)
+{
+    plan->bytes = 0;
+    plan->slabs = 0;
+    plan->box.run = 0;
+    plan->box.loops = 0;
+}
+
+void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box)
+{
+    struct mli_fill_slab *slab;
+
+    plan->bytes += bytes_of(box);
+    drop_single_loops(box);
+    if (box->src) {
+        plan->box = *box;
+        return;
+    }
+    slab = &plan->slab[plan->slabs++];
+    *slab = (struct mli_fill_slab){.dst = box->dst, .run = box->run, .loops = box->loops};
+    for (size_t i = 0; i < box->loops; i++)
+        slab->loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
+}
+
+static struct mli_plan *lightest(struct mli_plan *const out[], size_t parts)
+{
+    struct mli_plan *least = out[0];
+
+    for (size_t i = 1; i < parts; i++) {
+        if (out[i]->bytes < least->bytes)
+            least = out[i];
+    }
+    return least;
+}
+
+/* What is small goes to one part: cutting it costs more than it evens out. */
+static void deal(struct mli_copy_box *box, size_t whole, size_t parts, struct mli_plan *const out[])
+{
+    struct seam seam;
+
+    if (bytes_of(box) < whole / (EVEN_ENOUGH * parts)) {
+        plan_add_box(lightest(out, parts), box);
+        return;
+    }
+    seam = find_seam(box, parts);
+    for (size_t i = 0; i < parts; i++) {
+        const size_t begin = cut_before(box, &seam, i, parts);
+        const size_t end = cut_before(box, &seam, i + 1, parts);
+        struct mli_copy_box piece = cut(box, &seam, begin, end);
+
+        if (begin < end)
+            plan_add_box(out[i], &piece);
+    }
+}
+
+size_t split_plan(const struct mli_plan *plan, size_t parts, struct mli_plan *const out[])
+{
+    struct mli_copy_box box = plan->box;
+    size_t used = 0;
+
+    for (size_t i = 0; i < parts; i++)
+        plan_clear(out[i]);
+    if (box.run > 0)
+        deal(&box, plan->bytes, parts, out);
+    for (size_t i = 0; i < plan->slabs; i++) {
+        box = slab_box(&plan->slab[i]);
+        deal(&box, plan->bytes, parts, out);
+    }
+    for (size_t i = 0; i < parts; i++) {
+        if (out[i]->bytes == 0)
+            continue;
+        if (used < i)
+            plan_copy(out[used], out[i]);
+        used++;
+    }
+    return used;
+}
