@@ -227,10 +227,11 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
 /**
  * Registers what to call when a transfer of this handle is done: cb(cookie), exactly once for each
  * start, also when the transfer fails or is cancelled, after mli_mov_isdone() has become true. It
- * runs on the thread that completes the transfer: the one inside mli_mov_start() with the inline
- * engine and for tiny transfers, else one of the engine's. It may prepare and start transfers, on
- * this handle too (those may complete only after it has returned), and release, but not wait or
- * synchronise. A null cb unregisters. Register before start.
+ * runs on the thread that completes the transfer: one of the engine's; with the inline engine and
+ * for tiny transfers the one inside mli_mov_start(); with a polled engine the one that drives it;
+ * possibly the one inside mli_mov_cancel(). It may prepare and start transfers, on this handle too
+ * (those may complete only after it has returned), and release, but not wait or synchronise. A null
+ * cb unregisters. Register before start.
  *
  * @retval MLI_STATUS_OK             registered until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running

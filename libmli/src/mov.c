@@ -255,7 +255,7 @@ mli_status mli_mov_cancel(mli_mov_handle_t *h)
     const mli_status status = find_started_slot(h, &claim, &slot);
 
     if (status == MLI_STATUS_OK)
-        run_cancel(slot);
+        run_cancel(&claim, slot);
     return status;
 }
 

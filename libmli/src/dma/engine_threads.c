@@ -20,7 +20,7 @@
  * Up to here the starter moves the bytes itself: waking a thread takes it as long.
  * bench/bench_async.c measures it.
  */
-enum { TINY = 16 * 1024 };
+enum { TINY = 32 * 1024 };
 
 enum mail {
     EMPTY = 0, /* the thread is awake, and will look again */

@@ -315,12 +315,16 @@ mli_status run_result(struct slot *slot)
     return (mli_status)atomic_load_explicit(&slot->status, memory_order_relaxed);
 }
 
-void run_cancel(struct slot *slot)
+void run_cancel(const struct claim *claim, struct slot *slot)
 {
     const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
 
-    for (uint32_t i = 0; i < parts && run_state(slot) == SLOT_RUNNING; i++)
-        cancel_part(number_of(slot) + i);
+    for (uint32_t i = 0; i < parts; i++) {
+        /* The last part may complete in here, and its callback may release the claim. */
+        if (pool_slot(claim) != slot || run_state(slot) != SLOT_RUNNING)
+            return;
+        cancel_part(claim->first + i);
+    }
 }
 
 /* Until no callback of the slot is under way. */

@@ -65,7 +65,7 @@ bool run_wait(const struct claim *claim, struct slot *slot);
 mli_status run_result(struct slot *slot);
 
 /** Asks the parts under way to stop. */
-void run_cancel(struct slot *slot);
+void run_cancel(const struct claim *claim, struct slot *slot);
 
 /** Waits, and then until callbacks have returned and channels rest. False as run_wait(). */
 bool run_synchronise(const struct claim *claim, struct slot *slot);
