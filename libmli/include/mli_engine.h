@@ -14,9 +14,10 @@
  * What the pool guarantees for one channel
  *   - it is opened before its first work and closed after its last;
  *   - it has at most one work at a time: submit comes after done of the one before, though possibly
- *     from inside that done, so a channel must have finished with a work before it calls done;
- *   - submit and poll of a channel are never called at the same time, but for a submit from inside
- *     done; cancel may come at any time from any thread, also when the channel is idle.
+ *     from inside that done, or from another thread before that done has returned. So a channel
+ *     must have finished with a work before it calls done, and done is the last thing a poll does;
+ *   - submit and poll of a channel are never called at the same time, but for such a submit;
+ *   - poll may come to a channel without a work, and cancel may come at any time from any thread.
  * Calls for different channels come from different threads at the same time.
  */
 #ifndef MLI_ENGINE_H
@@ -108,12 +109,13 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece);
 struct mli_engine {
     size_t size;      /**< sizeof(struct mli_engine) of the header it was compiled with: functions
                            that were added later are then taken for null */
-    const char *name; /**< one word; static storage */
+    const char *name; /**< one word, without ":", "," and "="; static storage */
 
     /** Looks for the hardware. Returns the number of channels (those from 16 on are not used), 0
         where there is none. */
     uint32_t (*probe)(void);
-    /** What a channel can do; *caps is zeroed before. */
+    /** What a channel can do; *caps is zeroed before. Of channel 0 asked at any time, by any
+     * thread. */
     void (*caps)(uint32_t channel, struct mli_channel_caps *caps);
     /** Begins a work. It cannot be refused: what goes wrong is told to done. */
     void (*submit)(uint32_t channel, struct mli_work *work);
@@ -127,7 +129,8 @@ struct mli_engine {
     uint32_t (*poll)(uint32_t channel, uint32_t budget);
     /** Optional. mli_work_cancelled() has become true of the work on the channel, if it still has
         one: stop it as soon as can be, then call its done with MLI_STATUS_CANCELLED, or as it
-        happened to end. Null where the engine asks often enough by itself. */
+        happened to end. It may have none, or its next one already: only what mli_work_cancelled()
+        names is to be stopped. Null where the engine asks often enough by itself. */
     void (*cancel)(uint32_t channel);
     /** Optional. Returns when the channel rests, after its last done: for what the hardware still
         does behind that. */
@@ -135,7 +138,8 @@ struct mli_engine {
     /** Optional. Corrects what the pool has counted by what the hardware knows better. */
     void (*stats)(uint32_t channel, mli_mov_channel_stats *stats);
     /** Optional. Sets an option of mli_mov_set_engine(): "name:key=value". `key` is `length` bytes,
-        not terminated. False: there is no such key, or it does not take the value. */
+        not terminated. False: there is no such key, or it does not take the value. A length of 0
+        comes first: all options shall have their default again. */
     bool (*option)(const char *key, size_t length, uint64_t value);
 };
 
@@ -143,7 +147,7 @@ struct mli_engine {
  * Makes an engine known under its name, for mli_mov_set_engine(). *engine is copied.
  *
  * @retval MLI_STATUS_OK             known
- * @retval MLI_STATUS_ARGUMENT_ERROR null, a function missing, or a name that is taken
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, a function missing, or a name that is no word or taken
  * @retval MLI_STATUS_NOT_ENGH_MEM   there are MLI_ENGINES_MAX already
  *
  * Not thread-safe: call it while the program has one thread.

@@ -4,9 +4,11 @@
 #include <stddef.h>
 
 #include "mli_engine.h"
+#include "mock/mock_engine.h"
 
 /* To put a board's DMA behind mlid and mlictl, add its engine here (docs/porting.md). */
 static const struct mli_engine *const ports[] = {
+    &mock_engine,
     NULL,
 };
 

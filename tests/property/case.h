@@ -28,6 +28,9 @@ struct lab {
 
 enum case_via { VIA_SYNC, VIA_ASYNC, VIA_TWICE, VIA_CALLBACK, VIA_PERMUTE, VIA_COUNT };
 
+/* Of a handle; the pool has as many. */
+enum { CASE_CHANNELS_MAX = 4 };
+
 enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };
 
 struct test_case {

@@ -168,7 +168,7 @@ static bool fits(struct test_case *c)
 static void pick_way(struct test_case *c)
 {
     c->via = (enum case_via)rng_below(&c->rng, VIA_PERMUTE);
-    c->channels = (int)rng_between(&c->rng, 1, 3);
+    c->channels = (int)rng_between(&c->rng, 1, CASE_CHANNELS_MAX);
 }
 
 static void generate(struct test_case *c)

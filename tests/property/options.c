@@ -19,14 +19,17 @@ static bool number(const char *text, uint64_t *to)
 static bool parse(struct options *options, int argc, char **argv)
 {
     for (int i = 1; i < argc; i += 2) {
+        const bool engine = !strcmp(argv[i], "--engine");
         uint64_t *to = !strcmp(argv[i], "--seed")       ? &options->seed
                        : !strcmp(argv[i], "--count")    ? &options->count
                        : !strcmp(argv[i], "--permutes") ? &options->permutes
                        : !strcmp(argv[i], "--only")     ? &options->only
                                                         : NULL;
 
-        if (!to || i + 1 == argc || !number(argv[i + 1], to))
+        if ((!to && !engine) || i + 1 == argc || (to && !number(argv[i + 1], to)))
             return false;
+        if (engine)
+            options->engine = argv[i + 1];
         options->only_one |= to == &options->only;
     }
     return true;
@@ -36,7 +39,8 @@ bool options_parse(struct options *options, int argc, char **argv)
 {
     options->seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
     if (!parse(options, argc, argv)) {
-        fprintf(stderr, "usage: %s [--seed N] [--count N] [--permutes N] [--only INDEX]\n",
+        fprintf(stderr,
+                "usage: %s [--seed N] [--count N] [--permutes N] [--only INDEX] [--engine SPEC]\n",
                 argv[0]);
         return false;
     }

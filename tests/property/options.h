@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of the property tests: [--seed N] [--count N] [--permutes N] [--only INDEX]. */
+/* Options of the property tests: [--seed N] [--count N] [--permutes N] [--only INDEX]
+   [--engine SPEC]. */
 #ifndef TEST_OPTIONS_H
 #define TEST_OPTIONS_H
 
@@ -9,6 +10,7 @@
 struct options {
     uint64_t seed, count, permutes, only;
     bool only_one;
+    const char *engine; /* null: not given */
 };
 
 /* The caller sets the counts' defaults. Prints the seed, from the clock where none is given. */

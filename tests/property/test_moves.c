@@ -2,10 +2,11 @@
 /*
  * Random moves and permutes against the oracle.
  *
- *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
+ *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX] [--engine SPEC]
  *
- * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed and
- * --only. Permutes are counted from FIRST_PERMUTE on.
+ * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed, --only
+ * and the same --engine, which is one of the library or of libmli/port/ports.c with its options.
+ * Permutes are counted from FIRST_PERMUTE on.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -13,11 +14,12 @@
 
 #include "case.h"
 #include "options.h"
+#include "ports.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20
 #define MOST_FAILURES   5
-#define POOL_CHANNELS   4
+#define POOL_CHANNELS   CASE_CHANNELS_MAX
 
 struct totals {
     uint64_t cases, failures;
@@ -27,11 +29,12 @@ struct totals {
 
 static struct test_case current; /* what a crash reports */
 static const char *program;
+static const char *engine; /* null: the default one */
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "\n", program, current.seed,
-            current.index);
+    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "%s%s\n", program, current.seed,
+            current.index, engine ? " --engine " : "", engine ? engine : "");
 }
 
 /* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
@@ -123,6 +126,14 @@ static void print_totals(const struct totals *totals)
            totals->by_via[VIA_CALLBACK], totals->by_via[VIA_PERMUTE]);
 }
 
+/* Channels of the engine that was asked for. */
+static bool set_up_pool(void)
+{
+    ports_add();
+    return (!engine || mli_mov_set_engine(engine) == MLI_STATUS_OK) &&
+           mli_mov_set_num_dma_ch(0, POOL_CHANNELS) == MLI_STATUS_OK;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.count = 60000, .permutes = 6000};
@@ -132,7 +143,8 @@ int main(int argc, char **argv)
     program = argv[0];
     if (!options_parse(&options, argc, argv))
         return 2;
-    if (lab_init(&lab) != 0 || mli_mov_set_num_dma_ch(0, POOL_CHANNELS) != MLI_STATUS_OK) {
+    engine = options.engine;
+    if (lab_init(&lab) != 0 || !set_up_pool()) {
         fprintf(stderr, "cannot set up: %s\n", mli_last_error());
         return 2;
     }

@@ -67,9 +67,13 @@ static struct faulty {
 void engine_fault_reset(const struct mli_engine *engine)
 {
     inside = engine;
-    atomic_store(&submitted, 0);
 #define SET(name, standard) settings.name = (standard);
     SETTINGS(SET)
+}
+
+void engine_fault_count_anew(void)
+{
+    atomic_store(&submitted, 0);
 }
 
 static bool same(const char *key, size_t length, const char *name)
@@ -315,11 +319,10 @@ static void draw_order(struct faulty *f)
         f->stride++;
 }
 
-/* What will happen to a work. */
-static void draw_fate(struct faulty *f, uint32_t number)
+/* What will happen to a work. True: it is stuck, and anybody's to end from here on. */
+static bool draw_fate(struct faulty *f, uint32_t number)
 {
-    uint32_t stuck;
-    bool fails;
+    bool fails, stuck;
 
     f->random = settings.seed * UINT64_C(0xD1342543DE82EF95) + number;
     f->end = (struct mli_work_end){.status = MLI_STATUS_OK};
@@ -340,6 +343,7 @@ static void draw_fate(struct faulty *f, uint32_t number)
         draw_order(f);
     }
     atomic_store(&f->stuck, stuck);
+    return stuck;
 }
 
 /* Whoever takes `stuck` back ends the work: submit, or one of those who cancel. */
@@ -356,8 +360,7 @@ static void submit(uint32_t channel, struct mli_work *work)
     struct faulty *f = &channels[channel];
 
     f->outer = work;
-    draw_fate(f, atomic_fetch_add(&submitted, 1) + 1);
-    if (!atomic_load(&f->stuck))
+    if (!draw_fate(f, atomic_fetch_add(&submitted, 1) + 1))
         proceed(f);
     else if (mli_work_cancelled(work))
         end_stuck(f);

@@ -46,6 +46,16 @@ static bool is(const struct word *word, const char *text)
     return i == word->length && text[i] == '\0';
 }
 
+/* Can a specification spell it? */
+static bool is_word(const char *name)
+{
+    size_t i = 0;
+
+    while (name[i] && name[i] != ':' && name[i] != ',' && name[i] != '=')
+        i++;
+    return i > 0 && name[i] == '\0';
+}
+
 static const struct mli_engine *find(const struct word *name)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -64,6 +74,9 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
         !engine->submit)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
                       ": size, name, probe, caps and submit are needed");
+    if (!is_word(engine->name))
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
+                      ".name: a word without colon, comma and equals sign is needed");
     if (find(&(struct word){engine->name, length_of(engine->name)}))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ".name: there is one of this name");
     if (count == MLI_ENGINES_MAX)
@@ -79,17 +92,14 @@ const char *mli_mov_engine_at(int index)
     return index >= 0 && (uint32_t)index < count ? known[index]->name : NULL;
 }
 
-/* Takes the text up to one of two separators, which goes too. */
+/* Takes the text up to a separator, which goes too; null is left where there was none. */
 static struct word take(const char **text, char separator)
 {
     struct word word = {*text, 0};
 
-    while (**text && **text != separator) {
-        (*text)++;
+    while (word.at[word.length] && word.at[word.length] != separator)
         word.length++;
-    }
-    if (**text)
-        (*text)++;
+    *text = word.at[word.length] ? word.at + word.length + 1 : NULL;
     return word;
 }
 
@@ -140,15 +150,25 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     return MLI_STATUS_OK;
 }
 
+/* Options that are not given have their default: a key of no length asks for that. */
+static void reset_options(const struct mli_engine *engine)
+{
+    if (engine->option)
+        (void)engine->option("", 0, 0);
+}
+
 /* The engine inside of the fault engine comes first among its options. */
 static mli_status choose_inner(const char *spec, const char **rest)
 {
-    const struct word name = take(rest, ',');
+    const char *options = *rest ? *rest : spec + length_of(spec);
+    const struct word name = take(&options, ',');
     const struct mli_engine *inner = find(&name);
 
+    *rest = options;
     if (!inner || inner->submit == engine_fault.submit)
         return complain(spec, &name, ": character %: fault needs the name of an engine to wrap");
     engine_fault_reset(inner);
+    reset_options(inner);
     return MLI_STATUS_OK;
 }
 
@@ -164,7 +184,9 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
         return complain(spec, &name, ": character %: no engine has this name");
     if (engine->submit == engine_fault.submit)
         status = choose_inner(spec, &rest);
-    while (*rest && status == MLI_STATUS_OK) {
+    else
+        reset_options(engine);
+    while (rest && status == MLI_STATUS_OK) {
         const struct word item = take(&rest, ',');
 
         status = set_option(engine, spec, &item, tiny);
@@ -191,6 +213,7 @@ mli_status mli_mov_set_engine(const char *spec)
         return status;
     status = configure(spec, &engine, &tiny);
     if (status == MLI_STATUS_OK) {
+        engine_fault_count_anew();
         copy_bytes(chosen, spec, length_of(spec) + 1);
         pool_unlock_empty(engine, tiny);
         return status;

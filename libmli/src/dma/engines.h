@@ -24,7 +24,10 @@ extern const struct mli_engine engine_threads;
 #define ENGINE_DEFAULT     engine_inline
 #endif
 
-/** For engine_fault: everything as it was at the start, with *engine inside. */
+/** For engine_fault: all options as they were at the start, with *engine inside. */
 void engine_fault_reset(const struct mli_engine *engine);
+
+/** For engine_fault: the next work is the first. */
+void engine_fault_count_anew(void);
 
 #endif /* MLI_DMA_ENGINES_H */

@@ -187,6 +187,11 @@ size_t pool_sync_limit(void)
     return atomic_load_explicit(&sync_limit, memory_order_relaxed);
 }
 
+bool pool_has(uint32_t channel)
+{
+    return atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1;
+}
+
 const struct mli_channel_caps *pool_caps(uint32_t channel)
 {
     return &caps[channel];

@@ -43,6 +43,9 @@ const struct mli_engine *pool_engine(void);
  */
 size_t pool_sync_limit(void);
 
+/** Is the channel in the pool? */
+bool pool_has(uint32_t channel);
+
 /** What a channel of the pool can do. */
 const struct mli_channel_caps *pool_caps(uint32_t channel);
 

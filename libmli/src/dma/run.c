@@ -17,7 +17,7 @@ struct channel {
     struct mli_plan plan;
     struct mli_work_end end;
     uint32_t owner;           /* first channel of the claim */
-    _Atomic uint32_t busy;    /* it has a work */
+    _Atomic uint32_t turn;    /* odd while its work may be polled; each work ends on a new one */
     _Atomic uint32_t polling; /* by one thread at a time */
     mli_mov_channel_stats stats;
     struct counters counters; /* *stats for other threads */
@@ -72,7 +72,8 @@ static const struct mli_engine *engine_for(const struct claim *claim, const stru
 static uint32_t load_parts(const struct claim *claim, const struct mli_plan *plan)
 {
     struct mli_plan *out[MLI_MOV_MAX_CHANNELS];
-    size_t parts = plan->bytes / (pool_caps(claim->first)->tiny + 1);
+    const size_t tiny = pool_caps(claim->first)->tiny;
+    size_t parts = tiny < plan->bytes ? plan->bytes / (tiny + 1) : 1;
 
     parts = parts < claim->count ? parts : claim->count;
     if (parts <= 1) {
@@ -196,6 +197,16 @@ static void complete(struct slot *slot)
         call_back(slot, callback, cookie);
 }
 
+/* Done, from inside submit (turn is even) or later. */
+static void end_turn(struct channel *channel)
+{
+    uint32_t turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(&channel->turn, &turn, (turn | 1) + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
 static void part_done(struct mli_work *work, const struct mli_work_end *end)
 {
     struct channel *channel =
@@ -209,7 +220,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
     count_done(channel, &channel->end);
-    atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
+    end_turn(channel);
     /* The transfer is not done before this part is: those behind it are still its own. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
@@ -219,11 +230,32 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         complete(slot);
 }
 
+static bool is_polled(uint32_t channel)
+{
+    return pool_caps(channel)->flags & MLI_CHANNEL_POLLED;
+}
+
+/*
+ * The work may be polled when submit is through with it, and not earlier. It may have been done
+ * inside submit, or by another thread, and the next one begun: then it is not its turn any more.
+ */
+static void submit(const struct mli_engine *engine, uint32_t number, bool polled)
+{
+    struct channel *channel = &channels[number];
+    uint32_t turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+
+    engine->submit(number, &channel->work);
+    if (polled)
+        atomic_compare_exchange_strong_explicit(&channel->turn, &turn, turn + 1,
+                                                memory_order_release, memory_order_relaxed);
+}
+
 void run_start(const struct claim *claim, const struct mli_plan *plan)
 {
     struct slot *slot = &slots[claim->first];
     const struct mli_engine *engine = engine_for(claim, plan);
     const uint32_t first = claim->first, parts = load_parts(claim, plan);
+    const bool polled = is_polled(first) && engine == pool_engine();
 
     for (uint32_t i = first; i < first + parts; i++) {
         channels[i].owner = first;
@@ -231,7 +263,6 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
         channels[i].work.done = part_done;
         __atomic_store_n(&channels[i].work.written, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&channels[i].work.cancelled, 0, __ATOMIC_RELAXED);
-        atomic_store_explicit(&channels[i].busy, 1, memory_order_relaxed);
         count_submitted(&channels[i]);
     }
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
@@ -239,7 +270,7 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
     /* Once the last part is submitted, the transfer and the claim may be gone. */
     for (uint32_t i = first; i < first + parts; i++)
-        engine->submit(i, &channels[i].work);
+        submit(engine, i, polled);
 }
 
 enum slot_state run_state(struct slot *slot)
@@ -249,11 +280,6 @@ enum slot_state run_state(struct slot *slot)
     return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
 }
 
-static bool is_polled(uint32_t channel)
-{
-    return pool_caps(channel)->flags & MLI_CHANNEL_POLLED;
-}
-
 static uint32_t poll_channel(uint32_t number)
 {
     struct channel *channel = &channels[number];
@@ -261,7 +287,8 @@ static uint32_t poll_channel(uint32_t number)
 
     if (atomic_exchange_explicit(&channel->polling, 1, memory_order_acquire))
         return 0; /* another thread does it, or this one further up its stack */
-    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
+    /* Where a work may be polled, the engine cannot change: it has a channel that is out. */
+    if (atomic_load_explicit(&channel->turn, memory_order_acquire) % 2 != 0)
         completed = pool_engine()->poll(number, POLL_BUDGET);
     atomic_store_explicit(&channel->polling, 0, memory_order_release);
     return completed;
@@ -422,7 +449,7 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
     if (!stats)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
     counters_read(&channels[channel].counters, stats);
-    if (pool_engine()->stats)
+    if (pool_has((uint32_t)channel) && pool_engine()->stats)
         pool_engine()->stats((uint32_t)channel, stats);
     return MLI_STATUS_OK;
 }

@@ -23,38 +23,6 @@ static struct seam seam_at(const struct mli_copy_box *box, int index)
     return (struct seam){index, box->loop[index].count, box->loop[index].dst_step};
 }
 
-/* Iterations between cuts that do not share a line: those of the largest part. */
-static size_t largest_part(const struct seam *seam, size_t parts)
-{
-    const size_t grain = seam->step < LINE ? (LINE + seam->step - 1) / seam->step : 1;
-    const size_t grains = (seam->count + grain - 1) / grain;
-    const size_t largest = (grains + parts - 1) / parts;
-
-    return largest < grains ? largest * grain : seam->count;
-}
-
-/* The largest part as a share of the whole, in parts of UNEVEN. */
-static uint64_t unevenness(const struct seam *seam, size_t parts)
-{
-    return (uint64_t)largest_part(seam, parts) * UNEVEN / seam->count;
-}
-
-/* The outermost place where the parts come out even enough, else the most even one. */
-static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
-{
-    struct seam best = seam_at(box, box->loops ? 0 : RUN);
-
-    for (int i = 0; i <= (int)box->loops; i++) {
-        const struct seam seam = seam_at(box, i < (int)box->loops ? i : RUN);
-
-        if (unevenness(&seam, parts) < unevenness(&best, parts))
-            best = seam;
-        if (unevenness(&best, parts) * parts <= UNEVEN + UNEVEN / EVEN_ENOUGH)
-            break;
-    }
-    return best;
-}
-
 /* The iteration with which part `part` begins: the first that begins in a line of its own. */
 static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam, size_t part,
                          size_t parts)
@@ -69,6 +37,47 @@ static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam
         return at;
     cut = at + (LINE - into_line + seam->step - 1) / seam->step;
     return cut < seam->count ? cut : seam->count;
+}
+
+/* Iterations of the part that has most of them. */
+static size_t largest_part(const struct mli_copy_box *box, const struct seam *seam, size_t parts)
+{
+    size_t largest = 0, begin = 0;
+
+    for (size_t part = 1; part <= parts; part++) {
+        const size_t end = cut_before(box, seam, part, parts);
+
+        if (largest < end - begin)
+            largest = end - begin;
+        begin = end;
+    }
+    return largest;
+}
+
+/* The largest part as a share of the whole, in parts of UNEVEN. */
+static uint64_t unevenness(const struct mli_copy_box *box, const struct seam *seam, size_t parts)
+{
+    return (uint64_t)largest_part(box, seam, parts) * UNEVEN / seam->count;
+}
+
+/*
+ * The outermost place where the parts come out even enough, else the most even one. Rows are not
+ * cut into less than a line for each part.
+ */
+static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
+{
+    struct seam best = seam_at(box, box->loops ? 0 : RUN);
+    const int last = (int)box->loops - (box->run < parts * LINE);
+
+    for (int i = 0; i <= last; i++) {
+        const struct seam seam = seam_at(box, i < (int)box->loops ? i : RUN);
+
+        if (unevenness(box, &seam, parts) < unevenness(box, &best, parts))
+            best = seam;
+        if (unevenness(box, &best, parts) * parts <= UNEVEN + UNEVEN / EVEN_ENOUGH)
+            break;
+    }
+    return best;
 }
 
 /* Iterations [begin, end) of the seam. */
@@ -145,7 +154,7 @@ static void deal(struct mli_copy_box *box, size_t whole, size_t parts, struct ml
 {
     struct seam seam;
 
-    if (bytes_of(box) < whole / (EVEN_ENOUGH * parts)) {
+    if ((uint64_t)bytes_of(box) * EVEN_ENOUGH * parts < whole) {
         plan_add_box(lightest(out, parts), box);
         return;
     }

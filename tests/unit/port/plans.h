@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random plans, and the bytes they move one by one: what cutting a plan is checked against. */
+#ifndef TEST_PLANS_H
+#define TEST_PLANS_H
+
+#include <stdbool.h>
+
+#include "mli_plan.h"
+#include "rng.h"
+
+enum { PLAN_SRC_BYTES = 1 << 20, PLAN_DST_BYTES = 1 << 20 };
+
+/* Plans point in here. Nothing is read or written. */
+extern uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
+
+/* What each destination byte receives, and how often. */
+struct moved {
+    int32_t from[PLAN_DST_BYTES]; /* an offset in plan_src, or MOVED_ZERO */
+    uint8_t times[PLAN_DST_BYTES];
+    size_t bytes; /* the sum of times[] */
+    size_t end;   /* behind the last byte that was looked at */
+};
+
+enum { MOVED_ZERO = -1 };
+
+/* Up to nine disjoint descriptors, with or without a copy, of up to four loops each. */
+void plan_random(struct mli_plan *plan, struct rng *rng);
+
+/* A copy in which nothing merges: loop[] with its steps, at dst + misalignment. */
+void plan_one_box(struct mli_plan *plan, size_t misalignment, size_t run, size_t loops,
+                  const struct mli_copy_loop *loop);
+
+/* A descriptor as a box; a slab has no src. */
+struct mli_copy_box plan_descriptor(const struct mli_plan *plan, uint32_t index);
+
+/* Where a row of a box begins; *src is null in a slab. */
+void plan_row(const struct mli_copy_box *box, uint64_t row, const uint8_t **src, uint8_t **dst);
+
+uint64_t plan_rows(const struct mli_copy_box *box);
+
+void moved_clear(struct moved *moved);
+void moved_add_box(struct moved *moved, const struct mli_copy_box *box);
+void moved_add_plan(struct moved *moved, const struct mli_plan *plan);
+
+/* The same bytes from the same places, each once. */
+bool moved_same(const struct moved *a, const struct moved *b);
+
+void plan_print(const struct mli_plan *plan);
+
+#endif /* TEST_PLANS_H */
