@@ -14,20 +14,33 @@
 enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
 
 static const struct option options_table[] = {
+    {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)"},
     {"channels", 'c', "N", "DMA channels to emulate (as many as the jobs ask for, at least 4)"},
     BATCH_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static int start(struct service_thread **service, struct client *client, uint32_t channels,
+/* The engine, where one was named; nothing says as well as the library what is wrong with it. */
+static int choose_engine(struct config *config, const struct options *options, struct fault *fault)
+{
+    const char *engine = options_get(options, "engine");
+    if (!engine)
+        return 0;
+    if (!*engine || strlen(engine) >= sizeof(config->engine))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--engine: 1 to %zu characters are needed", sizeof(config->engine) - 1);
+    strcpy(config->engine, engine);
+    const int status = service_check(config, fault);
+    fault->has_pointer = false; /* there is no file of this configuration */
+    return status;
+}
+
+static int start(struct service_thread **service, struct client *client, struct config *config,
                  struct fault *fault)
 {
-    struct config config;
-    config_defaults(&config);
-    config.channels = channels;
-    config.log_level = LOG_ERRORS; /* what concerns a job is in its reply */
+    config->log_level = LOG_ERRORS; /* what concerns a job is in its reply */
     int socket;
-    int error = service_thread_start(&config, service, &socket);
+    int error = service_thread_start(config, service, &socket);
     if (error)
         return fault_set(fault, FAULT_INTERNAL, NULL, "the service cannot start: %s",
                          strerror(-error));
@@ -48,7 +61,10 @@ static enum exit_code run(const struct options *options)
         code = EXIT_CODE_INVALID;
         goto out;
     }
-    if (start(&service, &client, (uint32_t)channels, &fault)) {
+    struct config config;
+    config_defaults(&config);
+    config.channels = (uint32_t)channels;
+    if (choose_engine(&config, options, &fault) || start(&service, &client, &config, &fault)) {
         code = print_failure(&batch.style, NULL, &fault);
         goto out;
     }

@@ -18,8 +18,8 @@ struct command {
     enum exit_code (*run)(const struct options *options);
 };
 
-extern const struct command cmd_diff, cmd_gen, cmd_info, cmd_ping, cmd_run, cmd_show, cmd_submit,
-    cmd_validate;
+extern const struct command cmd_diff, cmd_gen, cmd_info, cmd_ping, cmd_run, cmd_selftest, cmd_show,
+    cmd_submit, cmd_validate;
 
 /** Says how the command is used, for one whose arguments are wrong. */
 enum exit_code command_misused(const struct command *command);

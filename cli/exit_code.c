@@ -24,6 +24,7 @@ enum exit_code exit_code_of(const struct fault *fault)
     case FAULT_INTERNAL:
     case FAULT_LIMIT:
     case FAULT_IO_ERROR:
+    case FAULT_DMA_ERROR:
         break;
     }
     return EXIT_CODE_FAILED;

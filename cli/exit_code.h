@@ -10,7 +10,8 @@
 /* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
 #define EXIT_CODE_TABLE(X)                                                                         \
     X(DONE, 0, "all done; diff: the tensors are the same")                                         \
-    X(FAILED, 1, "a job failed, a result did not match, or diff found a difference")               \
+    X(FAILED, 1,                                                                                   \
+      "a job failed, a result did not match, diff found a difference or selftest a fault")         \
     X(INVALID, 2, "wrong usage, or an invalid job (also one that libmli refuses)")                 \
     X(LOST, 3, "no daemon listens, or the connection to it was lost")                              \
     X(STOPPED, 4, "cancelled (^C, SIGTERM) or timed out")

@@ -135,8 +135,11 @@ int inputs_open_before(struct resolved *r, const struct produced *produced, stru
         return 0;
     if (open_before(r, produced, fault))
         return -1;
-    if (!r->before.npy && ref->desc.rank == 0)
+    if (!r->before.npy && ref->desc.rank == 0) {
+        /* Raw bytes, also where an earlier job has made a tensor of them. */
+        r->before.header = (struct npy_header){.rank = 0};
         return 0;
+    }
     if (!r->before.npy && describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
         return blame(fault, "dst");
     return check_before(r, fault);

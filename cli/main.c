@@ -11,11 +11,13 @@
 #include "command.h"
 #include "mli_helpers_api.h"
 #include "nearest.h"
+#include "ports.h"
 #include "print.h"
 
 /* In the order of the help. */
-static const struct command *const commands[] = {&cmd_submit, &cmd_run,  &cmd_validate, &cmd_gen,
-                                                 &cmd_show,   &cmd_diff, &cmd_ping,     &cmd_info};
+static const struct command *const commands[] = {&cmd_submit, &cmd_run,  &cmd_validate,
+                                                 &cmd_gen,    &cmd_show, &cmd_diff,
+                                                 &cmd_ping,   &cmd_info, &cmd_selftest};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
@@ -109,6 +111,7 @@ static int fill_standard_streams(void)
 
 int main(int argc, char **argv)
 {
+    ports_add();
     if (fill_standard_streams())
         return EXIT_CODE_FAILED;
     /* A daemon or reader that went away, and a file size limit, are errors of the call. */

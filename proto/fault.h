@@ -28,7 +28,8 @@
     X(CANCELLED, -32004, "the job was cancelled")                                                  \
     X(IO_ERROR, -32005, "a file shrank or its storage failed while the job ran")                   \
     X(SHUTTING_DOWN, -32006, "the service is shutting down and takes no new jobs")                 \
-    X(STREAM_ERROR, -32007, "the stream cannot be followed any more; the connection closes")
+    X(STREAM_ERROR, -32007, "the stream cannot be followed any more; the connection closes")       \
+    X(DMA_ERROR, -32008, "a DMA channel failed while the job ran; the message says where")
 
 enum fault_code {
     FAULT_NONE = 0,

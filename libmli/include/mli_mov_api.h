@@ -285,9 +285,11 @@ typedef struct _mli_mov_status_t {
     uint64_t bytes;       /**< written so far for sure; all of them when it is complete */
     uint64_t bytes_total; /**< of the prepared transfer */
     /* Where a failed or cancelled one stopped first, in the order of the destination's rows: */
-    uint32_t channel;    /**< this channel's part failed */
-    uint32_t descriptor; /**< in this descriptor: 0 the copy, from 1 on the zero fills */
-    uint64_t row;        /**< in this row of it */
+    const void *address; /**< the row in the destination that was not written whole, or null where
+                              the engine cannot tell */
+    uint32_t channel;    /**< it is in this channel's part, */
+    uint32_t descriptor; /**< in this descriptor of the part: 0 the copy, from 1 on zero fills, */
+    uint64_t row;        /**< and this is its number there */
 } mli_mov_status_t;
 
 /**

@@ -54,4 +54,16 @@ static inline uint64_t box_rows(const struct mli_copy_box *box)
     return rows;
 }
 
+/** Where a row of the box begins in the destination. */
+static inline uint8_t *box_row(const struct mli_copy_box *box, uint64_t row)
+{
+    uint8_t *at = box->dst;
+
+    for (size_t i = box->loops; i-- > 0;) {
+        at += (size_t)(row % box->loop[i].count) * box->loop[i].dst_step;
+        row /= box->loop[i].count;
+    }
+    return at;
+}
+
 #endif /* MLI_SRC_PLAN_H */

@@ -138,18 +138,6 @@ static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t r
     return place;
 }
 
-/* Where a row of the box begins in the destination. */
-static uint8_t *row_at(const struct mli_copy_box *box, uint64_t row)
-{
-    uint8_t *at = box->dst;
-
-    for (size_t i = box->loops; i-- > 0;) {
-        at += (size_t)(row % box->loop[i].count) * box->loop[i].dst_step;
-        row /= box->loop[i].count;
-    }
-    return at;
-}
-
 /*
  * The rows of a box before `row` are up to as many boxes as it has loops: the one of loop `level`
  * has the loops around it at the row's own coordinate, and all of it before that in its own loop.
@@ -242,7 +230,7 @@ static void corrupt(struct faulty *f)
     const struct place place = draw_place(f, ANYWHERE, ANYWHERE);
     const struct mli_copy_box box = plan_box(f->outer->plan, place.descriptor);
 
-    row_at(&box, place.row)[draw(f) % box.run] ^= (uint8_t)(1u << (draw(f) % 8));
+    box_row(&box, place.row)[draw(f) % box.run] ^= (uint8_t)(1u << (draw(f) % 8));
 }
 
 static void finish(struct faulty *f, mli_status status)

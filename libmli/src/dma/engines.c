@@ -172,6 +172,14 @@ static mli_status choose_inner(const char *spec, const char **rest)
     return MLI_STATUS_OK;
 }
 
+static bool lacks_poll(const struct mli_engine *engine)
+{
+    struct mli_channel_caps caps = {0};
+
+    engine->caps(0, &caps);
+    return caps.flags & MLI_CHANNEL_POLLED && !engine->poll;
+}
+
 /* Finds the engine and sets its options. */
 static mli_status configure(const char *spec, const struct mli_engine **found, size_t *tiny)
 {
@@ -193,6 +201,8 @@ static mli_status configure(const char *spec, const struct mli_engine **found, s
     }
     if (status == MLI_STATUS_OK && engine->probe() == 0)
         status = complain(spec, &name, ": character %: this engine finds no device");
+    if (status == MLI_STATUS_OK && lacks_poll(engine))
+        status = complain(spec, &name, ": character %: this engine is polled, but has no poll");
     *found = engine;
     return status;
 }

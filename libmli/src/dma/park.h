@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping until another thread changes a word: futexes where Linux is below, else nothing. */
+/*
+ * Sleeping until another thread changes a word: futexes where Linux is below. Elsewhere nobody
+ * sleeps: who waits looks again and again, until an interrupt or another core changes the word.
+ */
 #ifndef MLI_DMA_PARK_H
 #define MLI_DMA_PARK_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #if defined(__linux__) && __STDC_HOSTED__
@@ -28,20 +30,18 @@ struct park_time {
 };
 #endif
 
-/** Sleeps while *word is `value`; may return early. False: this build cannot sleep. */
-static inline bool park(_Atomic uint32_t *word, uint32_t value)
+/** Sleeps while *word is `value`; may return early. */
+static inline void park(_Atomic uint32_t *word, uint32_t value)
 {
     syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-    return true;
 }
 
 /** The same for so many nanoseconds at most, below a second. */
-static inline bool park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
+static inline void park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
 {
     const struct park_time time = {.ns = ns};
 
     syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, &time, NULL, 0);
-    return true;
 }
 
 /** Wakes everybody who sleeps on the word. */
@@ -52,19 +52,17 @@ static inline void unpark(_Atomic uint32_t *word)
 
 #else
 
-static inline bool park(_Atomic uint32_t *word, uint32_t value)
+static inline void park(_Atomic uint32_t *word, uint32_t value)
 {
     (void)word;
     (void)value;
-    return false;
 }
 
-static inline bool park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
+static inline void park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
 {
     (void)word;
     (void)value;
     (void)ns;
-    return false;
 }
 
 static inline void unpark(_Atomic uint32_t *word)

@@ -149,6 +149,18 @@ static const struct channel *decisive_part(const struct channel *part, uint32_t 
     return decisive;
 }
 
+/* Where in the destination a part stopped; null where it did not, or the engine tells no such row.
+ */
+static const uint8_t *stopped_at(const struct channel *part)
+{
+    struct mli_copy_box box;
+
+    if (part->end.status == MLI_STATUS_OK || part->end.descriptor > part->plan.slabs)
+        return NULL;
+    box = plan_box(&part->plan, part->end.descriptor);
+    return part->end.row < box_rows(&box) ? box_row(&box, part->end.row) : NULL;
+}
+
 static void note_end(struct slot *slot)
 {
     const struct channel *part = &channels[number_of(slot)];
@@ -163,6 +175,7 @@ static void note_end(struct slot *slot)
     atomic_store_explicit(&slot->channel, (uint32_t)(decisive - channels), memory_order_relaxed);
     atomic_store_explicit(&slot->descriptor, decisive->end.descriptor, memory_order_relaxed);
     atomic_store_explicit(&slot->row, (size_t)decisive->end.row, memory_order_relaxed);
+    atomic_store_explicit(&slot->address, (uintptr_t)stopped_at(decisive), memory_order_relaxed);
 }
 
 static void call_back(struct slot *slot, void (*callback)(int32_t), int32_t cookie)
@@ -319,22 +332,20 @@ static void wait_polling(const struct claim *claim, struct slot *slot)
     }
 }
 
-bool run_wait(const struct claim *claim, struct slot *slot)
+void run_wait(const struct claim *claim, struct slot *slot)
 {
     uint32_t running = SLOT_RUNNING;
 
     if (is_polled(claim->first)) {
         wait_polling(claim, slot);
-        return true;
+        return;
     }
     while (run_state(slot) == SLOT_RUNNING) {
         /* Says that a wake-up is wanted; one who came before has said so already. */
         atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
         running = SLOT_RUNNING;
-        if (!park(&slot->state, SLOT_AWAITED))
-            return false;
+        park(&slot->state, SLOT_AWAITED);
     }
-    return true;
 }
 
 mli_status run_result(struct slot *slot)
@@ -355,29 +366,26 @@ void run_cancel(const struct claim *claim, struct slot *slot)
 }
 
 /* Until no callback of the slot is under way. */
-static bool wait_for_callbacks(struct slot *slot)
+static void wait_for_callbacks(struct slot *slot)
 {
     uint32_t calling;
 
     while ((calling = atomic_load(&slot->calling)) >= CALL) {
         atomic_fetch_or(&slot->calling, CALL_AWAITED);
-        if (!park(&slot->calling, calling | CALL_AWAITED))
-            return false;
+        park(&slot->calling, calling | CALL_AWAITED);
     }
-    return true;
 }
 
-bool run_synchronise(const struct claim *claim, struct slot *slot)
+void run_synchronise(const struct claim *claim, struct slot *slot)
 {
     do {
-        if (!run_wait(claim, slot) || !wait_for_callbacks(slot))
-            return false;
+        run_wait(claim, slot);
+        wait_for_callbacks(slot);
     } while (run_state(slot) == SLOT_RUNNING);
     if (pool_engine()->synchronise) {
         for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
             pool_engine()->synchronise(i);
     }
-    return true;
 }
 
 void run_status(struct slot *slot, mli_mov_status_t *status)
@@ -390,6 +398,7 @@ void run_status(struct slot *slot, mli_mov_status_t *status)
         status->channel = atomic_load_explicit(&slot->channel, memory_order_relaxed);
         status->descriptor = atomic_load_explicit(&slot->descriptor, memory_order_relaxed);
         status->row = atomic_load_explicit(&slot->row, memory_order_relaxed);
+        status->address = (const void *)atomic_load_explicit(&slot->address, memory_order_relaxed);
         status->stage = MLI_MOV_DONE;
     } else if (state == SLOT_RUNNING) {
         const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);

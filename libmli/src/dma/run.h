@@ -30,6 +30,7 @@ struct slot {
     /* Of the transfer that is done: */
     _Atomic uint32_t status, channel, descriptor;
     _Atomic size_t row, bytes;
+    _Atomic uintptr_t address;
     void (*callback)(int32_t);
     int32_t cookie;
 };
@@ -58,8 +59,8 @@ enum slot_state run_state(struct slot *slot);
 /** The same, after driving the claim's channels where they need it. */
 enum slot_state run_poll(const struct claim *claim, struct slot *slot);
 
-/** Returns when the slot is not running any more. False where this build cannot sleep. */
-bool run_wait(const struct claim *claim, struct slot *slot);
+/** Returns when the slot is not running any more. */
+void run_wait(const struct claim *claim, struct slot *slot);
 
 /** The status of a transfer that is done. */
 mli_status run_result(struct slot *slot);
@@ -67,8 +68,8 @@ mli_status run_result(struct slot *slot);
 /** Asks the parts under way to stop. */
 void run_cancel(const struct claim *claim, struct slot *slot);
 
-/** Waits, and then until callbacks have returned and channels rest. False as run_wait(). */
-bool run_synchronise(const struct claim *claim, struct slot *slot);
+/** Waits, and then until callbacks have returned and channels rest. */
+void run_synchronise(const struct claim *claim, struct slot *slot);
 
 /** Where the slot's transfer is: all but what only the handle knows. */
 void run_status(struct slot *slot, mli_mov_status_t *status);

@@ -101,6 +101,22 @@ check "a bad configuration does not start" exits 2 "$mlid" --config "$dir/bad.js
 check "options and file are checked together" exits 2 "$mlid" --config "$dir/good.json" \
     --channels 99 --check
 
+# Engines
+check "--engine" exits 0 "$mlid" --engine fault:threads,seed=7,fail_pct=3 --check
+check "no such engine" exits 2 "$mlid" --engine turbo --check
+check "the library says so" says "mlid: engine: .*no engine" "$dir/err"
+check "no such option" exits 2 "$mlid" --engine threads:size=3 --check
+check "and where" says "mlid: engine: .*character" "$dir/err"
+check "long --engine" exits 2 "$mlid" --engine "threads:tiny=$(printf '%0200d' 0)" --check
+check "a device has what it has" exits 2 "$mlid" --engine mock --channels 16 --check
+check "that is said too" says "the engine has 0 to" "$dir/err"
+echo '{"engine": "inline:tiny"}' >"$dir/engine.json"
+check "the file's engine is checked" exits 2 "$mlid" --config "$dir/engine.json" --check
+check "--engine goes before the file's" exits 0 "$mlid" --config "$dir/engine.json" \
+    --engine inline --check
+check "a bad engine does not start" exits 2 "$mlid" --engine turbo --socket "$sock"
+check "and leaves no socket" no_socket
+
 # Life
 start --config "$dir/good.json"
 check "the mode is 0600" test "$(stat -c %a "$sock")" = 600
@@ -138,13 +154,23 @@ check "the file stays" says precious "$sock"
 rm "$sock"
 check "a directory that is not there" exits 1 "$mlid" --socket "$dir/none/sock"
 
-# A loop without work sleeps
+# A loop without work sleeps, also with a device that has to be polled
+for engine in threads mock; do
+    start --engine "$engine"
+    "$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.info"}' >"$dir/info"
+    check "$engine: daemon.info tells" says "\"engine\":\"$engine\"" "$dir/info"
+    sleep 0.2
+    before=$(awk '{print $14 + $15}' "/proc/$pid/stat")
+    switches=$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")
+    sleep 1
+    check "$engine, idle: no processor time" \
+        test "$(awk '{print $14 + $15}' "/proc/$pid/stat")" = "$before"
+    check "$engine, idle: no wakeups" \
+        test "$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")" = "$switches"
+    kill -TERM "$pid"
+    check "$engine: a clean end" ends_with 0
+done
 start
-before=$(awk '{print $14 + $15}' "/proc/$pid/stat")
-switches=$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")
-sleep 1
-check "idle: no processor time" test "$(awk '{print $14 + $15}' "/proc/$pid/stat")" = "$before"
-check "idle: no wakeups" test "$(awk '/^voluntary/ {print $2}' "/proc/$pid/status")" = "$switches"
 
 # With a client that has sent half a line: the end does not wait for the rest
 "$call" "$sock" --half '{"jsonrpc":' &

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl selftest: random moves on every engine, each verified byte by byte. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cancel.h"
+#include "command.h"
+#include "mli_helpers_api.h"
+#include "print.h"
+#include "selftest/engines.h"
+#include "selftest/round.h"
+#include "selftest/tell.h"
+
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* that JSON can hold */
+#define NS_PER_S UINT64_C(1000000000)
+
+enum {
+    ITERATIONS = 1000, /* all engines of a host take two or three seconds together */
+    CHANNELS = 4,
+    THREADS = 4,
+    TIMEOUT_MS = 5000,
+    TIMEOUT_MS_MAX = 3600 * 1000,
+    SECONDS_MAX = 30 * 24 * 3600
+};
+#define MAX_BYTES       (UINT64_C(4) << 20)
+#define MAX_BYTES_LEAST UINT64_C(64)
+#define MAX_BYTES_MOST  (UINT64_C(256) << 20)
+
+static const struct option options_table[] = {
+    {"engine", 'e', "SPEC", "this engine alone, as in threads:tiny=0 (every engine there is)"},
+    {"iterations", 'n', "N", "cases for each engine (1000; with --only: 1)"},
+    {"seconds", 't', "N", "run so long, spread over the engines"},
+    {"seed", 0, "N", "of all cases (a random one, which is told)"},
+    {"only", 0, "INDEX", "this case alone"},
+    {"channels", 'c', "N", "DMA channels of the pool (4)"},
+    {"threads", 'j', "N", "threads that claim them (4)"},
+    {"max-bytes", 0, "N", "of a tensor, 64 to 268435456 (4194304)"},
+    {"mode", 'm', "NAME", "poll, callback, wait, sync or mixed (default)"},
+    {"timeout", 0, "MS", "after which a transfer is stuck (5000)"},
+    {"keep", 0, "DIR", "where the first failed case goes as a job (selftest-SEED-INDEX)"},
+    {"fail-fast", 0, NULL, "stop at the first case that fails"},
+    OPTIONS_COMMON,
+};
+
+_Static_assert(sizeof(options_table) / sizeof(options_table[0]) <= OPTIONS_MAX, "OPTIONS_MAX");
+
+/* Options that make other cases of the same seed and index. */
+enum { SHAPING_MAX = 128 };
+
+static void note_shaping(const struct options *options, char out[SHAPING_MAX])
+{
+    static const char *const shaping[] = {"channels", "max-bytes", "mode"};
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof(shaping) / sizeof(shaping[0]); i++) {
+        const char *value = options_get(options, shaping[i]);
+        if (value && length < SHAPING_MAX)
+            length +=
+                (size_t)snprintf(out + length, SHAPING_MAX - length, " --%s %s", shaping[i], value);
+    }
+}
+
+static uint64_t random_seed(void)
+{
+    uint32_t seed;
+    if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+        seed = (uint32_t)flight_now_ns() ^ (uint32_t)getpid();
+    return seed;
+}
+
+static int read_mode(const struct options *options, enum case_mode *mode)
+{
+    const char *name = options_get(options, "mode");
+    *mode = CASE_MODE_mixed;
+    if (!name || case_mode_from_name(name, mode))
+        return 0;
+    print_error("--mode %s: poll, callback, wait, sync or mixed is needed", name);
+    return -1;
+}
+
+/* How much there is to do; the time is that of all engines. */
+static int read_amount(const struct options *options, struct round_plan *plan, uint64_t *seconds)
+{
+    const bool timed = options_get(options, "seconds") != NULL;
+    if (timed && options_get(options, "iterations")) {
+        print_error("--seconds and --iterations exclude one another");
+        return -1;
+    }
+    plan->only_one = options_get(options, "only") != NULL;
+    plan->iterations = timed ? UINT64_MAX : plan->only_one ? 1 : ITERATIONS;
+    *seconds = 0;
+    return options_uint(options, "only", 0, SEED_MAX, &plan->only) ||
+           options_uint(options, "iterations", 1, SEED_MAX, &plan->iterations) ||
+           options_uint(options, "seconds", 1, SECONDS_MAX, seconds);
+}
+
+static int read_plan(const struct options *options, struct round_plan *plan, uint64_t *seconds)
+{
+    uint64_t channels = CHANNELS, threads = THREADS, timeout_ms = TIMEOUT_MS;
+    *plan = (struct round_plan){.seed = random_seed(), .limits = {.max_bytes = MAX_BYTES}};
+    if (read_amount(options, plan, seconds) || read_mode(options, &plan->limits.mode) ||
+        options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
+        options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels) ||
+        options_uint(options, "threads", 1, MAILBOXES_MAX, &threads) ||
+        options_uint(options, "timeout", 1, TIMEOUT_MS_MAX, &timeout_ms) ||
+        options_uint(options, "max-bytes", MAX_BYTES_LEAST, MAX_BYTES_MOST,
+                     &plan->limits.max_bytes))
+        return -1;
+    plan->limits.channels = (uint32_t)channels;
+    plan->threads = (uint32_t)(threads < plan->iterations ? threads : plan->iterations);
+    plan->timeout_ns = timeout_ms * 1000000;
+    plan->fail_fast = options_get(options, "fail-fast") != NULL;
+    plan->progress = !options_get(options, "quiet") && isatty(STDERR_FILENO);
+    return 0;
+}
+
+/* One engine. *stop: nothing more can be done after it. */
+static enum exit_code run_engine(struct tell *tell, const struct round_plan *plan,
+                                 const char *engine, bool named, bool *stop)
+{
+    struct round *round = calloc(1, sizeof(*round));
+    enum exit_code code = EXIT_CODE_FAILED;
+    if (!round) {
+        print_error("out of memory");
+        return code;
+    }
+    round->plan = plan;
+    round->engine = engine;
+    round->on_failure = tell_failure;
+    round->context = tell;
+    const enum round_end end = round_run(round);
+    *stop = round->lost || cancel_requested() || (plan->fail_fast && round->failures > 0);
+    if (end == ROUND_REFUSED && named) {
+        struct fault fault;
+        fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--engine %s: %s", engine, mli_last_error());
+        code = print_failure(&tell->style, NULL, &fault);
+    } else if (end == ROUND_REFUSED) {
+        tell_skipped(tell, round, mli_last_error());
+        code = EXIT_CODE_DONE;
+    } else if (end == ROUND_DONE) {
+        tell_round(tell, round);
+        code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
+    }
+    const bool lost = round->lost;
+    round_finish(round);
+    if (!lost)
+        free(round); /* else a thread may still come back to it */
+    return code;
+}
+
+static enum exit_code run_all(struct tell *tell, struct round_plan *plan, uint64_t seconds,
+                              const char *named)
+{
+    struct engines engines;
+    enum exit_code code = EXIT_CODE_DONE;
+    bool stop = false;
+    engines_list(&engines);
+    if (named) {
+        engines.count = 1;
+        snprintf(engines.specs[0], sizeof(engines.specs[0]), "%s", named);
+    }
+    plan->round_ns = seconds * NS_PER_S / engines.count;
+    for (size_t i = 0; i < engines.count && !stop; i++) {
+        const enum exit_code one = run_engine(tell, plan, engines.specs[i], named != NULL, &stop);
+        if (code == EXIT_CODE_DONE)
+            code = one;
+        print_flush();
+    }
+    if (code == EXIT_CODE_DONE && cancel_requested()) {
+        print_error("cancelled");
+        code = EXIT_CODE_STOPPED;
+    }
+    return code;
+}
+
+static enum exit_code selftest(const struct options *options)
+{
+    static struct round_plan plan; /* outlives a thread that never ends */
+    struct print_style style = options_style(options);
+    const char *engine = options_get(options, "engine");
+    char shaping[SHAPING_MAX];
+    uint64_t seconds;
+    struct tell tell;
+    struct fault fault;
+    if (options->argument_count != 0)
+        return command_misused(&cmd_selftest);
+    if (read_plan(options, &plan, &seconds))
+        return EXIT_CODE_INVALID;
+    if (engine && mli_mov_set_engine(engine) != MLI_STATUS_OK) {
+        fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--%s", mli_last_error());
+        return print_failure(&style, NULL, &fault);
+    }
+    note_shaping(options, shaping);
+    tell_init(&tell, &style);
+    tell.channels = engine != NULL;
+    tell.keep = options_get(options, "keep");
+    tell.defaults = shaping;
+    print_line(&style, "seed %" PRIu64, plan.seed);
+    print_flush(); /* known even if all ends in a crash */
+    const enum exit_code code = run_all(&tell, &plan, seconds, engine);
+    tell_finish(&tell);
+    return code;
+}
+
+const struct command cmd_selftest = {
+    .name = "selftest",
+    .arguments = "",
+    .summary = "random moves on every engine, verified byte by byte",
+    .details = "Every case follows from the seed and its index alone. One that fails is written\n"
+               "as a job file, which repeats it.\n",
+    .options = options_table,
+    .run = selftest,
+};

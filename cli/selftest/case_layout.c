@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Strides of a case's tensors, and where they lie in their frames. */
+#include <string.h>
+
+#include "case.h"
+
+enum { GUARD_MAX = 64, PAGE = 4096 };
+
+/* How a tensor's strides are chosen. */
+enum style { PACKED, GAPS, ANY_ORDER, STYLES };
+
+/*
+ * Dimensions nested in some order, the last of them innermost: each has the room of those inside
+ * it for a stride, and with gaps a little more. False where the tensor exceeds the limit.
+ */
+static bool nest(struct draw *draw, enum style style, uint32_t rank, const uint32_t *shape,
+                 uint64_t max_elements, int32_t *stride)
+{
+    uint8_t order[MLI_MAX_RANK] = {0, 1, 2, 3};
+    uint64_t room = 1;
+    for (uint32_t i = rank; style == ANY_ORDER && i > 1; i--) {
+        const uint32_t j = draw_below(draw, i);
+        const uint8_t other = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = other;
+    }
+    for (uint32_t i = rank; i-- > 0;) {
+        const uint32_t d = order[i];
+        if (style != PACKED && draw_once_in(draw, 2))
+            room += draw_magnitude(draw, draw_once_in(draw, 4) ? 64 : 4);
+        if (room > max_elements)
+            return false;
+        stride[d] = (int32_t)room;
+        room *= shape[d];
+    }
+    return room <= max_elements;
+}
+
+/* Bytes from the first element to the end of the last. */
+static size_t reach(uint32_t rank, const uint32_t *shape, const int32_t *stride, uint32_t size)
+{
+    size_t last = 0;
+    for (uint32_t d = 0; d < rank; d++)
+        last += (size_t)(shape[d] - 1) * (size_t)stride[d];
+    return (last + 1) * size;
+}
+
+/* Guards of any length on both sides; addresses that are no multiple of the element's size are as
+ * legal as others. */
+static struct frame draw_frame(struct draw *draw, size_t tensor, uint32_t element_size)
+{
+    struct frame frame = {.tensor = tensor};
+    frame.before = (size_t)draw_below(draw, draw_once_in(draw, 8) ? PAGE : GUARD_MAX);
+    frame.before *= element_size;
+    if (frame.before >= PAGE)
+        frame.before %= PAGE;
+    if (draw_once_in(draw, 4))
+        frame.before += draw_below(draw, element_size);
+    frame.bytes = frame.before + tensor + draw_below(draw, GUARD_MAX);
+    return frame;
+}
+
+static bool draw_src_strides(struct move_case *c, struct draw *draw, uint64_t max_elements)
+{
+    const enum style style = (enum style)draw_below(draw, STYLES);
+    const bool told = draw_once_in(draw, 2);
+    if (!nest(draw, style, c->src.rank, c->src.shape, max_elements, c->src_stride))
+        return false;
+    if (style != PACKED || told)
+        memcpy(c->src.mem_stride, c->src_stride, sizeof(c->src.mem_stride));
+    return true;
+}
+
+/* The destination may be a part of a larger tensor, and is told its strides in two ways. */
+static bool draw_dst_strides(struct move_case *c, struct draw *draw, uint64_t max_elements)
+{
+    const enum style style = (enum style)draw_below(draw, STYLES);
+    const bool in_cfg = draw_once_in(draw, 2), told = draw_once_in(draw, 2);
+    uint32_t whole[MLI_MAX_RANK] = {0};
+    for (uint32_t d = 0; d < c->src.rank; d++) {
+        whole[d] = c->dst_shape[d];
+        if (style != PACKED && draw_once_in(draw, 2))
+            whole[d] += draw_below(draw, 5);
+    }
+    if (!nest(draw, style, c->src.rank, whole, max_elements, c->dst_stride))
+        return false;
+    if (style == PACKED && !told)
+        return true;
+    if (in_cfg)
+        memcpy(c->cfg.dst_mem_stride, c->dst_stride, sizeof(c->cfg.dst_mem_stride));
+    else
+        memcpy(c->dst.mem_stride, c->dst_stride, sizeof(c->dst.mem_stride));
+    return true;
+}
+
+bool case_draw_layout(struct move_case *c, struct draw *draw, uint64_t max_bytes)
+{
+    const uint64_t max_elements = max_bytes / c->element_size;
+    if (!draw_src_strides(c, draw, max_elements) || !draw_dst_strides(c, draw, max_elements))
+        return false;
+    c->written = c->element_size;
+    for (uint32_t i = 0; i < c->src.rank; i++)
+        c->written *= c->count[i];
+    c->src_frame = draw_frame(
+        draw, reach(c->src.rank, c->src.shape, c->src_stride, c->element_size), c->element_size);
+    c->dst_frame = draw_frame(
+        draw, reach(c->src.rank, c->dst_shape, c->dst_stride, c->element_size), c->element_size);
+    return true;
+}

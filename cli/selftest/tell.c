@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reproduce.h"
+
+enum { RERUN_MAX = 384 };
+
+void tell_init(struct tell *tell, const struct print_style *style)
+{
+    *tell = (struct tell){.style = *style, .defaults = ""};
+}
+
+void tell_finish(struct tell *tell)
+{
+    free(tell->kept);
+    tell->kept = NULL;
+}
+
+/* The command that carries out the same case again. */
+static const char *rerun_text(const struct tell *tell, const struct round *round,
+                              const struct failure *failure, char out[RERUN_MAX])
+{
+    snprintf(out, RERUN_MAX, "mlictl selftest --seed %" PRIu64 " --only %" PRIu64 " --engine %s%s",
+             failure->c.seed, failure->c.index, round->engine, tell->defaults);
+    return out;
+}
+
+/* One case of a run is written, the first that failed: the others are a command away. */
+static void keep(struct tell *tell, const struct round *round, const struct move_case *c)
+{
+    char directory[64];
+    struct fault fault;
+    if (tell->kept_engine)
+        return;
+    tell->kept_engine = round->engine;
+    snprintf(directory, sizeof(directory), "selftest-%" PRIu64 "-%" PRIu64, c->seed, c->index);
+    const char *place = tell->keep ? tell->keep : directory;
+    if (reproduce_write(c, place, (uint32_t)(round->plan->timeout_ns / 1000000), &fault)) {
+        print_fault(NULL, &fault);
+        return;
+    }
+    if (asprintf(&tell->kept, "%s/job.json", place) < 0)
+        tell->kept = NULL;
+    else
+        print_error("  as a job: mlictl run --engine %s %s", round->engine, tell->kept);
+}
+
+void tell_failure(void *context, const struct round *round, const struct failure *failure)
+{
+    struct tell *tell = context;
+    char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
+    if (round->plan->progress)
+        fprintf(stderr, "\r\033[K");
+    if (!failure->has_case) {
+        print_error("%s: %s", round->engine, failure->text);
+        return;
+    }
+    print_error("%s: case %" PRIu64 " of seed %" PRIu64 ": %s", round->engine, failure->c.index,
+                failure->c.seed, failure->text);
+    print_error("  the case: %s", case_text(&failure->c, text));
+    print_error("  again: %s", rerun_text(tell, round, failure, rerun));
+    keep(tell, round, &failure->c);
+}
+
+static uint64_t bytes_per_second(const struct round *round)
+{
+    return round->moving_ns ? (uint64_t)((double)round->bytes * 1e9 / (double)round->moving_ns) : 0;
+}
+
+static void tell_channels(const struct tell *tell, const struct round *round)
+{
+    print_line(&tell->style, "  %7s %10s %10s %8s %10s %10s %10s %10s %6s", "channel", "submitted",
+               "completed", "failed", "cancelled", "written", "rows", "busy", "queue");
+    for (uint32_t i = 0; i < round->channels; i++) {
+        const mli_mov_channel_stats *s = &round->stats[i];
+        char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
+        print_line(&tell->style,
+                   "  %7" PRIu32 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %10" PRIu64
+                   " %10s %10" PRIu64 " %10s %6" PRIu64,
+                   i, s->submitted, s->completed, s->failed, s->cancelled,
+                   print_bytes(bytes, s->bytes), s->rows, print_time(busy, s->busy_ns),
+                   s->queue_high_water);
+    }
+}
+
+static void json_mismatch(struct jsonw *w, const struct failure *failure)
+{
+    const struct mismatch *m = &failure->mismatch;
+    const struct frame *frame = m->in_src ? &failure->c.src_frame : &failure->c.dst_frame;
+    jsonw_object_begin(w, "mismatch");
+    jsonw_string(w, "tensor", m->in_src ? "src" : "dst");
+    jsonw_int(w, "offset", (int64_t)m->at - (int64_t)frame->before);
+    if (m->in_element) {
+        print_json_shape(w, "element", failure->c.src.rank, m->element);
+        jsonw_uint(w, "byte", m->byte);
+    }
+    jsonw_uint(w, "expected", m->expected);
+    jsonw_uint(w, "found", m->found);
+    jsonw_uint(w, "bytes", m->count);
+    jsonw_object_end(w);
+}
+
+static void json_failure(struct jsonw *w, const struct tell *tell, const struct round *round,
+                         const struct failure *failure)
+{
+    char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "kind", failure_kind_name(failure->kind));
+    jsonw_string(w, "message", failure->text);
+    if (failure->has_case) {
+        jsonw_uint(w, "index", failure->c.index);
+        jsonw_string(w, "case", case_text(&failure->c, text));
+        jsonw_string(w, "again", rerun_text(tell, round, failure, rerun));
+        if (failure->kind == FAILURE_mismatch)
+            json_mismatch(w, failure);
+    }
+    jsonw_object_end(w);
+}
+
+static void json_channels(struct jsonw *w, const struct round *round)
+{
+    jsonw_array_begin(w, "channels");
+    for (uint32_t i = 0; i < round->channels; i++) {
+        const mli_mov_channel_stats *s = &round->stats[i];
+        jsonw_object_begin(w, NULL);
+        jsonw_uint(w, "submitted", s->submitted);
+        jsonw_uint(w, "completed", s->completed);
+        jsonw_uint(w, "failed", s->failed);
+        jsonw_uint(w, "cancelled", s->cancelled);
+        jsonw_uint(w, "bytes", s->bytes);
+        jsonw_uint(w, "rows", s->rows);
+        jsonw_uint(w, "busy_ns", s->busy_ns);
+        jsonw_uint(w, "queue_high_water", s->queue_high_water);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+static void tell_json(const struct tell *tell, const struct round *round)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "engine", round->engine);
+    jsonw_uint(&w, "seed", round->plan->seed);
+    jsonw_uint(&w, "cases", round->cases);
+    jsonw_uint(&w, "bytes", round->bytes);
+    jsonw_uint(&w, "ns_moving", round->moving_ns);
+    jsonw_uint(&w, "bytes_per_second", bytes_per_second(round));
+    jsonw_uint(&w, "claims_refused", round->busy_claims);
+    jsonw_uint(&w, "failures", round->failures);
+    jsonw_uint(&w, "stuck", round->stuck);
+    jsonw_array_begin(&w, "first_failures");
+    for (uint64_t i = 0; i < round->failures && i < ROUND_FAILURES_TOLD; i++)
+        json_failure(&w, tell, round, &round->told[i]);
+    jsonw_array_end(&w);
+    if (tell->kept && tell->kept_engine == round->engine)
+        jsonw_string(&w, "job", tell->kept);
+    json_channels(&w, round);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+void tell_round(const struct tell *tell, const struct round *round)
+{
+    char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX];
+    if (tell->style.json)
+        tell_json(tell, round);
+    if (round->failures > ROUND_FAILURES_TOLD)
+        print_error("%s: and %" PRIu64 " more", round->engine,
+                    round->failures - ROUND_FAILURES_TOLD);
+    if (round->failures > 0 && !tell->style.json && tell->style.quiet)
+        return; /* what is wrong has been said */
+    print_line(&tell->style, "%s: %" PRIu64 " case%s, %s at %s/s, %" PRIu64 " failure%s",
+               round->engine, round->cases, round->cases == 1 ? "" : "s",
+               print_bytes(bytes, round->bytes), print_bytes(rate, bytes_per_second(round)),
+               round->failures, round->failures == 1 ? "" : "s");
+    if (tell->channels)
+        tell_channels(tell, round);
+}
+
+void tell_skipped(const struct tell *tell, const struct round *round, const char *why)
+{
+    struct jsonw w;
+    print_line(&tell->style, "%s: skipped: %s", round->engine, why);
+    if (!tell->style.json)
+        return;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "engine", round->engine);
+    jsonw_uint(&w, "seed", round->plan->seed);
+    jsonw_string(&w, "skipped", why);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
