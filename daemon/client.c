@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "complete.h"
 #include "dispatch.h"
 #include "fdpass.h"
 #include "intake.h"
@@ -75,6 +76,8 @@ static void drop_tasks(struct client *client)
         task_orphan(task);
         if (task->state == TASK_QUEUED)
             task_destroy(task);
+        else
+            complete_cancel(task); /* nobody waits for it, others may for its channels */
     }
     dispatch_run(client->service); /* a task that held up the queue may be gone */
 }

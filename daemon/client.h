@@ -64,7 +64,7 @@ void client_send(struct client *client, const char *bytes, size_t length);
 void client_doom(struct client *client, const char *why);
 /** Answers with an error without id, then ends: the stream cannot be followed any more. */
 void client_stream_fault(struct client *client, const struct fault *fault);
-/** Takes no more input, drops queued jobs, and closes when the replies are out. */
+/** Takes no more input, drops its jobs, and closes when the replies are out. */
 void client_end(struct client *client);
 /** A task of the client is gone. */
 void client_task_gone(struct client *client);

@@ -1,83 +1,185 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "complete.h"
 
-#include <stdio.h>
+#include <assert.h>
+#include <time.h>
 
 #include "dispatch.h"
-#include "mli_helpers_api.h"
-#include "mli_kernels_api.h"
-#include "seam.h"
-#include "sigbus.h"
+#include "mli_mov_api.h"
 #include "state.h"
 #include "task.h"
 
-static mli_status permute(struct task *task)
-{
-    const mli_permute_cfg cfg = operands_permutation(&task->job);
-    const mli_tensor *src = &task->operands.src;
-    mli_tensor *dst = &task->operands.dst;
+enum { POLL_PAUSE_NS = 50 * 1000 }; /* how long the loop is deaf where polling came to nothing */
 
-    switch (src->el_type) {
-    case MLI_EL_SA_8:
-        return mli_krn_permute_sa8(src, &cfg, dst);
-    case MLI_EL_SA_32:
-        return mli_krn_permute_sa32(src, &cfg, dst);
-    case MLI_EL_FX_8:
-        return mli_krn_permute_fx8(src, &cfg, dst);
-    case MLI_EL_FX_16:
-        return mli_krn_permute_fx16(src, &cfg, dst);
-    default:
-        return MLI_STATUS_NOT_SUPPORTED; /* admission lets nothing else through */
+/*
+ * What a callback's cookie means. The loop's thread writes an entry before it starts the transfer
+ * and clears it when the callback has returned. The library has one pool, and one service has it
+ * (pool.h); each task that runs holds a channel at least: there are entries enough.
+ */
+static struct task *running[MLI_MOV_MAX_CHANNELS];
+
+static int32_t add_running(struct task *task)
+{
+    int32_t cookie = 0;
+
+    while (running[cookie]) {
+        cookie++;
+        assert(cookie < MLI_MOV_MAX_CHANNELS);
     }
+    running[cookie] = task;
+    return cookie;
 }
 
-static mli_status move(struct task *task)
+/* Gives the task back to the loop's thread. */
+static void hand_over(struct task *task)
 {
-    mli_status status = mli_mov_start(&task->handle, NULL, NULL, NULL);
+    struct completions *completions = &task->service->completions;
+    struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
 
-    return status == MLI_STATUS_OK ? mli_mov_wait(&task->handle) : status;
+    do
+        task->ended_before = latest;
+    while (!atomic_compare_exchange_weak_explicit(&completions->list, &latest, task,
+                                                  memory_order_release, memory_order_relaxed));
+    /* Neither task nor service go away before this has returned: see hand_back(). */
+    uv_async_send(&completions->ended);
 }
 
-static void transfer(struct task *task)
+/* The transfer is over, or never began. Any thread. */
+static void end(struct task *task)
 {
-    struct task_end *end = &task->end;
-
-    end->status = task->job.op == JOB_OP_PERMUTE ? permute(task) : move(task);
-    if (end->status != MLI_STATUS_OK)
-        snprintf(end->error, sizeof end->error, "%s", mli_last_error());
-}
-
-/* On the worker's thread. */
-static void work(uv_work_t *request)
-{
-    struct task *task = request->data;
-    struct sigbus_guard src = {-1}, dst = {-1};
-
-    task->end.started = uv_hrtime();
-    if (seam.before_transfer)
-        seam.before_transfer(seam.before_transfer_context);
-    if (sigbus_guard_init(&src, task->src.pages, task->src.pages_size) < 0 ||
-        sigbus_guard_init(&dst, task->dst.pages, task->dst.pages_size) < 0)
-        task->end.unguarded = true;
-    else
-        transfer(task);
-    task->end.src_hit = sigbus_guard_finish(&src);
-    task->end.dst_hit = sigbus_guard_finish(&dst);
+    task->end.src_hit = sigbus_guard_finish(&task->src_guard);
+    task->end.dst_hit = sigbus_guard_finish(&task->dst_guard);
     task->end.done = uv_hrtime();
     /* Here and not on the loop: taking down large mappings takes its time. */
     mapping_finish(&task->src);
     mapping_finish(&task->dst);
+    hand_over(task);
 }
 
-/* On the loop's thread; libuv orders it behind work(). */
-static void after_work(uv_work_t *request, int status)
+/* The library's callback: on whatever thread completes the transfer. */
+static void on_transfer_done(int32_t cookie)
 {
-    (void)status; /* nobody cancels */
-    dispatch_done(request->data);
+    end(running[cookie]);
+}
+
+/*
+ * Whoever touches the memory must not block SIGBUS. Threads of the library's engines do not; what
+ * sigbus_guard_init() unblocks it for is this thread, which moves tiny transfers itself.
+ */
+static bool guard(struct task *task)
+{
+    return sigbus_guard_init(&task->src_guard, task->src.pages, task->src.pages_size) == 0 &&
+           sigbus_guard_init(&task->dst_guard, task->dst.pages, task->dst.pages_size) == 0;
+}
+
+static bool start_transfer(struct task *task)
+{
+    return mli_mov_registercallback(&task->handle, on_transfer_done, task->cookie) ==
+               MLI_STATUS_OK &&
+           mli_mov_start(&task->handle, NULL, NULL, NULL) == MLI_STATUS_OK;
+}
+
+/* The library's own way to wait for a polled device: drive it, and rest where nothing comes. */
+static void on_idle(uv_idle_t *poll)
+{
+    const struct timespec pause = {.tv_nsec = POLL_PAUSE_NS};
+
+    (void)poll;
+    if (mli_mov_poll() == 0)
+        nanosleep(&pause, NULL);
 }
 
 void complete_start(struct task *task)
 {
-    task->work.data = task;
-    uv_queue_work(task->service->loop, &task->work, work, after_work); /* cannot fail */
+    struct completions *completions = &task->service->completions;
+
+    if (completions->running++ == 0) {
+        uv_ref((uv_handle_t *)&completions->ended);
+        if (mli_mov_is_polled())
+            uv_idle_start(&completions->poll, on_idle);
+    }
+    task->cookie = add_running(task);
+    task->end.started = uv_hrtime();
+    if (!guard(task))
+        task->end.obstacle = "too many transfers at a time in this process";
+    else if (!start_transfer(task))
+        task->end.obstacle = "the transfer could not be started";
+    else
+        return; /* and it may have ended already */
+    end(task);
+}
+
+void complete_cancel(struct task *task)
+{
+    if (task->state == TASK_RUNNING)
+        (void)mli_mov_cancel(&task->handle);
+}
+
+static void hand_back(struct completions *completions, struct task *task)
+{
+    /*
+     * The callback has done all but return. Only when it has are cookie and handle free, and may
+     * the service go away under it. A moment's wait, and seldom any.
+     */
+    (void)mli_mov_synchronise(&task->handle);
+    (void)mli_mov_get_status(&task->handle, &task->end.transfer);
+    running[task->cookie] = NULL;
+    if (--completions->running == 0) {
+        uv_unref((uv_handle_t *)&completions->ended);
+        uv_idle_stop(&completions->poll);
+    }
+    dispatch_done(task);
+}
+
+/* Takes the list, in the order in which tasks ended. */
+static struct task *take_ended(struct completions *completions)
+{
+    struct task *latest = atomic_exchange_explicit(&completions->list, NULL, memory_order_acquire);
+    struct task *first = NULL;
+
+    while (latest) {
+        struct task *before = latest->ended_before;
+
+        latest->ended_before = first;
+        first = latest;
+        latest = before;
+    }
+    return first;
+}
+
+/*
+ * libuv joins calls that come close together: all that have ended are handled. Those that end
+ * meanwhile, tiny ones started right here among them, have asked for another call: the loop's
+ * other business has its turn before.
+ */
+static void on_ended(uv_async_t *ended)
+{
+    struct completions *completions = ended->data;
+    struct task *task = take_ended(completions), *next;
+
+    for (; task; task = next) {
+        next = task->ended_before;
+        hand_back(completions, task);
+    }
+}
+
+int completions_init(struct completions *completions, uv_loop_t *loop)
+{
+    const int error = uv_async_init(loop, &completions->ended, on_ended);
+
+    if (error < 0)
+        return error;
+    completions->ended.data = completions;
+    uv_unref((uv_handle_t *)&completions->ended);
+    uv_idle_init(loop, &completions->poll); /* cannot fail */
+    completions->running = 0;
+    atomic_init(&completions->list, NULL);
+    return 0;
+}
+
+void completions_close(struct completions *completions)
+{
+    assert(completions->running == 0);
+    uv_close((uv_handle_t *)&completions->ended, NULL);
+    uv_close((uv_handle_t *)&completions->poll, NULL);
 }

@@ -1,15 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The crossing of threads: a transfer runs on a thread of libuv's pool, and its end is handed back
- * to the loop's thread. The pool has 4 threads unless UV_THREADPOOL_SIZE says otherwise; mlid asks
- * for one per channel.
+ * The crossing of threads: a task's transfer runs on its DMA channels, and its end comes back to
+ * the loop's thread.
+ *
+ *     loop's thread     complete_start() ................................ dispatch_done()
+ *                           | mli_mov_start()                                ^ async handle:
+ *                           v                                                | the whole list
+ *     whoever completes     channels at work ---> callback: notes the end, --+
+ *     the transfer                                unmaps, appends to the list
+ *
+ * Who completes a transfer is the engine's business: a channel's thread, or this same thread
+ * inside of mli_mov_start(), mli_mov_cancel() or mli_mov_poll(). All take the same way, so that
+ * nothing of the daemon is ever called from inside of them.
  */
 #ifndef DAEMON_COMPLETE_H
 #define DAEMON_COMPLETE_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+#include <uv.h>
+
 struct task;
 
-/** Runs the prepared task; dispatch_done() is called on the loop's thread when it has ended. */
+struct completions {
+    uv_async_t ended; /* tasks were appended to the list; keeps the loop alive while any run */
+    uv_idle_t poll;   /* runs while tasks do, where the engine makes progress only when polled */
+    uint32_t running; /* tasks started and not handed back yet */
+    _Atomic(struct task *) list; /* ended, the latest first; any thread adds */
+};
+
+/** Returns 0 or -errno, with nothing to close. The library's engine must be set. */
+int completions_init(struct completions *completions, uv_loop_t *loop);
+/** Begins to close, while no task runs; the memory must stay until the loop has run on. */
+void completions_close(struct completions *completions);
+
+/** Starts the prepared transfer; dispatch_done() is called from the loop when it has ended. */
 void complete_start(struct task *task);
+
+/**
+ * Asks for a running task's transfer to be given up: it ends soon, in the same way. Harmless for
+ * one that does not run.
+ */
+void complete_cancel(struct task *task);
 
 #endif /* DAEMON_COMPLETE_H */

@@ -94,6 +94,19 @@ static int read_socket(struct config *config, const struct json *root)
     return 0;
 }
 
+static int read_engine(struct config *config, const struct json *root)
+{
+    struct json value = json_member(root, "engine");
+    const char *text;
+
+    if (!json_present(&value))
+        return 0;
+    if (json_text(&value, sizeof config->engine - 1, &text) < 0)
+        return -1;
+    snprintf(config->engine, sizeof config->engine, "%s", text);
+    return 0;
+}
+
 static int read_mode(struct config *config, const struct json *root)
 {
     struct json value = json_member(root, "socket_mode");
@@ -148,12 +161,14 @@ static int read_limits(struct config *config, const struct json *root)
 
 static int read_root(struct config *config, const struct json *root)
 {
-    static const char *const keys[] = {"socket", "socket_mode", "channel_offset", "channels",
-                                       "limits", "drain_ms",    "log_level",      NULL};
+    static const char *const keys[] = {"socket",   "socket_mode", "channel_offset",
+                                       "channels", "engine",      "limits",
+                                       "drain_ms", "log_level",   NULL};
 
     if (json_object(root, keys) < 0 || read_socket(config, root) < 0 ||
-        read_mode(config, root) < 0 || read_numbers(config, top_numbers, root) < 0 ||
-        read_limits(config, root) < 0 || read_log_level(config, root) < 0)
+        read_mode(config, root) < 0 || read_engine(config, root) < 0 ||
+        read_numbers(config, top_numbers, root) < 0 || read_limits(config, root) < 0 ||
+        read_log_level(config, root) < 0)
         return -1;
     return config_check(config, root->fault);
 }

@@ -17,6 +17,7 @@ struct config {
     uint32_t socket_mode;     /* "socket_mode": "0600", octal text; set before bind */
     uint32_t channel_offset;  /* "channel_offset": first channel of the pool */
     uint32_t channels;        /* "channels": 1 .. 16 - channel_offset */
+    char engine[128];         /* "engine": as mli_mov_set_engine(); empty: the default */
     uint32_t clients;         /* "limits.clients": connections at a time */
     uint32_t jobs_per_client; /* "limits.jobs_per_client": queued and running */
     uint32_t jobs;            /* "limits.jobs": queued and running of all clients */
@@ -41,7 +42,10 @@ int config_load(struct config *config, const char *path, struct fault *fault);
 /** Sets the level by its name. Returns 0, or -1 where it is none. */
 int config_set_log_level(struct config *config, const char *name);
 
-/** Checks what must hold between keys, when options have changed some. Returns 0 or -1. */
+/**
+ * Checks what must hold between keys, when options have changed some. Returns 0 or -1. Whether the
+ * engine is to be had is service_check()'s business.
+ */
 int config_check(const struct config *config, struct fault *fault);
 
 /** Fills config->socket with the default where it is empty. */

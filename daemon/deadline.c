@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "complete.h"
 #include "dispatch.h"
 #include "state.h"
 #include "task.h"
@@ -32,7 +33,7 @@ static void arm(struct deadlines *deadlines)
     uv_timer_start(&deadlines->timer, on_timer, delay, 0);
 }
 
-/* A queued task is over; a running one goes on to its end, and its result is dropped. */
+/* A queued task is over; a running one is when its transfer has been stopped. */
 static void expire(struct task *task)
 {
     struct fault fault;
@@ -40,10 +41,13 @@ static void expire(struct task *task)
     fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
               "timeout_ms: the job was not done within %" PRIu32 " ms, it was %s",
               task->job.timeout_ms, task->state == TASK_QUEUED ? "still queued" : "running");
-    if (task->state == TASK_RUNNING)
+    if (task->state == TASK_RUNNING) {
+        complete_cancel(
+            task); /* first: whoever reads the answer finds nothing moving that need not */
         task_give_up(task, &fault);
-    else
+    } else {
         task_fail(task, &fault);
+    }
 }
 
 static void on_timer(uv_timer_t *timer)

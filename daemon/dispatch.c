@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dispatch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "complete.h"
@@ -17,11 +18,13 @@ static void start(struct service *service, struct task *task)
     complete_start(task);
 }
 
-/* Checks all arguments of a move, before anything is written. Kernels check their own. */
+/*
+ * Checks all arguments, before anything is written. A permute is a move that only permutes: what
+ * mli_krn_permute_*() would demand on top, a kernel for the type and a destination of that type and
+ * of the permuted shape, operands_init() has seen to.
+ */
 static mli_status prepare(struct task *task)
 {
-    if (task->job.op != JOB_OP_MOV)
-        return MLI_STATUS_OK;
     return mli_mov_prepare(&task->handle, &task->operands.src, &task->job.cfg, &task->operands.dst);
 }
 
@@ -61,6 +64,16 @@ void dispatch_run(struct service *service)
         ;
 }
 
+static int fault_set_dma_error(struct fault *fault, const mli_mov_status_t *transfer)
+{
+    return fault_set(fault, FAULT_DMA_ERROR, NULL,
+                     "DMA channel %" PRIu32 " failed: descriptor %" PRIu32 " (%s), row %" PRIu64
+                     "; at least %" PRIu64 " of %" PRIu64 " B are written",
+                     transfer->channel, transfer->descriptor,
+                     transfer->descriptor == 0 ? "copy" : "zero fill", transfer->row,
+                     transfer->bytes, transfer->bytes_total);
+}
+
 /* True where the transfer failed. */
 static bool failure(const struct task *task, struct fault *fault)
 {
@@ -72,10 +85,13 @@ static bool failure(const struct task *task, struct fault *fault)
     else if (end->dst_hit)
         fault_set(fault, FAULT_IO_ERROR, "/dst",
                   "dst: storage failed or file shrank while the job ran");
-    else if (end->unguarded)
-        fault_set(fault, FAULT_INTERNAL, NULL, "too many transfers at a time in this process");
-    else if (end->status != MLI_STATUS_OK)
-        fault_set_refused(fault, end->status, end->error);
+    else if (end->obstacle)
+        fault_set(fault, FAULT_INTERNAL, NULL, "%s", end->obstacle);
+    else if (end->transfer.code == MLI_STATUS_CANCELLED)
+        fault_set(fault, FAULT_CANCELLED, NULL,
+                  "the transfer was cancelled by its DMA channel %" PRIu32, end->transfer.channel);
+    else if (end->transfer.code != MLI_STATUS_OK)
+        fault_set_dma_error(fault, &end->transfer);
     else
         return false;
     return true;

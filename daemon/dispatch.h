@@ -9,7 +9,7 @@ struct task;
 /** Starts queued tasks as far as there are free channels. Call it when either changed. */
 void dispatch_run(struct service *service);
 
-/** The worker is done with the task: gives the channels back and answers. For complete.c. */
+/** The task's transfer has ended: gives the channels back and answers. For complete.c. */
 void dispatch_done(struct task *task);
 
 #endif /* DAEMON_DISPATCH_H */

@@ -2,7 +2,6 @@
 /* mlid: the process around the service. */
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "log.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "ports.h"
 #include "service.h"
 
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
@@ -31,6 +31,7 @@ static const char help[] =
     "  --socket PATH      listen at PATH (default: $XDG_RUNTIME_DIR/mlid.sock, or\n"
     "                     /run/mlid.sock)\n"
     "  --channels N       DMA channels to serve, 1 to 16\n"
+    "  --engine SPEC      what moves the bytes: NAME[:KEY=NUMBER,...], as \"threads\"\n"
     "  --log-level LEVEL  error, warning, info or debug\n"
     "  --check            check the configuration and exit\n"
     "  --version          print the version and exit\n"
@@ -41,7 +42,7 @@ static const char help[] =
     "Exit status: 0 clean, 1 failure while starting or running, 2 usage or configuration.\n";
 
 struct options {
-    const char *config, *socket, *channels, *log_level;
+    const char *config, *socket, *channels, *engine, *log_level;
     bool check;
 };
 
@@ -49,10 +50,15 @@ struct options {
 static int parse_options(struct options *options, int argc, char **argv)
 {
     static const struct option table[] = {
-        {"config", required_argument, NULL, 'c'},   {"socket", required_argument, NULL, 's'},
-        {"channels", required_argument, NULL, 'n'}, {"log-level", required_argument, NULL, 'l'},
-        {"check", no_argument, NULL, 'k'},          {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},           {0},
+        {"config", required_argument, NULL, 'c'},
+        {"socket", required_argument, NULL, 's'},
+        {"engine", required_argument, NULL, 'e'},
+        {"channels", required_argument, NULL, 'n'},
+        {"log-level", required_argument, NULL, 'l'},
+        {"check", no_argument, NULL, 'k'},
+        {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {0},
     };
 
     for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
@@ -65,6 +71,9 @@ static int parse_options(struct options *options, int argc, char **argv)
             break;
         case 'n':
             options->channels = optarg;
+            break;
+        case 'e':
+            options->engine = optarg;
             break;
         case 'l':
             options->log_level = optarg;
@@ -101,6 +110,16 @@ static int override_channels(struct config *config, const char *text, struct fau
     return 0;
 }
 
+static int override_engine(struct config *config, const char *text, struct fault *fault)
+{
+    if (strlen(text) >= sizeof config->engine)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--engine: at most %zu bytes are wanted, %zu given",
+                         sizeof config->engine - 1, strlen(text));
+    snprintf(config->engine, sizeof config->engine, "%s", text);
+    return 0;
+}
+
 static int override(struct config *config, const struct options *options, struct fault *fault)
 {
     if (options->socket) {
@@ -115,6 +134,8 @@ static int override(struct config *config, const struct options *options, struct
                          "--log-level: \"%s\" given, error, warning, info or debug wanted",
                          options->log_level);
     if (options->channels && override_channels(config, options->channels, fault) < 0)
+        return -1;
+    if (options->engine && override_engine(config, options->engine, fault) < 0)
         return -1;
     return config_check(config, fault);
 }
@@ -131,7 +152,7 @@ static int configure(struct config *config, const struct options *options, struc
     if (override(config, options, fault) < 0)
         return -1;
     config_default_socket(config);
-    return 0;
+    return service_check(config, fault);
 }
 
 /* One descriptor for each client, those in flight on top, and some for ourselves. */
@@ -162,15 +183,6 @@ static void fill_standard_streams(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
-}
-
-/* Each channel needs a thread of libuv's pool to be of use. */
-static void size_thread_pool(const struct config *config)
-{
-    char text[16];
-
-    snprintf(text, sizeof text, "%" PRIu32, config->channels);
-    setenv("UV_THREADPOOL_SIZE", text, 0);
 }
 
 struct process {
@@ -226,6 +238,7 @@ static int serve(struct process *process, const struct config *config)
     if (log_begin(&line, LOG_INFO, "listening")) {
         log_text(&line, "socket", config->socket);
         log_uint(&line, "channels", config->channels);
+        log_text(&line, "engine", mli_mov_engine_name());
         log_text(&line, "version", mli_version());
         log_end(&line);
     }
@@ -276,6 +289,7 @@ int main(int argc, char **argv)
     struct fault fault;
     int status;
 
+    ports_add();
     fill_standard_streams();
     status = parse_options(&options, argc, argv);
     if (status >= 0)
@@ -291,6 +305,5 @@ int main(int argc, char **argv)
     log_set_level(config.log_level);
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit(&config);
-    size_thread_pool(&config);
     return run(&config);
 }

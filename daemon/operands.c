@@ -30,7 +30,7 @@ static uint32_t element_size(mli_element_type type)
     return (type & 0xff) / 8;
 }
 
-/* There is a kernel for every type but the floats. */
+/* mli_krn_permute_*: there is a kernel for every type but the floats. */
 static int check_kernel(const struct job *job, struct fault *fault)
 {
     const mli_element_type type = job->src.desc.type;
@@ -205,12 +205,4 @@ void operands_result(struct operands *operands, struct tensor_desc *desc)
         quant->scale_frac_bits[0] = dst->el_params.sa.scale_frac_bits.mem.i8;
     }
     desc->quant = *quant;
-}
-
-mli_permute_cfg operands_permutation(const struct job *job)
-{
-    mli_permute_cfg cfg;
-
-    memcpy(cfg.perm_dim, job->cfg.perm_dim, sizeof cfg.perm_dim);
-    return cfg;
 }

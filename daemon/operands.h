@@ -30,7 +30,4 @@ void operands_finish(struct operands *operands);
 /** The destination as libmli left it. *desc borrows the arrays of `operands`. */
 void operands_result(struct operands *operands, struct tensor_desc *desc);
 
-/** The configuration of the same permutation for the permute kernels. */
-mli_permute_cfg operands_permutation(const struct job *job);
-
 #endif /* DAEMON_OPERANDS_H */

@@ -19,9 +19,6 @@ struct seam {
     void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void *address, size_t size);
     int (*accept)(int listener); /* non-blocking, close-on-exec */
-    /* Called on the worker's thread, before a transfer touches any data. Null by default. */
-    void (*before_transfer)(void *context);
-    void *before_transfer_context;
 };
 
 extern struct seam seam;

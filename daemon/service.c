@@ -7,18 +7,35 @@
 
 #include "client.h"
 #include "log.h"
-#include "mli_mov_api.h"
+#include "pool.h"
 #include "seam.h"
 #include "sigbus.h"
 #include "state.h"
 #include "task.h"
 
-static int take_channels(const struct config *config)
+int service_check(const struct config *config, struct fault *fault)
 {
-    mli_status status = mli_mov_set_num_dma_ch((int)config->channel_offset, (int)config->channels);
+    const int error = pool_take(config, fault);
 
-    /* Ranges were checked with the configuration: what is left is that others have handles. */
-    return status == MLI_STATUS_OK ? 0 : -EBUSY;
+    if (error == 0)
+        pool_give_back();
+    return error == -EINVAL ? -1 : 0;
+}
+
+/* What may fail. Returns 0, or -errno with nothing taken. */
+static int acquire(struct service *service, uv_loop_t *loop, const struct config *config)
+{
+    struct fault fault;
+    int error = sigbus_install();
+
+    if (error == 0)
+        error = pool_take(config, &fault);
+    if (error < 0)
+        return error;
+    error = completions_init(&service->completions, loop);
+    if (error < 0)
+        pool_give_back();
+    return error;
 }
 
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
@@ -29,9 +46,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     *out = NULL;
     if (!service)
         return -ENOMEM;
-    error = sigbus_install();
-    if (error == 0)
-        error = take_channels(config);
+    error = acquire(service, loop, config);
     if (error < 0) {
         free(service);
         return error;
@@ -80,7 +95,7 @@ static void shutting_down(struct fault *fault)
     fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
 }
 
-/* Running transfers cannot be called back; whoever runs the loop decides whether to wait. */
+/* Whoever runs the loop decides whether to wait until the cancelled transfers have ended. */
 static void on_drain(uv_timer_t *timer)
 {
     struct service *service = timer->data;
@@ -91,8 +106,12 @@ static void on_drain(uv_timer_t *timer)
     for (struct link *c = service->clients.next; c != &service->clients; c = c->next) {
         struct client *client = LINK_OWNER(c, struct client, link);
 
-        for (struct link *t = client->tasks.next; t != &client->tasks; t = t->next)
-            task_give_up(LINK_OWNER(t, struct task, client_link), &fault);
+        for (struct link *t = client->tasks.next; t != &client->tasks; t = t->next) {
+            struct task *task = LINK_OWNER(t, struct task, client_link);
+
+            complete_cancel(task);
+            task_give_up(task, &fault);
+        }
     }
     uv_stop(service->loop);
 }
@@ -134,6 +153,7 @@ void service_settle(struct service *service)
     if (service->state == SERVICE_CLOSING && link_empty(&service->clients)) {
         service->state = SERVICE_CLOSED;
         deadlines_close(&service->deadlines);
+        completions_close(&service->completions);
         uv_close((uv_handle_t *)&service->drain, on_closed);
     }
 }
@@ -146,7 +166,7 @@ void service_destroy(struct service *service)
     service_shutdown(service);
     while (!service->gone)
         uv_run(service->loop, UV_RUN_ONCE);
-    mli_mov_set_num_dma_ch(0, 0);
+    pool_give_back();
     jsonw_finish(&service->scratch);
     free(service);
 }

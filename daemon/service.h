@@ -3,7 +3,8 @@
  * The service: what mlid is, without the process around it. `mlictl run` embeds the same one.
  *
  *     socket -> client.c (frames, replies) -> job.submit -> admit.c (descriptors -> mappings,
- *     tensors) -> queue.c -> dispatch.c (channels) -> complete.c (threads) -> libmli -> reply
+ *     tensors) -> queue.c -> dispatch.c (channels) -> complete.c (start) -> libmli -> complete.c
+ *     (end) -> dispatch.c -> reply
  *
  * The loop's thread owns all state; only complete.c crosses threads.
  */
@@ -16,10 +17,19 @@ struct uv_loop_s;
 struct service;
 
 /**
- * Creates the service on a loop; nothing listens yet. Sets the library's channel pool, of which a
- * process has one, the log level, and a handler of SIGBUS (sigbus.h). Transfers run on libuv's
- * thread pool: UV_THREADPOOL_SIZE below config->channels makes them wait there.
- * Returns 0 or -errno (-EBUSY: others in this process hold channels).
+ * Checks what config_check() cannot know: whether there is such an engine, takes its options, and
+ * has these channels. Tries it out: the engine stays set, the channels are given back. Returns 0,
+ * or -1 where the configuration is wrong (fault: the library's own sentence).
+ */
+int service_check(const struct config *config, struct fault *fault);
+
+/**
+ * Creates the service on a loop; nothing listens yet. Sets the library's engine and channel pool,
+ * of which a process has one (so that it can have one service at a time), the log level, and a
+ * handler of SIGBUS (sigbus.h). Transfers run on the DMA channels; tiny ones, and all with the
+ * engine "inline", on the loop's thread.
+ * Returns 0 or -errno (-EBUSY: another service or others in this process hold channels; -EINVAL:
+ * what service_check() says).
  */
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out);
 
@@ -35,9 +45,9 @@ int service_adopt(struct service *service, int socket);
 /**
  * Takes no new connections and jobs; answers queued jobs with SHUTTING_DOWN, finishes and answers
  * running ones, then closes everything, so that the loop runs out of handles and uv_run() returns.
- * Where running jobs outlast config->drain_ms they are answered SHUTTING_DOWN too, and uv_stop()
- * makes uv_run() return non-zero: the caller may end the process, or run the loop again until the
- * jobs are done.
+ * Where running jobs outlast config->drain_ms they are answered SHUTTING_DOWN too and cancelled,
+ * and uv_stop() makes uv_run() return non-zero: the caller may end the process, or run the loop
+ * again until the transfers have ended.
  */
 void service_shutdown(struct service *service);
 

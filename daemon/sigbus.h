@@ -27,9 +27,9 @@ struct sigbus_guard {
 int sigbus_install(void);
 
 /**
- * Guards [pages, pages + size): whole pages of one mapping. Also makes sure that the calling
- * thread does not block the signal, which would be fatal. Returns 0, or -EBUSY where all guards
- * are taken. Any thread.
+ * Guards [pages, pages + size): whole pages of one mapping. Any thread may touch them then and end
+ * the guard, but none that blocks the signal, which would be fatal: the calling one does not when
+ * this returns. Returns 0, or -EBUSY where all guards are taken. Any thread.
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "complete.h"
 #include "config.h"
 #include "deadline.h"
 #include "jsonw.h"
@@ -35,9 +36,10 @@ struct service {
 
     struct queue queue;
     struct deadlines deadlines;
+    struct completions completions;
     uv_timer_t drain;
     uint32_t jobs;          /* all there are, queued or running */
-    uint32_t running;       /* of them, on a worker */
+    uint32_t running;       /* of them, on channels */
     uint32_t channels_busy; /* by them */
 
     uint64_t started; /* uv_hrtime() */

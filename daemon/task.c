@@ -19,6 +19,7 @@ struct task *task_create(struct client *client)
     task->service = client->service;
     task->client = client;
     task->admitted = uv_hrtime();
+    task->src_guard.slot = task->dst_guard.slot = -1;
     job_init(&task->job);
     link_init(&task->queue_link);
     link_init(&task->deadline_link);

@@ -2,36 +2,39 @@
 /*
  * A job that was admitted: its tensors, the memory they lie in, and who waits for it.
  *
- *     task_create   queue_push     dispatch_run          complete.c          task_destroy
- *      (admit) ----> queued -----> running -----> (worker) -----> answered ----> gone
- *                      |  deadline, shutdown, client gone                         ^
- *                      +----------------------------------------------------------+
+ *     task_create   queue_push     dispatch_run           complete.c          task_destroy
+ *      (admit) ----> queued -----> running -----> (channels) -----> answered ----> gone
+ *                      |  deadline, shutdown, client gone                           ^
+ *                      +------------------------------------------------------------+
  *
- * Only while it runs does another thread (the worker) touch it, and then only what is marked so.
+ * A running task that meets one of these is answered at once, if anybody is left to answer, and its
+ * transfer is cancelled; the rest follows when that has ended.
+ *
+ * Only while it runs does another thread touch it: the one that completes its transfer, once, and
+ * then only what is marked as its.
  */
 #ifndef DAEMON_TASK_H
 #define DAEMON_TASK_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uv.h>
 
 #include "answer.h"
 #include "link.h"
 #include "mapping.h"
 #include "operands.h"
+#include "sigbus.h"
 
 struct client;
 struct log_line;
 struct service;
 
-/* What the worker reports. */
+/* How its transfer went. complete.c writes it. */
 struct task_end {
-    mli_status status;
-    char error[FAULT_TEXT_MAX]; /* mli_last_error() of the worker's thread */
-    bool unguarded;             /* it did not run: no guard was free */
-    bool src_hit, dst_hit;      /* a file shrank, or its storage failed */
-    uint64_t started, done;     /* uv_hrtime() */
+    const char *obstacle;      /* null: it ran; else why it did not. Static storage */
+    mli_mov_status_t transfer; /* where it ran */
+    bool src_hit, dst_hit;     /* a file shrank, or its storage failed */
+    uint64_t started, done;    /* uv_hrtime() */
 };
 
 enum task_state { TASK_NEW, TASK_QUEUED, TASK_RUNNING };
@@ -42,14 +45,18 @@ struct task {
     enum task_state state;
     struct answer answer;
     struct job job;
-    struct operands operands; /* the worker's while running */
-    struct mapping src, dst;  /* the worker's while running */
-    mli_mov_handle_t handle;  /* the worker's while running */
-    struct task_end end;      /* the worker's while running */
-    uint64_t admitted;        /* uv_hrtime() */
-    uint64_t deadline;        /* uv_hrtime(); 0: none */
+    struct operands operands;
+    uint64_t admitted; /* uv_hrtime() */
+    uint64_t deadline; /* uv_hrtime(); 0: none */
     struct link client_link, queue_link, deadline_link;
-    uv_work_t work;
+
+    mli_mov_handle_t handle;
+    int32_t cookie; /* complete.c: of the callback */
+    /* Of the thread that completes the transfer, while running: */
+    struct mapping src, dst;
+    struct sigbus_guard src_guard, dst_guard;
+    struct task_end end;
+    struct task *ended_before; /* complete.c: the list of those that ended */
 };
 
 /** For `client`, who is charged with it from now on. Null where memory is short. */

@@ -10,11 +10,9 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fdpass.h"
-#include "seam.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 
@@ -58,7 +56,7 @@ size_t peer_quote(const char *text, char *out, size_t size)
 
 void peer_send(struct peer *peer, const int *fds, size_t count, const char *format, ...)
 {
-    static char line[2 * PROTO_LINE_MAX];
+    static _Thread_local char line[2 * PROTO_LINE_MAX];
     va_list args;
     int length;
 
@@ -255,43 +253,4 @@ int count_fds(void)
         count++;
     closedir(directory);
     return count;
-}
-
-static void hold(void *context)
-{
-    struct gate *gate = context;
-
-    sem_post(&gate->entered);
-    while (sem_wait(&gate->leave) < 0)
-        ;
-}
-
-void gate_close(struct gate *gate)
-{
-    sem_init(&gate->entered, 0, 0);
-    sem_init(&gate->leave, 0, 0);
-    seam.before_transfer_context = gate;
-    seam.before_transfer = hold;
-}
-
-void gate_wait(struct gate *gate)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_MS / 1000;
-    while (sem_timedwait(&gate->entered, &until) < 0)
-        assert_int_equal(errno, EINTR);
-}
-
-void gate_release(struct gate *gate)
-{
-    sem_post(&gate->leave);
-}
-
-void gate_remove(struct gate *gate)
-{
-    seam.before_transfer = NULL;
-    sem_destroy(&gate->entered);
-    sem_destroy(&gate->leave);
 }

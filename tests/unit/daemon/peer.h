@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tests of the service need: a client on a raw socket, a service to talk to, files in memory,
- * and a gate that holds transfers. JSON is written with ' for " and read back by proto/. Whatever
+ * What tests of the service need: a client on a raw socket, a service to talk to, and files in
+ * memory. JSON is written with ' for " and read back by proto/. Whatever
  * goes wrong in here fails the test.
  */
 #ifndef TEST_PEER_H
 #define TEST_PEER_H
 
-#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,19 +75,5 @@ int memfd_with(const void *bytes, size_t size);
 void assert_file(int fd, const void *bytes, size_t size);
 /** Open descriptors of this process. */
 int count_fds(void);
-
-/* Holds every transfer until it is let go. Close it before the service starts, open it before the
- * service stops. */
-struct gate {
-    sem_t entered, leave;
-};
-
-void gate_close(struct gate *gate);
-/** Waits until a transfer has come to the gate. */
-void gate_wait(struct gate *gate);
-/** Lets one transfer go. */
-void gate_release(struct gate *gate);
-/** Transfers are not held any more. Call it when no service runs. */
-void gate_remove(struct gate *gate);
 
 #endif /* TEST_PEER_H */

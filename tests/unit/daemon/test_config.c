@@ -47,6 +47,7 @@ static void test_defaults(void **state)
     (void)state;
     config_defaults(&config);
     assert_string_equal(config.socket, "");
+    assert_string_equal(config.engine, "");
     assert_int_equal(config.socket_mode, 0600);
     assert_int_equal(config.channels, 4);
     assert_int_equal(config.log_level, LOG_INFO);
@@ -76,12 +77,14 @@ static void test_every_key(void **state)
 
     (void)state;
     accepts(&c, "{'socket':'/tmp/x','socket_mode':'0660','channel_offset':2,'channels':14,"
+                "'engine':'fault:threads,seed=7',"
                 "'limits':{'clients':1,'jobs_per_client':2,'jobs':3,'job_bytes':9007199254740991,"
                 "'line_timeout_ms':0},'drain_ms':5,'log_level':'debug'}");
     assert_string_equal(c.socket, "/tmp/x");
     assert_int_equal(c.socket_mode, 0660);
     assert_int_equal(c.channel_offset, 2);
     assert_int_equal(c.channels, 14);
+    assert_string_equal(c.engine, "fault:threads,seed=7");
     assert_int_equal(c.clients, 1);
     assert_int_equal(c.jobs_per_client, 2);
     assert_int_equal(c.jobs, 3);
@@ -126,6 +129,10 @@ static void test_bad_values(void **state)
     refuses("{'channels':17}", "/channels");
     refuses("{'channels':'4'}", "/channels");
     refuses("{'channel_offset':4,'channels':13}", "/channels");
+    refuses("{'engine':7}", "/engine");
+    refuses("{'engine':null}", "/engine");
+    snprintf(text, sizeof text, "{'engine':'%0128d'}", 0);
+    refuses(text, "/engine");
     refuses("{'drain_ms':-1}", "/drain_ms");
     refuses("{'drain_ms':3600001}", "/drain_ms");
     refuses("{'limits':[]}", "/limits");

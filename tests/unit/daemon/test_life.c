@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "seam.h"
+#include "gate.h"
 #include "server.h"
 #include "sigbus.h"
 
@@ -29,7 +29,7 @@ static int setup(void **state)
     server.config.channels = 1;
     src = memfd_with("abcd", 4);
     dst = memfd_with(NULL, 4);
-    gate_close(&gate);
+    gate_close(&gate, &server.config);
     return 0;
 }
 
@@ -169,7 +169,7 @@ static void test_timeout_while_queued(void **state)
     peer_ok(&peer, 3);
 }
 
-/* Answered at the deadline; the channel is free again only when the transfer has ended. */
+/* Answered at the deadline; the channel is free again only when the transfer has stopped. */
 static void test_timeout_while_running(void **state)
 {
     (void)state;
@@ -185,6 +185,19 @@ static void test_timeout_while_running(void **state)
     peer_ok(&peer, 1); /* and nothing more of job 0 before it */
     assert_int_equal(peer_info(&peer).jobs_done, 1);
     assert_int_equal(peer_info(&peer).jobs_failed, 1);
+}
+
+/* The overdue job was stopped before it touched anything. */
+static void test_timeout_stops_the_transfer(void **state)
+{
+    (void)state;
+    start();
+    peer_submit(&peer, 0, src, dst, WITH("'timeout_ms':30"));
+    gate_wait(&gate);
+    peer_error(&peer, 0, FAULT_TIMED_OUT);
+    gate_release(&gate);
+    EVENTUALLY(peer_info(&peer).channels_busy == 0);
+    assert_file(dst, "\0\0\0\0", 4);
 }
 
 /* The overdue job held up the queue. */
@@ -222,7 +235,7 @@ static void test_client_leaves_with_jobs(void **state)
     EVENTUALLY(peer_info(&peer).clients == 1);
     gate_release(&gate);
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
-    assert_file(dst, "abcd", 4);
+    assert_file(dst, "\0\0\0\0", 4); /* it was cancelled, as nobody waited for it */
 }
 
 static void test_client_dies_with_unread_replies(void **state)
@@ -244,7 +257,7 @@ static void test_client_dies_with_unread_replies(void **state)
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
 }
 
-/* A protocol error ends the connection, not what runs for it. */
+/* A protocol error ends the connection; it does not wait for what runs for it to be stopped. */
 static void test_protocol_error_with_jobs(void **state)
 {
     struct peer other;
@@ -439,6 +452,7 @@ int main(void)
         LIFE_TEST(test_jobs_in_total),
         LIFE_TEST(test_timeout_while_queued),
         LIFE_TEST(test_timeout_while_running),
+        LIFE_TEST(test_timeout_stops_the_transfer),
         LIFE_TEST(test_timeout_makes_room),
         LIFE_TEST(test_client_leaves_with_jobs),
         LIFE_TEST(test_client_dies_with_unread_replies),

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gate.h"
 #include "seam.h"
 #include "server.h"
 
@@ -206,8 +207,8 @@ static void test_channels_in_use(void **state)
     int src = memfd_with("x", 1), dst = memfd_with(NULL, 1), socket;
 
     (void)state;
-    gate_close(&gate);
     fixture_config(&fixture.config);
+    gate_close(&gate, &fixture.config);
     fixture_start(&fixture);
     peer_submit(&fixture.peer, 1, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[1]},'dst':{'fd':1}");

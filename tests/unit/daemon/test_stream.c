@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gate.h"
 #include "peer.h"
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
@@ -418,7 +419,7 @@ static void test_half_close(void **state)
 
     (void)state;
     fixture_stop(&fixture);
-    gate_close(&gate);
+    gate_close(&gate, &fixture.config);
     fixture_start(&fixture);
     peer_submit(peer, 1, src, dst, COPY);
     shutdown(peer->fd, SHUT_WR);
@@ -428,6 +429,7 @@ static void test_half_close(void **state)
     peer_expect_end(peer);
     fixture_stop(&fixture);
     gate_remove(&gate);
+    fixture_config(&fixture.config);
     fixture_start(&fixture);
 }
 
