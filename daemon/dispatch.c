@@ -64,14 +64,22 @@ void dispatch_run(struct service *service)
         ;
 }
 
-static int fault_set_dma_error(struct fault *fault, const mli_mov_status_t *transfer)
+static void fault_set_dma_error(struct fault *fault, const struct task *task)
 {
-    return fault_set(fault, FAULT_DMA_ERROR, NULL,
-                     "DMA channel %" PRIu32 " failed: descriptor %" PRIu32 " (%s), row %" PRIu64
-                     "; at least %" PRIu64 " of %" PRIu64 " B are written",
-                     transfer->channel, transfer->descriptor,
-                     transfer->descriptor == 0 ? "copy" : "zero fill", transfer->row,
-                     transfer->bytes, transfer->bytes_total);
+    const mli_mov_status_t *transfer = &task->end.transfer;
+    char place[40] = "";
+
+    /* The mapping is down by now: these are numbers. */
+    if (transfer->address)
+        snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
+                 (uint64_t)((uintptr_t)transfer->address -
+                            (uintptr_t)task->operands.dst.data.mem.pi8));
+    fault_set(fault, FAULT_DMA_ERROR, NULL,
+              "DMA channel %" PRIu32 " failed%s: descriptor %" PRIu32 " (%s), row %" PRIu64
+              "; at least %" PRIu64 " of %" PRIu64 " B are written",
+              transfer->channel, place, transfer->descriptor,
+              transfer->descriptor == 0 ? "copy" : "zero fill", transfer->row, transfer->bytes,
+              transfer->bytes_total);
 }
 
 /* True where the transfer failed. */
@@ -91,7 +99,7 @@ static bool failure(const struct task *task, struct fault *fault)
         fault_set(fault, FAULT_CANCELLED, NULL,
                   "the transfer was cancelled by its DMA channel %" PRIu32, end->transfer.channel);
     else if (end->transfer.code != MLI_STATUS_OK)
-        fault_set_dma_error(fault, &end->transfer);
+        fault_set_dma_error(fault, task);
     else
         return false;
     return true;

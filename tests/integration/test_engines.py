@@ -26,7 +26,7 @@ class Engines(Case):
     def test_failing_channel(self):
         self.serve("--engine", "fault:threads,fail=1,row=0")
         result = self.submit("job.json", code=1)
-        self.assertRegex(result.err, r"^mlictl: job\.json: DMA channel \d failed: "
+        self.assertRegex(result.err, r"^mlictl: job\.json: DMA channel \d failed at byte 0 of dst: "
                                      r"descriptor 0 \(copy\), row 0; at least 0 of 65536 B")
         self.assertFalse(self.exists("out.npy"))
         self.submit("job.json", code=0)

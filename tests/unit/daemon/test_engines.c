@@ -171,8 +171,8 @@ static void test_failing_copy(void **state)
                 "'dst':{'fd':1}");
     fault = peer_error(peer, 2, FAULT_DMA_ERROR);
     assert_string_equal(fault->text,
-                        "DMA channel 0 failed: descriptor 0 (copy), row 3; at least 180 "
-                        "of 3840 B are written");
+                        "DMA channel 0 failed at byte 180 of dst: descriptor 0 (copy), row 3; "
+                        "at least 180 of 3840 B are written");
     assert_int_equal(peer_info(peer).channels_busy, 0);
     assert_int_equal(peer_info(peer).jobs_failed, 1);
     peer_submit(peer, 3, src, dst, COPY);
