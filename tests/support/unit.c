@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef TEST_PORTS
+#include "ports.h"
+#endif
 
 #if defined(__has_include)
 #if __has_include(<valgrind/memcheck.h>)
@@ -18,6 +23,30 @@ void unit_assert_status(mli_status got, mli_status want, const char *call, const
     print_error("%s: %s, expected %s (last error: %s)\n", call, mli_status_name(got),
                 mli_status_name(want), mli_last_error());
     _fail(file, line);
+}
+
+static const char *engine;
+
+void unit_add_ports(void)
+{
+#ifdef TEST_PORTS
+    ports_add();
+#endif
+}
+
+void unit_choose_engine(int argc, char **argv)
+{
+    unit_add_ports();
+    engine = argc > 1 ? argv[1] : mli_mov_engine_name();
+    if (mli_mov_set_engine(engine) == MLI_STATUS_OK)
+        return;
+    fprintf(stderr, "%s: %s\n", engine, mli_last_error());
+    exit(2);
+}
+
+void unit_restore_engine(void)
+{
+    assert_ok(mli_mov_set_engine(engine));
 }
 
 void unit_snapshot(void *to, void *from, size_t bytes)

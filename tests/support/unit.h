@@ -21,6 +21,15 @@ void unit_assert_status(mli_status got, mli_status want, const char *call, const
 
 #define assert_ok(got) assert_status(got, MLI_STATUS_OK)
 
+/* A test program's one argument: the engine all of its tests run on, unless they say otherwise. */
+void unit_choose_engine(int argc, char **argv);
+
+/* The same again, for a test that had another one. The pool is empty. */
+void unit_restore_engine(void);
+
+/* The engines that this build has beside the library's, where the test is linked with them. */
+void unit_add_ports(void);
+
 /*
  * Copies what must not change. What a handle holds beyond its plan is indeterminate and has only to
  * stay as it is: under valgrind both copies are called defined, so that they can be compared.

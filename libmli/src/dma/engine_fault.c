@@ -189,9 +189,10 @@ static uint32_t count_pieces(const struct mli_plan *plan)
     const struct mli_channel_caps caps = shuffled_caps(plan);
     struct mli_legaliser legaliser;
     struct mli_descriptor descriptor;
-    uint32_t count = 0;
+    uint32_t count = 1; /* no plan is empty */
 
     mli_legalise_init(&legaliser, plan, &caps);
+    (void)mli_legalise_next(&legaliser, &descriptor);
     while (mli_legalise_next(&legaliser, &descriptor))
         count++;
     return count;

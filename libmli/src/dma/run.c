@@ -17,8 +17,8 @@ struct channel {
     struct mli_plan plan;
     struct mli_work_end end;
     uint32_t owner;           /* first channel of the claim */
-    _Atomic uint32_t turn;    /* odd while its work may be polled; each work ends on a new one */
-    _Atomic uint32_t polling; /* by one thread at a time */
+    _Atomic uint32_t busy;    /* its work may be polled */
+    _Atomic uint32_t polling; /* by one thread at a time, which submits what comes meanwhile */
     mli_mov_channel_stats stats;
     struct counters counters; /* *stats for other threads */
 };
@@ -26,6 +26,9 @@ struct channel {
 enum {
     POLL_BUDGET = 16,
     POLL_PAUSE_NS = 50 * 1000,
+    /* channel->polling: somebody is at it, and has to submit the work before going. */
+    POLLING = 1,
+    SUBMIT_WANTED = 2,
     /* slot->calling: somebody sleeps until there are none, and callbacks under way. */
     CALL_AWAITED = 1,
     CALL = 2
@@ -210,16 +213,6 @@ static void complete(struct slot *slot)
         call_back(slot, callback, cookie);
 }
 
-/* Done, from inside submit (turn is even) or later. */
-static void end_turn(struct channel *channel)
-{
-    uint32_t turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
-
-    while (!atomic_compare_exchange_weak_explicit(&channel->turn, &turn, (turn | 1) + 1,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-}
-
 static void part_done(struct mli_work *work, const struct mli_work_end *end)
 {
     struct channel *channel =
@@ -233,7 +226,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
     count_done(channel, &channel->end);
-    end_turn(channel);
+    atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
     /* The transfer is not done before this part is: those behind it are still its own. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
@@ -248,19 +241,30 @@ static bool is_polled(uint32_t channel)
     return pool_caps(channel)->flags & MLI_CHANNEL_POLLED;
 }
 
-/*
- * The work may be polled when submit is through with it, and not earlier. It may have been done
- * inside submit, or by another thread, and the next one begun: then it is not its turn any more.
- */
-static void submit(const struct mli_engine *engine, uint32_t number, bool polled)
+/* Ends what POLLING began. Where the engine is polled it cannot change: a channel is out. */
+static void leave(uint32_t number)
 {
     struct channel *channel = &channels[number];
-    uint32_t turn = atomic_load_explicit(&channel->turn, memory_order_relaxed);
+    uint32_t polling = POLLING;
 
-    engine->submit(number, &channel->work);
-    if (polled)
-        atomic_compare_exchange_strong_explicit(&channel->turn, &turn, turn + 1,
-                                                memory_order_release, memory_order_relaxed);
+    while (!atomic_compare_exchange_strong_explicit(&channel->polling, &polling, 0,
+                                                    memory_order_release, memory_order_relaxed)) {
+        atomic_fetch_and_explicit(&channel->polling, ~(uint32_t)SUBMIT_WANTED,
+                                  memory_order_acquire);
+        atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
+        pool_engine()->submit(number, &channel->work);
+        polling = POLLING;
+    }
+}
+
+/* Whoever is in the channel's poll, another thread or this one further up its stack, submits. */
+static void submit_polled(uint32_t number)
+{
+    const uint32_t polling = atomic_fetch_or_explicit(
+        &channels[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
+
+    if (!(polling & POLLING))
+        leave(number);
 }
 
 void run_start(const struct claim *claim, const struct mli_plan *plan)
@@ -278,12 +282,17 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
         __atomic_store_n(&channels[i].work.cancelled, 0, __ATOMIC_RELAXED);
         count_submitted(&channels[i]);
     }
+    atomic_fetch_add(&slot->starts, 1);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
     /* Once the last part is submitted, the transfer and the claim may be gone. */
-    for (uint32_t i = first; i < first + parts; i++)
-        submit(engine, i, polled);
+    for (uint32_t i = first; i < first + parts; i++) {
+        if (polled)
+            submit_polled(i);
+        else
+            engine->submit(i, &channels[i].work);
+    }
 }
 
 enum slot_state run_state(struct slot *slot)
@@ -298,12 +307,11 @@ static uint32_t poll_channel(uint32_t number)
     struct channel *channel = &channels[number];
     uint32_t completed = 0;
 
-    if (atomic_exchange_explicit(&channel->polling, 1, memory_order_acquire))
+    if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
         return 0; /* another thread does it, or this one further up its stack */
-    /* Where a work may be polled, the engine cannot change: it has a channel that is out. */
-    if (atomic_load_explicit(&channel->turn, memory_order_acquire) % 2 != 0)
+    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
         completed = pool_engine()->poll(number, POLL_BUDGET);
-    atomic_store_explicit(&channel->polling, 0, memory_order_release);
+    leave(number);
     return completed;
 }
 
@@ -378,10 +386,14 @@ static void wait_for_callbacks(struct slot *slot)
 
 void run_synchronise(const struct claim *claim, struct slot *slot)
 {
+    uint32_t starts;
+
+    /* A callback may start the next before it returns: one after the other, to the last. */
     do {
+        starts = atomic_load(&slot->starts);
         run_wait(claim, slot);
         wait_for_callbacks(slot);
-    } while (run_state(slot) == SLOT_RUNNING);
+    } while (atomic_load(&slot->starts) != starts);
     if (pool_engine()->synchronise) {
         for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
             pool_engine()->synchronise(i);

@@ -27,6 +27,7 @@ struct slot {
     _Atomic uint32_t parts;   /* on as many channels from the slot's own on */
     _Atomic uint32_t pending; /* of them */
     _Atomic uint32_t calling; /* callbacks under way, and whether that is waited for */
+    _Atomic uint32_t starts;  /* transfers so far */
     /* Of the transfer that is done: */
     _Atomic uint32_t status, channel, descriptor;
     _Atomic size_t row, bytes;

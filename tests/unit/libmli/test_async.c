@@ -370,21 +370,12 @@ static void test_two_handles(void **state)
     life_end(&the_life);
 }
 
-static void test_engine_name(void **state)
-{
-    (void)state;
-    assert_string_equal(mli_mov_engine_name(), "threads");
-    assert_ok(mli_mov_set_engine("inline"));
-    assert_string_equal(mli_mov_engine_name(), "inline");
-    assert_ok(mli_mov_set_engine("threads"));
-}
-
 /* One element for each state, for the pointer that cmocka hands to a test. */
 static enum state states[] = {STATES(STATE_NAME)};
 
 #define STATE_TEST(name) {"every call: " #name, test_state, NULL, let_go, &states[name]},
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         STATES(STATE_TEST) cmocka_unit_test_teardown(test_released_twice, let_go),
@@ -397,8 +388,8 @@ int main(void)
         cmocka_unit_test_teardown(test_prepare_again, let_go),
         cmocka_unit_test_teardown(test_refused_prepare_after_done, let_go),
         cmocka_unit_test_teardown(test_two_handles, let_go),
-        cmocka_unit_test_teardown(test_engine_name, let_go),
     };
 
+    unit_choose_engine(argc, argv);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

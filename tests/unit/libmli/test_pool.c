@@ -252,5 +252,5 @@ int main(void)
         cmocka_unit_test_setup(test_a_hundred_thousand_generations, empty_pool),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, empty_pool);
 }

@@ -175,6 +175,7 @@ static void assert_move_refused(struct tile *t, const char *names)
     assert_status(tile_prepare(t, &h), MLI_STATUS_MISALIGNMENT_ERROR);
     assert_memory_equal(t, &before, sizeof(before));
     assert_ok(mli_mov_release_handle(&h));
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
 /* Each size of element on each address that is not a multiple of it. */

@@ -114,6 +114,7 @@ static void test_prepare_fills_parameters(void **state)
     assert_int_equal(t.dst.shape[2], 3);
     assert_int_equal(t.out[0], 0xA5);
     assert_ok(mli_mov_release_handle(&h));
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
 /* The smallest arrays that do: exactly the entries of the result. */

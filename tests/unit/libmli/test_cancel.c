@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transfers that are given up: before, while and after they run, from wherever. The engine is given
+ * as that which the fault engine wraps, whose stuck works end by nothing but a cancel.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "load.h"
+#include "rng.h"
+#include "unit.h"
+
+enum { RACES = 10000, LARGE = 64 << 20 };
+
+static const char *inside;
+static struct load load, second;
+
+static void use(const char *fault, int channels)
+{
+    char spec[128];
+
+    snprintf(spec, sizeof(spec), "fault:%s%s", inside, fault);
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
+    assert_ok(mli_mov_set_engine(spec));
+    assert_ok(mli_mov_set_num_dma_ch(0, channels));
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    load_init_rows(&load, 1, 64, 100, 28);
+    load_init_rows(&second, 2, 32, 50, 3);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    (void)mli_mov_cancel(&load.h);
+    (void)mli_mov_synchronise(&load.h);
+    (void)mli_mov_release_handle(&load.h);
+    (void)mli_mov_cancel(&second.h);
+    (void)mli_mov_synchronise(&second.h);
+    (void)mli_mov_release_handle(&second.h);
+    load_finish(&load);
+    load_finish(&second);
+    return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
+}
+
+static void assert_cancelled(struct load *l)
+{
+    mli_mov_status_t status;
+
+    assert_status(mli_mov_wait(&l->h), MLI_STATUS_CANCELLED);
+    assert_true(mli_mov_isdone(&l->h));
+    assert_ok(mli_mov_synchronise(&l->h));
+    assert_int_equal(load_calls(l->cookie), 1);
+    assert_ok(mli_mov_get_status(&l->h, &status));
+    assert_int_equal(status.stage, MLI_MOV_DONE);
+    assert_status(status.code, MLI_STATUS_CANCELLED);
+    assert_true(status.bytes < status.bytes_total);
+}
+
+static void assert_works_again(struct load *l)
+{
+    load_freshen(l);
+    load_start(l);
+    assert_ok(mli_mov_wait(&l->h));
+    assert_ok(mli_mov_synchronise(&l->h));
+    assert_int_equal(load_calls(l->cookie), 1);
+    assert_true(load_is_moved(l));
+}
+
+static void test_stuck(void **state)
+{
+    mli_mov_channel_stats stats;
+
+    (void)state;
+    use(",stick=1", 1);
+    load_claim(&load, 1);
+    load_start(&load);
+    assert_false(mli_mov_isdone(&load.h));
+    assert_ok(mli_mov_cancel(&load.h));
+    assert_cancelled(&load);
+    assert_ok(mli_mov_cancel(&load.h)); /* again: no effect */
+    assert_int_equal(load_calls(1), 1);
+    assert_ok(mli_mov_get_channel_stats(0, &stats));
+    assert_int_equal(stats.cancelled, 1);
+    assert_int_equal(stats.completed + stats.failed, 0);
+    assert_works_again(&load);
+}
+
+static void test_after_the_end(void **state)
+{
+    (void)state;
+    use("", 1);
+    load_claim(&load, 1);
+    load_start(&load);
+    assert_ok(mli_mov_wait(&load.h));
+    assert_ok(mli_mov_cancel(&load.h));
+    assert_ok(mli_mov_wait(&load.h));
+    assert_ok(mli_mov_synchronise(&load.h));
+    assert_true(load_is_moved(&load));
+    assert_works_again(&load); /* the cancel was for a transfer, not for the handle */
+    assert_ok(mli_mov_prepare(&load.h, &load.src, &load.cfg, &load.dst));
+    assert_status(mli_mov_cancel(&load.h), MLI_STATUS_ARGUMENT_ERROR);
+}
+
+static void test_several_channels(void **state)
+{
+    mli_mov_channel_stats stats;
+
+    (void)state;
+    use(",stick_pct=100", 4);
+    load_claim(&load, 4);
+    load_start(&load);
+    assert_false(mli_mov_isdone(&load.h));
+    assert_ok(mli_mov_cancel(&load.h));
+    assert_cancelled(&load);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(mli_mov_get_channel_stats(i, &stats));
+        assert_int_equal(stats.submitted, 1);
+        assert_int_equal(stats.cancelled, 1);
+    }
+}
+
+/* Three parts are through, one is stuck. */
+static void test_one_of_several_channels(void **state)
+{
+    (void)state;
+    use(",stick=3", 4);
+    load_claim(&load, 4);
+    load_start(&load);
+    assert_false(mli_mov_isdone(&load.h));
+    assert_ok(mli_mov_cancel(&load.h));
+    assert_cancelled(&load);
+    assert_works_again(&load);
+}
+
+/* Nobody else's transfer is touched. */
+static void test_neighbours(void **state)
+{
+    (void)state;
+    use(",stick_pct=100", 2);
+    load_claim(&load, 1);
+    load_claim(&second, 1);
+    load_start(&load);
+    load_start(&second);
+    assert_ok(mli_mov_cancel(&second.h));
+    assert_cancelled(&second);
+    assert_false(mli_mov_isdone(&load.h));
+    assert_int_equal(load_calls(1), 0);
+    assert_ok(mli_mov_cancel(&load.h));
+    assert_cancelled(&load);
+}
+
+static void *wait_for_it(void *result)
+{
+    *(mli_status *)result = mli_mov_wait(&load.h);
+    return NULL;
+}
+
+/* Whether the other thread sleeps already or not: it wakes up, or never sleeps. */
+static void test_from_another_thread_than_waits(void **state)
+{
+    (void)state;
+    use(",stick_pct=100", 2);
+    load_claim(&load, 2);
+    for (int i = 0; i < 300; i++) {
+        mli_status waited = MLI_STATUS_LARGE_ENUM;
+        pthread_t thread;
+
+        load_freshen(&load);
+        load_start(&load);
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_it, &waited), 0);
+        for (int spin = i % 50; spin > 0; spin--)
+            sched_yield();
+        assert_ok(mli_mov_cancel(&load.h));
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_status(waited, MLI_STATUS_CANCELLED);
+        assert_cancelled(&load);
+    }
+}
+
+static mli_status in_callback;
+
+static void cancel_second(int32_t cookie)
+{
+    (void)cookie;
+    in_callback = mli_mov_cancel(&second.h);
+}
+
+static void test_in_a_callback_of_another_handle(void **state)
+{
+    (void)state;
+    use(",stick=1", 2);
+    load_claim(&load, 1);
+    load_claim(&second, 1);
+    assert_ok(mli_mov_registercallback(&load.h, cancel_second, 0));
+    load_start(&second);
+    in_callback = MLI_STATUS_LARGE_ENUM;
+    load_start(&load);
+    assert_ok(mli_mov_wait(&load.h));
+    assert_ok(mli_mov_synchronise(&load.h));
+    assert_ok(in_callback);
+    assert_cancelled(&second);
+}
+
+/* A transfer whose bytes take longer than it takes to say stop. */
+static void test_large(void **state)
+{
+    mli_mov_status_t status;
+    struct load large;
+
+    (void)state;
+    load_init_flat(&large, 3, LARGE);
+    for (int channels = 1; channels <= 4; channels *= 4) {
+        use("", channels);
+        load_freshen(&large);
+        load_claim(&large, channels);
+        load_start(&large);
+        assert_ok(mli_mov_cancel(&large.h));
+        if (mli_mov_wait(&large.h) == MLI_STATUS_OK) /* inline: start has moved it all */
+            assert_true(load_is_moved(&large));
+        else
+            assert_cancelled(&large);
+        assert_ok(mli_mov_get_status(&large.h, &status));
+        assert_int_equal(status.code != MLI_STATUS_OK, status.bytes < LARGE);
+        assert_ok(mli_mov_release_handle(&large.h));
+    }
+    load_finish(&large);
+}
+
+/* What is sure to be written is, and from a delayed work too. */
+static void test_races_with_the_end(void **state)
+{
+    static const char *const settings[] = {"", ",delay_us=30,delay_pct=50", ",reorder_pct=100",
+                                           ",stick_pct=30"};
+    const int rounds = RACES / (int)COUNT_OF(settings);
+    struct rng rng = rng_for_case(4711, 0);
+    int done = 0;
+
+    (void)state;
+    for (size_t s = 0; s < COUNT_OF(settings); s++) {
+        use(settings[s], 2);
+        load_claim(&load, 2);
+        for (int i = 0; i < rounds; i++) {
+            mli_status status;
+
+            load_freshen(&load);
+            load_start(&load);
+            for (uint32_t spin = rng_below(&rng, 4000); spin > 0; spin--)
+                (void)mli_mov_isdone(&load.h);
+            assert_ok(mli_mov_cancel(&load.h));
+            status = mli_mov_wait(&load.h);
+            assert_ok(mli_mov_synchronise(&load.h));
+            assert_int_equal(load_calls(1), 1);
+            assert_true(status == MLI_STATUS_OK || status == MLI_STATUS_CANCELLED);
+            if (status == MLI_STATUS_OK)
+                assert_true(load_is_moved(&load));
+            done += status == MLI_STATUS_OK;
+        }
+        assert_ok(mli_mov_release_handle(&load.h));
+    }
+    print_message("%d of %d were done\n", done, RACES);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_stuck, begin, end),
+        cmocka_unit_test_setup_teardown(test_after_the_end, begin, end),
+        cmocka_unit_test_setup_teardown(test_several_channels, begin, end),
+        cmocka_unit_test_setup_teardown(test_one_of_several_channels, begin, end),
+        cmocka_unit_test_setup_teardown(test_neighbours, begin, end),
+        cmocka_unit_test_setup_teardown(test_from_another_thread_than_waits, begin, end),
+        cmocka_unit_test_setup_teardown(test_in_a_callback_of_another_handle, begin, end),
+        cmocka_unit_test_setup_teardown(test_large, begin, end),
+        cmocka_unit_test_setup_teardown(test_races_with_the_end, begin, end),
+    };
+
+    unit_add_ports();
+    inside = argc > 1 ? argv[1] : "threads";
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
