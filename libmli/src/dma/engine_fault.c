@@ -14,9 +14,10 @@
 #include "../plan.h"
 #include "clock.h"
 #include "engines.h"
+#include "pieces.h"
 #include "split.h"
 
-enum { PERCENT = 100, SHUFFLED_PIECES = 16 };
+enum { PERCENT = 100 };
 
 /* X(option, default): the number of a work, a share of works in percent, or a size. */
 #define SETTINGS(X)                                                                                \
@@ -43,22 +44,15 @@ static struct {
 static const struct mli_engine *inside = &engine_inline;
 static _Atomic uint32_t submitted;
 
-/* A descriptor of a plan, and a row in it. */
-struct place {
-    uint32_t descriptor;
-    uint64_t row;
-};
-
 enum mode { WHOLE, SHUFFLED, CUT_OFF };
 
 static struct faulty {
     struct mli_work *outer, inner;
-    struct mli_plan piece;
     struct mli_work_end end; /* of the outer work, so far */
     enum mode mode;
-    uint32_t step, steps; /* pieces that were done, and that there are */
-    uint32_t stride;      /* SHUFFLED: from one piece to the next, prime to steps */
-    struct place failure; /* CUT_OFF */
+    struct pieces pieces;        /* but for WHOLE: */
+    struct mli_descriptor piece; /* the one that the engine inside has, */
+    struct mli_plan plan;        /* as a plan */
     bool corrupt;
     uint64_t delay_ns, random;
     _Atomic uint32_t stuck;
@@ -138,94 +132,6 @@ static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t r
     return place;
 }
 
-/*
- * The rows of a box before `row` are up to as many boxes as it has loops: the one of loop `level`
- * has the loops around it at the row's own coordinate, and all of it before that in its own loop.
- * False where that is empty.
- */
-static bool cut_before(struct mli_copy_box *box, uint64_t row, size_t level)
-{
-    for (size_t i = box->loops; i-- > 0;) {
-        struct mli_copy_loop *loop = &box->loop[i];
-        const size_t at = (size_t)(row % loop->count);
-
-        row /= loop->count;
-        if (i > level)
-            continue;
-        if (i < level) {
-            box->dst += at * loop->dst_step;
-            if (box->src)
-                box->src += at * loop->src_step;
-        }
-        loop->count = i < level ? 1 : at;
-    }
-    return level < box->loops && box->loop[level].count > 0;
-}
-
-static struct mli_channel_caps shuffled_caps(const struct mli_plan *plan)
-{
-    return (struct mli_channel_caps){.loops = MLI_MAX_RANK,
-                                     .bytes_max = plan->bytes / SHUFFLED_PIECES + 1};
-}
-
-/* Piece `number` of those that the legaliser cuts. False behind the last. */
-static bool find_piece(const struct mli_plan *plan, uint32_t number, struct mli_copy_box *box)
-{
-    const struct mli_channel_caps caps = shuffled_caps(plan);
-    struct mli_legaliser legaliser;
-    struct mli_descriptor descriptor;
-
-    mli_legalise_init(&legaliser, plan, &caps);
-    for (uint32_t i = 0; i <= number; i++) {
-        if (!mli_legalise_next(&legaliser, &descriptor))
-            return false;
-    }
-    *box = descriptor.box;
-    return true;
-}
-
-static uint32_t count_pieces(const struct mli_plan *plan)
-{
-    const struct mli_channel_caps caps = shuffled_caps(plan);
-    struct mli_legaliser legaliser;
-    struct mli_descriptor descriptor;
-    uint32_t count = 1; /* no plan is empty */
-
-    mli_legalise_init(&legaliser, plan, &caps);
-    (void)mli_legalise_next(&legaliser, &descriptor);
-    while (mli_legalise_next(&legaliser, &descriptor))
-        count++;
-    return count;
-}
-
-/* The piece of this step; false where there is nothing to do in it. */
-static bool make_piece(struct faulty *f)
-{
-    const struct mli_plan *plan = f->outer->plan;
-    const uint32_t failing = f->failure.descriptor;
-    struct mli_copy_box box;
-
-    plan_clear(&f->piece);
-    if (f->mode == WHOLE) {
-        plan_copy(&f->piece, plan);
-        return true;
-    }
-    if (f->mode == SHUFFLED) {
-        if (!find_piece(plan, (uint32_t)((uint64_t)f->step * f->stride % f->steps), &box))
-            return false;
-    } else if (f->step < failing) {
-        box = plan_box(plan, f->step);
-    } else {
-        box = plan_box(plan, failing);
-        if (!cut_before(&box, f->failure.row, f->step - failing))
-            return false;
-    }
-    if (box.run == 0)
-        return false;
-    plan_add_box(&f->piece, &box);
-    return true;
-}
-
 static void corrupt(struct faulty *f)
 {
     const struct place place = draw_place(f, ANYWHERE, ANYWHERE);
@@ -249,27 +155,39 @@ static void finish(struct faulty *f, mli_status status)
 
 static void on_done(struct mli_work *inner, const struct mli_work_end *end);
 
-/* Submits the next piece, or is done with the work. */
-static void proceed(struct faulty *f)
+static void submit_inside(struct faulty *f, const struct mli_plan *plan)
 {
-    while (f->step < f->steps && !make_piece(f))
-        f->step++;
-    if (f->step == f->steps) {
-        if (f->mode == CUT_OFF) {
-            f->end.descriptor = f->failure.descriptor;
-            f->end.row = f->failure.row;
-        }
-        finish(f, f->mode == CUT_OFF ? MLI_STATUS_DMA_ERROR : MLI_STATUS_OK);
-        return;
-    }
-    f->step++;
-    f->inner.plan = &f->piece;
+    f->inner.plan = plan;
     f->inner.done = on_done;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
     /* A cancel before this line was lost on the piece, but not on the work. */
     if (mli_work_cancelled(f->outer))
         __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
     inside->submit((uint32_t)(f - channels), &f->inner);
+}
+
+/* All that shall be moved is moved. */
+static void end_pieces(struct faulty *f)
+{
+    if (f->mode == CUT_OFF) {
+        f->end.descriptor = f->pieces.end.descriptor;
+        f->end.row = f->pieces.end.row;
+    }
+    finish(f, f->mode == CUT_OFF ? MLI_STATUS_DMA_ERROR : MLI_STATUS_OK);
+}
+
+static void submit_next(struct faulty *f)
+{
+    struct mli_copy_box box;
+
+    if (!pieces_next(&f->pieces, f->outer->plan, &f->piece)) {
+        end_pieces(f);
+        return;
+    }
+    box = f->piece.box;
+    plan_clear(&f->plan);
+    plan_add_box(&f->plan, &box);
+    submit_inside(f, &f->plan);
 }
 
 static void on_done(struct mli_work *inner, const struct mli_work_end *end)
@@ -279,44 +197,24 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
     f->end.bytes += end->bytes;
     f->end.busy_ns += end->busy_ns;
     mli_work_progress(f->outer, (size_t)f->end.bytes);
-    if (end->status == MLI_STATUS_OK) {
-        proceed(f);
+    if (end->status == MLI_STATUS_OK && f->mode != WHOLE) {
+        submit_next(f);
         return;
     }
-    f->end.descriptor = end->descriptor;
-    f->end.row = end->row;
+    /* The rows of a piece follow one another in the plan too. */
+    f->end.descriptor = f->mode == WHOLE ? end->descriptor : f->piece.index;
+    f->end.row = f->mode == WHOLE ? end->row : f->piece.row + end->row;
     finish(f, end->status);
-}
-
-static uint32_t common_divisor(uint32_t a, uint32_t b)
-{
-    while (b > 0) {
-        const uint32_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* An order of the pieces: every stride-th of them, around and around. */
-static void draw_order(struct faulty *f)
-{
-    f->steps = count_pieces(f->outer->plan);
-    f->stride = 1 + (uint32_t)(draw(f) % f->steps);
-    while (common_divisor(f->stride, f->steps) > 1)
-        f->stride++;
 }
 
 /* What will happen to a work. True: it is stuck, and anybody's to end from here on. */
 static bool draw_fate(struct faulty *f, uint32_t number)
 {
+    struct place failure;
     bool fails, stuck;
 
     f->random = settings.seed * UINT64_C(0xD1342543DE82EF95) + number;
     f->end = (struct mli_work_end){.status = MLI_STATUS_OK};
-    f->step = 0;
-    f->steps = 1;
     fails = happens(f, settings.fail_pct) || settings.fail == number;
     stuck = happens(f, settings.stick_pct) || settings.stick == number;
     f->corrupt = happens(f, settings.corrupt_pct) || settings.corrupt == number;
@@ -326,10 +224,10 @@ static bool draw_fate(struct faulty *f, uint32_t number)
         f->delay_ns = 0;
     if (fails) {
         f->mode = CUT_OFF;
-        f->failure = draw_place(f, settings.descriptor, settings.row);
-        f->steps = f->failure.descriptor + MLI_MAX_RANK;
+        failure = draw_place(f, settings.descriptor, settings.row);
+        pieces_before(&f->pieces, &failure);
     } else if (f->mode == SHUFFLED) {
-        draw_order(f);
+        pieces_shuffled(&f->pieces, f->outer->plan, draw(f));
     }
     atomic_store(&f->stuck, stuck);
     return stuck;
@@ -344,13 +242,21 @@ static void end_stuck(struct faulty *f)
         finish(f, MLI_STATUS_CANCELLED);
 }
 
+static void begin(struct faulty *f)
+{
+    if (f->mode == WHOLE)
+        submit_inside(f, f->outer->plan);
+    else
+        submit_next(f);
+}
+
 static void submit(uint32_t channel, struct mli_work *work)
 {
     struct faulty *f = &channels[channel];
 
     f->outer = work;
     if (!draw_fate(f, atomic_fetch_add(&submitted, 1) + 1))
-        proceed(f);
+        begin(f);
     else if (mli_work_cancelled(work))
         end_stuck(f);
 }

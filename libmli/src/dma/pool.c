@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "../error.h"
+#include "channel.h"
 #include "engines.h"
 #include "run.h"
 
@@ -52,7 +53,7 @@ static void close_channels(uint32_t mask)
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         if (!(mask >> i & 1))
             continue;
-        run_quiesce(i);
+        channel_quiesce(i);
         if (engine->synchronise)
             engine->synchronise(i);
         if (engine->close)
@@ -73,7 +74,7 @@ static bool open_channels(uint32_t mask)
             return false;
         }
         caps[i] = caps_of(i);
-        run_reset(i);
+        channel_reset(i);
     }
     return true;
 }

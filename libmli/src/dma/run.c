@@ -5,37 +5,19 @@
 
 #include "../error.h"
 #include "../plan.h"
-#include "clock.h"
-#include "counters.h"
+#include "channel.h"
 #include "engines.h"
 #include "park.h"
 #include "split.h"
 
-/* A channel, and the part of a transfer that it has, or had last. */
-struct channel {
-    struct mli_work work;
-    struct mli_plan plan;
-    struct mli_work_end end;
-    uint32_t owner;           /* first channel of the claim */
-    _Atomic uint32_t busy;    /* its work may be polled */
-    _Atomic uint32_t polling; /* by one thread at a time, which submits what comes meanwhile */
-    mli_mov_channel_stats stats;
-    struct counters counters; /* *stats for other threads */
-};
-
 enum {
-    POLL_BUDGET = 16,
     POLL_PAUSE_NS = 50 * 1000,
-    /* channel->polling: somebody is at it, and has to submit the work before going. */
-    POLLING = 1,
-    SUBMIT_WANTED = 2,
     /* slot->calling: somebody sleeps until there are none, and callbacks under way. */
     CALL_AWAITED = 1,
     CALL = 2
 };
 
 static struct slot slots[MLI_MOV_MAX_CHANNELS];
-static struct channel channels[MLI_MOV_MAX_CHANNELS];
 static MLI_THREAD_LOCAL bool in_callback;
 
 struct slot *run_slot(uint32_t channel)
@@ -46,12 +28,6 @@ struct slot *run_slot(uint32_t channel)
 static uint32_t number_of(const struct slot *slot)
 {
     return (uint32_t)(slot - slots);
-}
-
-void run_reset(uint32_t channel)
-{
-    channels[channel].stats = (mli_mov_channel_stats){0};
-    counters_write(&channels[channel].counters, &channels[channel].stats);
 }
 
 void run_clear(struct slot *slot)
@@ -80,58 +56,12 @@ static uint32_t load_parts(const struct claim *claim, const struct mli_plan *pla
 
     parts = parts < claim->count ? parts : claim->count;
     if (parts <= 1) {
-        plan_copy(&channels[claim->first].plan, plan);
+        plan_copy(&channel_at(claim->first)->plan, plan);
         return 1;
     }
     for (uint32_t i = 0; i < parts; i++)
-        out[i] = &channels[claim->first + i].plan;
+        out[i] = &channel_at(claim->first + i)->plan;
     return (uint32_t)split_plan(plan, parts, out);
-}
-
-static uint64_t count_rows(const struct mli_plan *plan)
-{
-    uint64_t rows = 0;
-
-    for (uint32_t i = 0; i <= plan->slabs; i++) {
-        const struct mli_copy_box box = plan_box(plan, i);
-
-        rows += box.run > 0 ? box_rows(&box) : 0;
-    }
-    return rows;
-}
-
-static void count_submitted(struct channel *channel)
-{
-    const uint64_t descriptors = channel->plan.slabs + (channel->plan.box.run > 0);
-
-    channel->stats.submitted++;
-    if (channel->stats.queue_high_water < descriptors)
-        channel->stats.queue_high_water = descriptors;
-    counters_write(&channel->counters, &channel->stats);
-}
-
-static void count_done(struct channel *channel, const struct mli_work_end *end)
-{
-    mli_mov_channel_stats *stats = &channel->stats;
-
-    if (end->status == MLI_STATUS_OK) {
-        stats->completed++;
-        stats->rows += count_rows(&channel->plan);
-    } else if (end->status == MLI_STATUS_CANCELLED) {
-        stats->cancelled++;
-    } else {
-        stats->failed++;
-    }
-    stats->bytes += end->bytes;
-    stats->busy_ns += end->busy_ns;
-    counters_write(&channel->counters, stats);
-}
-
-static void cancel_part(uint32_t number)
-{
-    __atomic_store_n(&channels[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
-    if (pool_engine()->cancel)
-        pool_engine()->cancel(number);
 }
 
 /* The part whose end is the transfer's: the first that failed, else that was cancelled. */
@@ -166,7 +96,7 @@ static const uint8_t *stopped_at(const struct channel *part)
 
 static void note_end(struct slot *slot)
 {
-    const struct channel *part = &channels[number_of(slot)];
+    const struct channel *part = channel_at(number_of(slot));
     const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
     const struct channel *decisive = decisive_part(part, parts);
     size_t bytes = 0;
@@ -175,7 +105,7 @@ static void note_end(struct slot *slot)
         bytes += (size_t)part[i].end.bytes;
     atomic_store_explicit(&slot->bytes, bytes, memory_order_relaxed);
     atomic_store_explicit(&slot->status, (uint32_t)decisive->end.status, memory_order_relaxed);
-    atomic_store_explicit(&slot->channel, (uint32_t)(decisive - channels), memory_order_relaxed);
+    atomic_store_explicit(&slot->channel, channel_number(decisive), memory_order_relaxed);
     atomic_store_explicit(&slot->descriptor, decisive->end.descriptor, memory_order_relaxed);
     atomic_store_explicit(&slot->row, (size_t)decisive->end.row, memory_order_relaxed);
     atomic_store_explicit(&slot->address, (uintptr_t)stopped_at(decisive), memory_order_relaxed);
@@ -218,53 +148,18 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
     struct channel *channel =
         (struct channel *)(void *)((char *)work - offsetof(struct channel, work));
     struct slot *slot = &slots[channel->owner];
-    const uint32_t number = (uint32_t)(channel - channels);
+    const uint32_t number = channel_number(channel);
     const uint32_t last =
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
-    channel->end = *end;
-    if (end->status == MLI_STATUS_OK)
-        channel->end.bytes = channel->plan.bytes;
-    count_done(channel, &channel->end);
-    atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
+    channel_end(channel, end);
     /* The transfer is not done before this part is: those behind it are still its own. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
-            cancel_part(i);
+            channel_cancel(i);
     }
     if (atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
         complete(slot);
-}
-
-static bool is_polled(uint32_t channel)
-{
-    return pool_caps(channel)->flags & MLI_CHANNEL_POLLED;
-}
-
-/* Ends what POLLING began. Where the engine is polled it cannot change: a channel is out. */
-static void leave(uint32_t number)
-{
-    struct channel *channel = &channels[number];
-    uint32_t polling = POLLING;
-
-    while (!atomic_compare_exchange_strong_explicit(&channel->polling, &polling, 0,
-                                                    memory_order_release, memory_order_relaxed)) {
-        atomic_fetch_and_explicit(&channel->polling, ~(uint32_t)SUBMIT_WANTED,
-                                  memory_order_acquire);
-        atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
-        pool_engine()->submit(number, &channel->work);
-        polling = POLLING;
-    }
-}
-
-/* Whoever is in the channel's poll, another thread or this one further up its stack, submits. */
-static void submit_polled(uint32_t number)
-{
-    const uint32_t polling = atomic_fetch_or_explicit(
-        &channels[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
-
-    if (!(polling & POLLING))
-        leave(number);
 }
 
 void run_start(const struct claim *claim, const struct mli_plan *plan)
@@ -272,27 +167,16 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
     struct slot *slot = &slots[claim->first];
     const struct mli_engine *engine = engine_for(claim, plan);
     const uint32_t first = claim->first, parts = load_parts(claim, plan);
-    const bool polled = is_polled(first) && engine == pool_engine();
 
-    for (uint32_t i = first; i < first + parts; i++) {
-        channels[i].owner = first;
-        channels[i].work.plan = &channels[i].plan;
-        channels[i].work.done = part_done;
-        __atomic_store_n(&channels[i].work.written, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&channels[i].work.cancelled, 0, __ATOMIC_RELAXED);
-        count_submitted(&channels[i]);
-    }
+    for (uint32_t i = first; i < first + parts; i++)
+        channel_begin(i, first, part_done);
     atomic_fetch_add(&slot->starts, 1);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
     /* Once the last part is submitted, the transfer and the claim may be gone. */
-    for (uint32_t i = first; i < first + parts; i++) {
-        if (polled)
-            submit_polled(i);
-        else
-            engine->submit(i, &channels[i].work);
-    }
+    for (uint32_t i = first; i < first + parts; i++)
+        channel_submit(i, engine);
 }
 
 enum slot_state run_state(struct slot *slot)
@@ -302,31 +186,18 @@ enum slot_state run_state(struct slot *slot)
     return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
 }
 
-static uint32_t poll_channel(uint32_t number)
-{
-    struct channel *channel = &channels[number];
-    uint32_t completed = 0;
-
-    if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
-        return 0; /* another thread does it, or this one further up its stack */
-    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
-        completed = pool_engine()->poll(number, POLL_BUDGET);
-    leave(number);
-    return completed;
-}
-
 static uint32_t poll_claim(const struct claim *claim)
 {
     uint32_t completed = 0;
 
     for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
-        completed += poll_channel(i);
+        completed += channel_poll(i);
     return completed;
 }
 
 enum slot_state run_poll(const struct claim *claim, struct slot *slot)
 {
-    if (run_state(slot) == SLOT_RUNNING && is_polled(claim->first))
+    if (run_state(slot) == SLOT_RUNNING && channel_is_polled(claim->first))
         poll_claim(claim);
     return run_state(slot);
 }
@@ -344,7 +215,7 @@ void run_wait(const struct claim *claim, struct slot *slot)
 {
     uint32_t running = SLOT_RUNNING;
 
-    if (is_polled(claim->first)) {
+    if (channel_is_polled(claim->first)) {
         wait_polling(claim, slot);
         return;
     }
@@ -369,7 +240,7 @@ void run_cancel(const struct claim *claim, struct slot *slot)
         /* The last part may complete in here, and its callback may release the claim. */
         if (pool_slot(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;
-        cancel_part(claim->first + i);
+        channel_cancel(claim->first + i);
     }
 }
 
@@ -416,8 +287,7 @@ void run_status(struct slot *slot, mli_mov_status_t *status)
         const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
 
         for (uint32_t i = 0; i < parts; i++)
-            status->bytes +=
-                __atomic_load_n(&channels[number_of(slot) + i].work.written, __ATOMIC_RELAXED);
+            status->bytes += channel_written(number_of(slot) + i);
         status->stage = MLI_MOV_RUNNING;
     }
 }
@@ -425,52 +295,4 @@ void run_status(struct slot *slot, mli_mov_status_t *status)
 bool run_in_callback(void)
 {
     return in_callback;
-}
-
-bool mli_work_cancelled(const struct mli_work *work)
-{
-    return __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST) != 0;
-}
-
-void mli_work_progress(struct mli_work *work, size_t bytes)
-{
-    __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
-}
-
-bool mli_mov_is_polled(void)
-{
-    struct mli_channel_caps caps = {0};
-
-    pool_engine()->caps(0, &caps);
-    return caps.flags & MLI_CHANNEL_POLLED;
-}
-
-void run_quiesce(uint32_t channel)
-{
-    while (atomic_load_explicit(&channels[channel].polling, memory_order_acquire))
-        clock_sleep(POLL_PAUSE_NS);
-}
-
-uint32_t mli_mov_poll(void)
-{
-    uint32_t completed = 0;
-
-    if (!mli_mov_is_polled())
-        return 0;
-    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
-        completed += poll_channel(i);
-    return completed;
-}
-
-mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
-{
-    if (channel < 0 || channel >= MLI_MOV_MAX_CHANNELS)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given, 0 to % needed", channel,
-                      MLI_MOV_MAX_CHANNELS - 1);
-    if (!stats)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
-    counters_read(&channels[channel].counters, stats);
-    if (pool_has((uint32_t)channel) && pool_engine()->stats)
-        pool_engine()->stats((uint32_t)channel, stats);
-    return MLI_STATUS_OK;
 }

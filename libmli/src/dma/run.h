@@ -39,12 +39,6 @@ struct slot {
 /** The slot whose claim begins with a channel. */
 struct slot *run_slot(uint32_t channel);
 
-/** A channel has joined the pool: it has done nothing yet. */
-void run_reset(uint32_t channel);
-
-/** Nothing runs on a channel that leaves the pool: waits for those who still look after it. */
-void run_quiesce(uint32_t channel);
-
 /** The slot is claimed anew or given back: nothing was started, nobody is called. */
 void run_clear(struct slot *slot);
 

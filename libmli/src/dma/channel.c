@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channel.h"
+
+#include <stddef.h>
+
+#include "../error.h"
+#include "../plan.h"
+#include "clock.h"
+#include "pool.h"
+
+enum {
+    POLL_BUDGET = 16,
+    QUIET_PAUSE_NS = 50 * 1000,
+    /* channel->polling: somebody is at it, and has to submit the work before going. */
+    POLLING = 1,
+    SUBMIT_WANTED = 2
+};
+
+static struct channel channels[MLI_MOV_MAX_CHANNELS];
+
+struct channel *channel_at(uint32_t number)
+{
+    return &channels[number];
+}
+
+uint32_t channel_number(const struct channel *channel)
+{
+    return (uint32_t)(channel - channels);
+}
+
+void channel_reset(uint32_t number)
+{
+    channels[number].stats = (mli_mov_channel_stats){0};
+    counters_write(&channels[number].counters, &channels[number].stats);
+}
+
+static uint64_t count_rows(const struct mli_plan *plan)
+{
+    uint64_t rows = 0;
+
+    for (uint32_t i = 0; i <= plan->slabs; i++) {
+        const struct mli_copy_box box = plan_box(plan, i);
+
+        rows += box.run > 0 ? box_rows(&box) : 0;
+    }
+    return rows;
+}
+
+static void count_submitted(struct channel *channel)
+{
+    const uint64_t descriptors = channel->plan.slabs + (channel->plan.box.run > 0);
+
+    channel->stats.submitted++;
+    if (channel->stats.queue_high_water < descriptors)
+        channel->stats.queue_high_water = descriptors;
+    counters_write(&channel->counters, &channel->stats);
+}
+
+static void count_done(struct channel *channel, const struct mli_work_end *end)
+{
+    mli_mov_channel_stats *stats = &channel->stats;
+
+    if (end->status == MLI_STATUS_OK) {
+        stats->completed++;
+        stats->rows += count_rows(&channel->plan);
+    } else if (end->status == MLI_STATUS_CANCELLED) {
+        stats->cancelled++;
+    } else {
+        stats->failed++;
+    }
+    stats->bytes += end->bytes;
+    stats->busy_ns += end->busy_ns;
+    counters_write(&channel->counters, stats);
+}
+
+void channel_begin(uint32_t number, uint32_t owner,
+                   void (*done)(struct mli_work *, const struct mli_work_end *))
+{
+    struct channel *channel = &channels[number];
+
+    channel->owner = owner;
+    channel->work.plan = &channel->plan;
+    channel->work.done = done;
+    __atomic_store_n(&channel->work.written, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&channel->work.cancelled, 0, __ATOMIC_RELAXED);
+    count_submitted(channel);
+}
+
+void channel_end(struct channel *channel, const struct mli_work_end *end)
+{
+    channel->end = *end;
+    if (end->status == MLI_STATUS_OK)
+        channel->end.bytes = channel->plan.bytes;
+    count_done(channel, &channel->end);
+    atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
+}
+
+void channel_cancel(uint32_t number)
+{
+    __atomic_store_n(&channels[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
+    if (pool_engine()->cancel)
+        pool_engine()->cancel(number);
+}
+
+bool channel_is_polled(uint32_t number)
+{
+    return pool_caps(number)->flags & MLI_CHANNEL_POLLED;
+}
+
+/* Ends what POLLING began. Where the engine is polled it cannot change: a channel is out. */
+static void leave(uint32_t number)
+{
+    struct channel *channel = &channels[number];
+    uint32_t polling = POLLING;
+
+    while (!atomic_compare_exchange_strong_explicit(&channel->polling, &polling, 0,
+                                                    memory_order_release, memory_order_relaxed)) {
+        atomic_fetch_and_explicit(&channel->polling, ~(uint32_t)SUBMIT_WANTED,
+                                  memory_order_acquire);
+        atomic_store_explicit(&channel->busy, 1, memory_order_relaxed);
+        pool_engine()->submit(number, &channel->work);
+        polling = POLLING;
+    }
+}
+
+/* Whoever is in the channel's poll, another thread or this one further up its stack, submits. */
+static void submit_polled(uint32_t number)
+{
+    const uint32_t polling = atomic_fetch_or_explicit(
+        &channels[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
+
+    if (!(polling & POLLING))
+        leave(number);
+}
+
+void channel_submit(uint32_t number, const struct mli_engine *engine)
+{
+    if (channel_is_polled(number) && engine == pool_engine())
+        submit_polled(number);
+    else
+        engine->submit(number, &channels[number].work);
+}
+
+uint32_t channel_poll(uint32_t number)
+{
+    struct channel *channel = &channels[number];
+    uint32_t completed = 0;
+
+    if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
+        return 0; /* another thread does it, or this one further up its stack */
+    if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
+        completed = pool_engine()->poll(number, POLL_BUDGET);
+    leave(number);
+    return completed;
+}
+
+void channel_quiesce(uint32_t number)
+{
+    while (atomic_load_explicit(&channels[number].polling, memory_order_acquire))
+        clock_sleep(QUIET_PAUSE_NS);
+}
+
+size_t channel_written(uint32_t number)
+{
+    return __atomic_load_n(&channels[number].work.written, __ATOMIC_RELAXED);
+}
+
+bool mli_work_cancelled(const struct mli_work *work)
+{
+    return __atomic_load_n(&work->cancelled, __ATOMIC_SEQ_CST) != 0;
+}
+
+void mli_work_progress(struct mli_work *work, size_t bytes)
+{
+    __atomic_store_n(&work->written, bytes, __ATOMIC_RELAXED);
+}
+
+bool mli_mov_is_polled(void)
+{
+    struct mli_channel_caps caps = {0};
+
+    pool_engine()->caps(0, &caps);
+    return caps.flags & MLI_CHANNEL_POLLED;
+}
+
+uint32_t mli_mov_poll(void)
+{
+    uint32_t completed = 0;
+
+    if (!mli_mov_is_polled())
+        return 0;
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
+        completed += channel_poll(i);
+    return completed;
+}
+
+mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
+{
+    if (channel < 0 || channel >= MLI_MOV_MAX_CHANNELS)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given, 0 to % needed", channel,
+                      MLI_MOV_MAX_CHANNELS - 1);
+    if (!stats)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
+    counters_read(&channels[channel].counters, stats);
+    if (pool_has((uint32_t)channel) && pool_engine()->stats)
+        pool_engine()->stats((uint32_t)channel, stats);
+    return MLI_STATUS_OK;
+}
