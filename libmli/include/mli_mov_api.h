@@ -172,9 +172,11 @@ mli_status mli_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *si
  *
  * A prepared transfer may be started again and again once it is done. release is legal in every
  * state but running. A call in the wrong state, or with a handle that was released or never
- * acquired, is refused with MLI_STATUS_ARGUMENT_ERROR and changes nothing. isdone, wait and
- * synchronise may be called from any thread while a callback starts the handle again; they then
- * speak of whichever transfer they meet.
+ * acquired, is refused with MLI_STATUS_ARGUMENT_ERROR and changes nothing.
+ *
+ * A callback may start its handle again. Meanwhile isdone, wait, cancel, synchronise and get_status
+ * may be called from any thread; but for synchronise, which waits for the last, they then speak of
+ * whichever transfer they meet, and where they meet the moment between prepare and start, of none.
  *
  * Where a transfer over several channels fails, the first error in the order of the destination's
  * rows is its status: parts behind it are stopped, parts before it go on to their end.
@@ -364,7 +366,8 @@ mli_status mli_mov_set_engine(const char *spec);
 /** Name of the engine behind the pool, without options. Static storage. */
 const char *mli_mov_engine_name(void);
 
-/** Name of the index-th engine there is; null behind the last one. Static storage. */
+/** Name of the index-th engine there is, the default first; null behind the last. Static storage.
+ */
 const char *mli_mov_engine_at(int index);
 
 /**

@@ -72,4 +72,14 @@ static inline void unpark(_Atomic uint32_t *word)
 
 #endif
 
+/** For the body of a loop that looks at a word again and again. */
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif /* MLI_DMA_PARK_H */
