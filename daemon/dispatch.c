@@ -71,9 +71,9 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
 
     /* The mapping is down by now: these are numbers. */
     if (transfer->address)
-        snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
-                 (uint64_t)((uintptr_t)transfer->address -
-                            (uintptr_t)task->operands.dst.data.mem.pi8));
+        snprintf(
+            place, sizeof place, " at byte %" PRIu64 " of dst",
+            (uint64_t)((uintptr_t)transfer->address - (uintptr_t)task->operands.dst.data.mem.pi8));
     fault_set(fault, FAULT_DMA_ERROR, NULL,
               "DMA channel %" PRIu32 " failed%s: descriptor %" PRIu32 " (%s), row %" PRIu64
               "; at least %" PRIu64 " of %" PRIu64 " B are written",
