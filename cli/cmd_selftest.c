@@ -177,6 +177,20 @@ static enum exit_code run_all(struct tell *tell, struct round_plan *plan, uint64
     return code;
 }
 
+/* An engine that is asked for by name must be there, with as many channels as are asked for. */
+static int check_engine(const struct options *options, const char *engine, uint32_t channels,
+                        struct fault *fault)
+{
+    if (mli_mov_set_engine(engine) != MLI_STATUS_OK)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--%s", mli_last_error());
+    if (options_get(options, "channels") &&
+        mli_mov_set_num_dma_ch(0, (int)channels) != MLI_STATUS_OK)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--channels %" PRIu32 ": %s", channels,
+                         mli_last_error());
+    mli_mov_set_num_dma_ch(0, 0);
+    return 0;
+}
+
 static enum exit_code selftest(const struct options *options)
 {
     static struct round_plan plan; /* outlives a thread that never ends */
@@ -190,10 +204,8 @@ static enum exit_code selftest(const struct options *options)
         return command_misused(&cmd_selftest);
     if (read_plan(options, &plan, &seconds))
         return EXIT_CODE_INVALID;
-    if (engine && mli_mov_set_engine(engine) != MLI_STATUS_OK) {
-        fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--%s", mli_last_error());
+    if (engine && check_engine(options, engine, plan.limits.channels, &fault))
         return print_failure(&style, NULL, &fault);
-    }
     note_shaping(options, shaping);
     tell_init(&tell, &style);
     tell.channels = engine != NULL;

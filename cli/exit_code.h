@@ -13,7 +13,7 @@
     X(FAILED, 1,                                                                                   \
       "a job failed, a result did not match, diff found a difference or selftest a fault")         \
     X(INVALID, 2, "wrong usage, or an invalid job (also one that libmli refuses)")                 \
-    X(LOST, 3, "no daemon listens, or the connection to it was lost")                              \
+    X(LOST, 3, "no daemon listens, the connection to it was lost, or it is shutting down")         \
     X(STOPPED, 4, "cancelled (^C, SIGTERM) or timed out")
 
 enum exit_code {

@@ -97,7 +97,8 @@ static bool failure(const struct task *task, struct fault *fault)
         fault_set(fault, FAULT_INTERNAL, NULL, "%s", end->obstacle);
     else if (end->transfer.code == MLI_STATUS_CANCELLED)
         fault_set(fault, FAULT_CANCELLED, NULL,
-                  "the transfer was cancelled by its DMA channel %" PRIu32, end->transfer.channel);
+                  "the transfer was cancelled at byte %" PRIu64 " of %" PRIu64, end->transfer.bytes,
+                  end->transfer.bytes_total);
     else if (end->transfer.code != MLI_STATUS_OK)
         fault_set_dma_error(fault, task);
     else

@@ -2,7 +2,10 @@
 #include "pool.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
@@ -13,6 +16,30 @@ static int complain(struct fault *fault, int error, enum fault_code code, const 
 {
     fault_set(fault, code, pointer, "%s", mli_last_error());
     return error;
+}
+
+/* Says what there is: who mistypes a name wants to know the right one. */
+static int complain_of_engine(const struct config *config, struct fault *fault)
+{
+    char names[128] = "";
+    const char *name;
+
+    for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
+        const size_t length = strlen(names);
+
+        snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", name);
+    }
+    fault_set(fault, FAULT_INVALID_PARAMS, "/engine", "%s: \"%s\" given; engines: %s",
+              mli_last_error(), config->engine, names);
+    return -EINVAL;
+}
+
+static int complain_of_channels(const struct config *config, struct fault *fault)
+{
+    fault_set(fault, FAULT_INVALID_PARAMS, "/channels",
+              "channels: %" PRIu32 " given, from channel_offset %" PRIu32 " on: %s",
+              config->channels, config->channel_offset, mli_last_error());
+    return -EINVAL;
 }
 
 /* Without a name the library's default, which is the first there is. */
@@ -28,12 +55,12 @@ static int set_channels(const struct config *config, struct fault *fault)
     if (mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK)
         return complain(fault, -EBUSY, FAULT_INTERNAL, NULL);
     if (mli_mov_set_engine(engine_of(config)) != MLI_STATUS_OK)
-        return complain(fault, -EINVAL, FAULT_INVALID_PARAMS, "/engine");
+        return complain_of_engine(config, fault);
     status = mli_mov_set_num_dma_ch((int)config->channel_offset, (int)config->channels);
     if (status == MLI_STATUS_NOT_ENGH_MEM)
         return complain(fault, -ENOMEM, FAULT_INTERNAL, NULL);
     if (status != MLI_STATUS_OK)
-        return complain(fault, -EINVAL, FAULT_INVALID_PARAMS, "/channels");
+        return complain_of_channels(config, fault);
     return 0;
 }
 

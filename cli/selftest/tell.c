@@ -47,7 +47,9 @@ static void keep(struct tell *tell, const struct round *round, const struct move
     if (asprintf(&tell->kept, "%s/job.json", place) < 0)
         tell->kept = NULL;
     else
-        print_error("  as a job: mlictl run --engine %s %s", round->engine, tell->kept);
+        print_error("  as a job%s: mlictl run --engine %s %s",
+                    strncmp(round->engine, "fault:", 6) == 0 ? ", if the fault meets it again" : "",
+                    round->engine, tell->kept);
 }
 
 void tell_failure(void *context, const struct round *round, const struct failure *failure)

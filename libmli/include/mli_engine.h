@@ -109,7 +109,7 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece);
 struct mli_engine {
     size_t size;      /**< sizeof(struct mli_engine) of the header it was compiled with: functions
                            that were added later are then taken for null */
-    const char *name; /**< one word, without ":", "," and "="; static storage */
+    const char *name; /**< one word of ASCII, without ":", "," and "="; static storage */
 
     /** Looks for the hardware. Returns the number of channels (those from 16 on are not used), 0
         where there is none. */

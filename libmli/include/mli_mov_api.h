@@ -53,8 +53,10 @@ typedef mli_mov_cfg_t mli_mov_cfg;
 
 /**
  * A claim on DMA channels together with the transfer prepared for them. The caller allocates it,
- * on the stack if it likes; what is inside is private. It may be copied as a value: a generation
- * number tells copies of a released handle from live ones.
+ * on the stack if it likes; what is inside is private. It may be copied as a value: the claim and
+ * the state of what was started are the pool's, and the same for all copies, while what was
+ * prepared is in the copy it was prepared with. A generation number tells copies of a released
+ * handle from live ones.
  */
 typedef struct _mli_mov_handle_t {
     uint32_t first;      /* private */
@@ -231,9 +233,10 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
  * start, also when the transfer fails or is cancelled, after mli_mov_isdone() has become true. It
  * runs on the thread that completes the transfer: one of the engine's; with the inline engine and
  * for tiny transfers the one inside mli_mov_start(); with a polled engine the one that drives it;
- * possibly the one inside mli_mov_cancel(). It may prepare and start transfers, on this handle too
- * (those may complete only after it has returned), and release, but not wait or synchronise. A null
- * cb unregisters. Register before start.
+ * possibly the one inside mli_mov_cancel(). It may acquire, prepare and start transfers, on this
+ * handle too, and release what is done, but not wait or synchronise. What it starts may complete
+ * only after it has returned, so it cannot poll for that either: have the callback of that transfer
+ * release its handle, or somebody outside. A null cb unregisters. Register before start.
  *
  * @retval MLI_STATUS_OK             registered until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
@@ -355,7 +358,9 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats);
  *            the word without '=' is the engine, options that fault does not know are passed on
  *
  * Every engine takes `tiny=BYTES`: transfers up to that size are moved by the thread that starts
- * them. docs/library.md lists the other options. Options not given have their default again.
+ * them. docs/library.md lists the other options. Options not given have their default again; of
+ * one that is given twice the last counts. Numbers are below 2^64, a specification has at most 127
+ * characters.
  *
  * @retval MLI_STATUS_OK             the pool, which is empty, has this engine
  * @retval MLI_STATUS_ARGUMENT_ERROR null, no such engine or option, no device, or the pool is not

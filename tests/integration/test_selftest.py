@@ -144,8 +144,9 @@ class Caught(Selftest):
         again = ("mlictl selftest --seed 5 --only 0 --engine fault:inline,corrupt=1 --mode poll")
         self.assertIn(f"again: {again}\n", result.err)
         self.assertEqual(self.selftest(*again.split()[2:], code=1).err, result.err)
-        self.assertIn("as a job: mlictl run --engine fault:inline,corrupt=1 "
-                      "selftest-5-0/job.json\n", result.err)
+        self.assertIn("as a job, if the fault meets it again: "
+                      "mlictl run --engine fault:inline,corrupt=1 selftest-5-0/job.json\n",
+                      result.err)
 
     def test_only_can_be_repeated(self):
         fact = self.caught("fault:inline,corrupt=5", "--seed", "5", "--only", "0", "-n", "9",

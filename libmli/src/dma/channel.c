@@ -91,6 +91,11 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     channel->end = *end;
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
+    /* Who is stopped before the first row says 0, also where there is no copy. */
+    if (end->descriptor == 0 && channel->plan.box.run == 0) {
+        channel->end.descriptor = 1;
+        channel->end.row = 0;
+    }
     count_done(channel, &channel->end);
     atomic_store_explicit(&channel->busy, 0, memory_order_relaxed);
 }

@@ -17,7 +17,12 @@
 #include "pieces.h"
 #include "split.h"
 
-enum { PERCENT = 100 };
+enum {
+    PERCENT = 100,
+    SLICE_NS = 1000 * 1000 /* of a delay, between two looks at whether it is still wanted */
+};
+
+#define DELAY_MAX_US UINT64_C(3600000000)
 
 /* X(option, default): the number of a work, a share of works in percent, or a size. */
 #define SETTINGS(X)                                                                                \
@@ -83,7 +88,7 @@ static bool option(const char *key, size_t length, uint64_t value)
 {
     const bool percent = length > 4 && same(key + length - 4, 4, "_pct");
 
-    if (percent && value > PERCENT)
+    if ((percent && value > PERCENT) || (same(key, length, "delay_us") && value > DELAY_MAX_US))
         return false;
 #define TAKE(name, standard)                                                                       \
     if (same(key, length, #name)) {                                                                \
@@ -148,8 +153,8 @@ static void finish(struct faulty *f, mli_status status)
     end.status = status;
     if (status == MLI_STATUS_OK && f->corrupt)
         corrupt(f);
-    if (f->delay_ns > 0)
-        clock_sleep(f->delay_ns);
+    for (uint64_t slept = 0; slept < f->delay_ns && !mli_work_cancelled(outer); slept += SLICE_NS)
+        clock_sleep(f->delay_ns - slept < SLICE_NS ? f->delay_ns - slept : SLICE_NS);
     outer->done(outer, &end);
 }
 

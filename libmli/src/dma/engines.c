@@ -51,7 +51,7 @@ static bool is_word(const char *name)
 {
     size_t i = 0;
 
-    while (name[i] && name[i] != ':' && name[i] != ',' && name[i] != '=')
+    while (name[i] > ' ' && name[i] <= '~' && name[i] != ':' && name[i] != ',' && name[i] != '=')
         i++;
     return i > 0 && name[i] == '\0';
 }
@@ -76,7 +76,7 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
                       ": size, name, probe, caps and submit are needed");
     if (!is_word(engine->name))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ".name: a word without colon, comma and equals sign is needed");
+                      ".name: a word without space, colon, comma and equals sign is needed");
     if (find(&(struct word){engine->name, length_of(engine->name)}))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ".name: there is one of this name");
     if (count == MLI_ENGINES_MAX)
@@ -137,7 +137,7 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     struct word key;
 
     if (!read_option(item, &key, &number))
-        return complain(spec, item, ": character %: key=number is needed");
+        return complain(spec, item, ": character %: key=number is needed, below 2^64");
     if (is(&key, "tiny")) {
         if (number > PTRDIFF_MAX)
             return complain(spec, item, ": character %: tiny is too large");

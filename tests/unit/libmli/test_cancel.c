@@ -74,6 +74,53 @@ static void assert_works_again(struct load *l)
     assert_true(load_is_moved(l));
 }
 
+/* A window that lies in the padding has nothing to copy: the place is in a fill, and in the tensor.
+ */
+static void test_place_in_padding(void **state)
+{
+    static int8_t in[20 * 40], out[20 * 40];
+    mli_tensor src = {.data = {.capacity = sizeof(in), .mem.pi8 = in},
+                      .shape = {20, 40},
+                      .rank = 2,
+                      .el_type = MLI_EL_FX_8};
+    mli_tensor dst = {.data = {.capacity = sizeof(out), .mem.pi8 = out}};
+    mli_mov_status_t status;
+    mli_mov_handle_t h;
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    use(",stick_pct=100", 4);
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    cfg.padding_pre[0] = 255;
+    cfg.size[0] = 20;
+    for (int channels = 1; channels <= 4; channels++) {
+        memset(dst.mem_stride, 0, sizeof(dst.mem_stride));
+        assert_ok(mli_mov_acquire_handle(channels, &h));
+        assert_ok(mli_mov_prepare(&h, &src, &cfg, &dst));
+        assert_ok(mli_mov_start(&h, NULL, NULL, NULL));
+        assert_ok(mli_mov_cancel(&h));
+        assert_status(mli_mov_wait(&h), MLI_STATUS_CANCELLED);
+        assert_ok(mli_mov_get_status(&h, &status));
+        assert_int_equal(status.descriptor, 1);
+        assert_ptr_equal(status.address, out);
+        assert_ok(mli_mov_release_handle(&h));
+    }
+}
+
+/* A delay is no reason to keep a channel that nobody wants any more. */
+static void test_delayed_for_an_hour(void **state)
+{
+    (void)state;
+    if (strcmp(inside, "inline") == 0)
+        skip(); /* there start sleeps itself, and nobody can cancel */
+    use(",delay_us=3600000000", 1);
+    load_claim(&load, 1);
+    load_start(&load);
+    assert_ok(mli_mov_cancel(&load.h));
+    (void)mli_mov_wait(&load.h); /* cancelled, or moved before */
+    assert_true(mli_mov_isdone(&load.h));
+}
+
 static void test_stuck(void **state)
 {
     mli_mov_channel_stats stats;
@@ -271,6 +318,8 @@ static void test_races_with_the_end(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_place_in_padding, begin, end),
+        cmocka_unit_test_setup_teardown(test_delayed_for_an_hour, begin, end),
         cmocka_unit_test_setup_teardown(test_stuck, begin, end),
         cmocka_unit_test_setup_teardown(test_after_the_end, begin, end),
         cmocka_unit_test_setup_teardown(test_several_channels, begin, end),
