@@ -92,6 +92,20 @@ const char *mli_last_error(void);
 /** The library's version, "major.minor.patch". Static storage. */
 const char *mli_version(void);
 
+/** Levels of kernels above plain C (extension). */
+#define MLI_CPU_AVX2   1u /**< x86-64 */
+#define MLI_CPU_AVX512 2u /**< x86-64, with F, BW, VL and VBMI */
+
+/**
+ * Allows the levels whose bits are set, as far as the processor has them; 0 is plain C. Before the
+ * first call it is the number in the environment variable MLI_CPU_MASK, else all. What is moved is
+ * the same with every mask. Call it while no other thread is inside the library.
+ */
+void mli_cpu_set_mask(uint32_t mask);
+
+/** The level in use: "c", "avx2" or "avx512". Static storage. */
+const char *mli_cpu_level(void);
+
 /** What the library assumes about the target chip (extension). Spec: "ARC VPX Specific Details". */
 typedef struct _mli_profile {
     uint8_t guard_bit_option;  /**< Xvec_guard_bit_option: 0, 1 or 2 */

@@ -22,8 +22,9 @@ RULES = [
      r"service|config)\.h", "libmli knows nothing of the service around it"),
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
      "a public header needs public headers only"),
-    (r"libmli/src/exec/leaf.*", "only", r"leaf\.h|\.\./bytes\.h|std(int|def|bool)\.h|"
-     r"(imm|arm_neon).*\.h", "leaf kernels know bytes and steps"),
+    (r"libmli/src/exec/(leaf|tile|x86/).*", "only", r"(\.\./)?(leaf|level|tile\w*)\.h|"
+     r"(lanes|tiles|target|cpu|pick_\w+)\.h|\.\./bytes\.h|std(int|def|bool)\.h|"
+     r"(cpuid|immintrin|arm_neon)\.h", "leaf kernels know bytes and steps"),
     (r"libmli/src/(plan|geometry|overlap|quant|transfer)\.[ch]", "never", ENGINE,
      "the planner knows no engine"),
     (r"libmli/src/(dma/engine.*|exec/.*)", "never", r".*(geometry|transfer|quant|tensor)\.h",

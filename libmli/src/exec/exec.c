@@ -2,19 +2,19 @@
 #include "exec.h"
 
 #include "leaf.h"
+#include "level.h"
 
 enum { OUTER_MAX = MLI_MAX_RANK - 1 };
 
 /* What one leaf call does, and the loops around it. */
 struct walk {
-    leaf_transpose *transpose; /* null: rows */
+    leaf_transpose *transpose; /* one of them, or neither: rows */
+    leaf_pick *pick;
     size_t run;
     struct mli_copy_loop row;              /* of the rows; of a transpose's destination rows */
-    struct mli_copy_loop col;              /* of a transpose's destination columns */
+    struct mli_copy_loop col;              /* of a transpose's or pick's destination columns */
     struct mli_copy_loop outer[OUTER_MAX]; /* outermost first, unused ones once around */
 };
-
-static const struct leaf_table *const leaf = &leaf_c;
 
 /* Index of the loop along which the source is contiguous; the number of loops if there is none. */
 static size_t find_src_contiguous(const struct mli_copy_box *box)
@@ -26,43 +26,44 @@ static size_t find_src_contiguous(const struct mli_copy_box *box)
     return i;
 }
 
-static leaf_transpose *transpose_for(size_t run)
+/* Index of an element's kernel in a table of four; 4 where there is none. */
+static size_t kernel_for(size_t run)
 {
-    switch (run) {
-    case 1:
-        return leaf->transpose[0];
-    case 2:
-        return leaf->transpose[1];
-    case 4:
-        return leaf->transpose[2];
-    case 8:
-        return leaf->transpose[3];
-    default:
-        return NULL;
-    }
+    return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
 }
 
 /*
- * A box whose innermost loop writes neighbours, and whose reads are neighbours along another loop,
- * is a transpose of these two loops. Everything else is rows along the innermost loop.
+ * Elements whose innermost loop writes neighbours are a transpose where the reads are neighbours
+ * along another loop, and else picked from where they lie apart. Everything else is rows along the
+ * innermost loop.
  */
 static void plan_walk(struct walk *walk, const struct mli_copy_box *box)
 {
+    const struct leaf_table *leaf = level_leaf();
     const struct mli_copy_loop once = {1, 0, 0};
     const size_t inner = box->loops - 1, contiguous = find_src_contiguous(box);
-    size_t outer = OUTER_MAX;
+    const size_t kernel = kernel_for(box->run);
+    size_t row = inner, outer = OUTER_MAX;
 
     walk->run = box->run;
     walk->transpose = NULL;
-    walk->row = box->loops ? box->loop[inner] : once;
-    if (contiguous < box->loops && box->loop[inner].dst_step == box->run)
-        walk->transpose = transpose_for(box->run);
-    if (walk->transpose) {
+    walk->pick = NULL;
+    walk->row = once;
+    walk->col = once;
+    if (box->loops && kernel < 4 && box->loop[inner].dst_step == box->run) {
         walk->col = box->loop[inner];
-        walk->row = box->loop[contiguous];
+        if (contiguous < box->loops) {
+            walk->transpose = leaf->transpose[kernel];
+            row = contiguous;
+        } else {
+            walk->pick = leaf->pick[kernel];
+            row = inner - 1; /* none where inner is 0 */
+        }
     }
-    for (size_t i = box->loops ? inner : 0; i-- > 0;) {
-        if (!walk->transpose || i != contiguous)
+    if (row < box->loops)
+        walk->row = box->loop[row];
+    for (size_t i = box->loops; i-- > 0;) {
+        if (i != row && !(i == inner && (walk->transpose || walk->pick)))
             walk->outer[--outer] = box->loop[i];
     }
     while (outer > 0)
@@ -74,8 +75,12 @@ static void call_leaf(const struct walk *walk, uint8_t *dst, const uint8_t *src)
     if (walk->transpose)
         walk->transpose(dst, walk->row.dst_step, src, walk->col.src_step, walk->row.count,
                         walk->col.count);
+    else if (walk->pick)
+        walk->pick(dst, walk->row.dst_step, src, walk->row.src_step, walk->col.src_step,
+                   walk->row.count, walk->col.count);
     else
-        leaf->rows(dst, walk->row.dst_step, src, walk->row.src_step, walk->run, walk->row.count);
+        level_leaf()->rows(dst, walk->row.dst_step, src, walk->row.src_step, walk->run,
+                           walk->row.count);
 }
 
 static void copy(const struct mli_copy_box *box)
@@ -109,8 +114,8 @@ static void fill(uint8_t *dst, size_t run, const struct mli_fill_loop *nest, siz
     for (size_t i = 0; i < loop[0].count; i++)
         for (size_t j = 0; j < loop[1].count; j++)
             for (size_t k = 0; k < loop[2].count; k++)
-                leaf->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
-                           loop[3].step, run, loop[3].count);
+                level_leaf()->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
+                                   loop[3].step, run, loop[3].count);
 }
 
 void exec_box(const struct mli_copy_box *box)

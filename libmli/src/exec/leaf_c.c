@@ -209,9 +209,27 @@ DEFINE_TRANSPOSE(2)
 DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
 
+#define DEFINE_PICK(E)                                                                             \
+    static void pick_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
+                         size_t step, size_t rows, size_t cols)                                    \
+    {                                                                                              \
+        for (size_t r = 0; r < rows; r++, dst += dst_step, src += src_step) {                      \
+            const uint8_t *from = src;                                                             \
+                                                                                                   \
+            for (size_t c = 0; c < cols; c++, from += step)                                        \
+                copy_bytes(dst + c * (E), from, E);                                                \
+        }                                                                                          \
+    }
+
+DEFINE_PICK(1)
+DEFINE_PICK(2)
+DEFINE_PICK(4)
+DEFINE_PICK(8)
+
 const struct leaf_table leaf_c = {
     .name = "c",
     .rows = rows,
     .transpose = {transpose_1, transpose_2, transpose_4, transpose_8},
+    .pick = {pick_1, pick_2, pick_4, pick_8},
     .fill = fill,
 };

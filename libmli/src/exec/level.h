@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Levels of leaf kernels: plain C, and above it what the processor at hand has. Each level puts its
+ * own kernels into the table of the levels below it, and calls those where it has none.
+ *
+ * To add a level: a file that defines its function, a bit in mli_helpers_api.h, and a line in the
+ * table in level.c.
+ */
+#ifndef MLI_EXEC_LEVEL_H
+#define MLI_EXEC_LEVEL_H
+
+#include "leaf.h"
+
+#if defined(__x86_64__) && !defined(MLI_NO_SIMD)
+#define LEVEL_HAS_X86 1
+void level_avx2(struct leaf_table *table);
+void level_avx512(struct leaf_table *table);
+#else
+#define LEVEL_HAS_X86 0
+#endif
+
+/** The kernels to use. Any thread. */
+const struct leaf_table *level_leaf(void);
+
+#endif /* MLI_EXEC_LEVEL_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registers filled lane by lane from rows that lie apart. */
+#ifndef MLI_EXEC_X86_LANES_H
+#define MLI_EXEC_X86_LANES_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE __m128i load_1(const uint8_t *at, size_t step)
+{
+    (void)step;
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+
+ALWAYS_INLINE __m256i load_2(const uint8_t *at, size_t step)
+{
+    const __m256i v = _mm256_castsi128_si256(load_1(at, 0));
+
+    return _mm256_inserti128_si256(v, load_1(at + step, 0), 1);
+}
+
+#endif /* MLI_EXEC_X86_LANES_H */

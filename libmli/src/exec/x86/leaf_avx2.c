@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Leaf kernels with AVX2. */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../tile_block.h"
+#include "target.h"
+
+TARGET_BEGIN("avx2")
+
+#include "lanes.h"
+
+#define LANES           2
+#define VEC             __m256i
+#define VEC_LOAD        load_2
+#define TILE_NAME(name) name##_by_2
+#define OP(name)        _mm256_##name
+#define STORE           storeu_si256
+#include "tiles.h"
+#undef STORE
+
+#define LANES           1
+#define VEC             __m128i
+#define VEC_LOAD        load_1
+#define TILE_NAME(name) name##_by_1
+#define OP(name)        _mm_##name
+#define STORE           storeu_si128
+#include "tiles.h"
+#undef STORE
+
+#define DEFINE_TRANSPOSE(E, index)                                                                 \
+    static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
+                              size_t rows, size_t cols)                                            \
+    {                                                                                              \
+        if (rows < 16 / (E) || cols < 16 / (E))                                                    \
+            leaf_c.transpose[index](dst, dst_step, src, src_step, rows, cols);                     \
+        else if (cols < 32 / (E))                                                                  \
+            tiles_##E##_by_1(dst, dst_step, src, src_step, rows, cols);                            \
+        else                                                                                       \
+            tiles_##E##_by_2(dst, dst_step, src, src_step, rows, cols);                            \
+    }
+
+DEFINE_TRANSPOSE(1, 0)
+DEFINE_TRANSPOSE(2, 1)
+DEFINE_TRANSPOSE(4, 2)
+DEFINE_TRANSPOSE(8, 3)
+
+void level_avx2(struct leaf_table *table)
+{
+    table->name = "avx2";
+    table->transpose[0] = transpose_1;
+    table->transpose[1] = transpose_2;
+    table->transpose[2] = transpose_4;
+    table->transpose[3] = transpose_8;
+}
+
+TARGET_END
+
+#endif

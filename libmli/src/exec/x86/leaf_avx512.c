@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Leaf kernels with AVX-512 (F, BW, VL, VBMI): a register is a cache line. */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../tile_block.h"
+#include "pick_avx512.h"
+#include "target.h"
+
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
+
+#include "lanes.h"
+
+ALWAYS_INLINE __m512i load_4(const uint8_t *at, size_t step)
+{
+    __m512i v = _mm512_castsi128_si512(load_1(at, 0));
+
+    v = _mm512_inserti32x4(v, load_1(at + step, 0), 1);
+    v = _mm512_inserti32x4(v, load_1(at + 2 * step, 0), 2);
+    return _mm512_inserti32x4(v, load_1(at + 3 * step, 0), 3);
+}
+
+#define LANES           4
+#define VEC             __m512i
+#define VEC_LOAD        load_4
+#define TILE_NAME(name) name##_by_4
+#define OP(name)        _mm512_##name
+#define STORE           storeu_si512
+#include "tiles.h"
+#undef STORE
+
+static struct leaf_table below;
+
+/* Columns that a narrow transpose takes at a time, so that the source is in the first-level cache
+   for all rows but the first. */
+enum { NARROW_BYTES = 8 * 1024 };
+
+/* A few rows of a source that has nothing else: each row is picked. */
+static void transpose_narrow(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                             size_t src_step, size_t rows, size_t cols)
+{
+    const size_t block = NARROW_BYTES / src_step + 1;
+
+    for (size_t c = 0; c < cols; c += block) {
+        const size_t count = cols - c < block ? cols - c : block;
+
+        pick_avx512(size_log, dst + (c << size_log), dst_step, src + c * src_step,
+                    (size_t)1 << size_log, src_step, rows, count);
+    }
+}
+
+#define DEFINE_TRANSPOSE(E, index)                                                                 \
+    static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
+                              size_t rows, size_t cols)                                            \
+    {                                                                                              \
+        if (rows < 16 / (E) && pick_avx512_can(index, src_step))                                   \
+            transpose_narrow(index, dst, dst_step, src, src_step, rows, cols);                     \
+        else if (rows < 16 / (E) || cols < 64 / (E))                                               \
+            below.transpose[index](dst, dst_step, src, src_step, rows, cols);                      \
+        else                                                                                       \
+            tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols);                            \
+    }
+
+DEFINE_TRANSPOSE(1, 0)
+DEFINE_TRANSPOSE(2, 1)
+DEFINE_TRANSPOSE(4, 2)
+DEFINE_TRANSPOSE(8, 3)
+
+#define DEFINE_PICK(E, index)                                                                      \
+    static void pick_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
+                         size_t step, size_t rows, size_t cols)                                    \
+    {                                                                                              \
+        if (pick_avx512_can(index, step))                                                          \
+            pick_avx512(index, dst, dst_step, src, src_step, step, rows, cols);                    \
+        else                                                                                       \
+            below.pick[index](dst, dst_step, src, src_step, step, rows, cols);                     \
+    }
+
+DEFINE_PICK(1, 0)
+DEFINE_PICK(2, 1)
+DEFINE_PICK(4, 2)
+
+#define LOAD_32(at)     _mm256_loadu_si256((const void *)(at))
+#define STORE_32(at, v) _mm256_storeu_si256((void *)(at), (v))
+#define LOAD_64(at)     _mm512_loadu_si512((const void *)(at))
+#define STORE_64(at, v) _mm512_storeu_si512((void *)(at), (v))
+
+/* Longer rows are worth a call of memcpy, which knows more about long ones. */
+enum { CALL_MIN = 1024 };
+
+static inline __attribute__((always_inline)) void copy_row(uint8_t *dst, const uint8_t *src,
+                                                           size_t run)
+{
+    const __m512i last = LOAD_64(src + run - 64);
+
+    for (size_t i = 0; i < run - 64; i += 64)
+        STORE_64(dst + i, LOAD_64(src + i));
+    STORE_64(dst + run - 64, last);
+}
+
+/* Rows as whole registers, the last of which overlaps the one before. */
+static void rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t run,
+                 size_t count)
+{
+    if (run <= 32 || run >= CALL_MIN) {
+        below.rows(dst, dst_step, src, src_step, run, count);
+    } else if (run <= 64) {
+        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step) {
+            const __m256i head = LOAD_32(src), tail = LOAD_32(src + run - 32);
+
+            STORE_32(dst, head);
+            STORE_32(dst + run - 32, tail);
+        }
+    } else if (run <= 128) {
+        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step) {
+            const __m512i head = LOAD_64(src), tail = LOAD_64(src + run - 64);
+
+            STORE_64(dst, head);
+            STORE_64(dst + run - 64, tail);
+        }
+    } else {
+        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step)
+            copy_row(dst, src, run);
+    }
+}
+
+void level_avx512(struct leaf_table *table)
+{
+    below = *table;
+    pick_avx512_init();
+    table->name = "avx512";
+    table->transpose[0] = transpose_1;
+    table->transpose[1] = transpose_2;
+    table->transpose[2] = transpose_4;
+    table->transpose[3] = transpose_8;
+    table->rows = rows;
+    table->pick[0] = pick_1;
+    table->pick[1] = pick_2;
+    table->pick[2] = pick_4;
+}
+
+TARGET_END
+
+#endif

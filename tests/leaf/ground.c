@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ground.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int side_init(struct ground_side *side, size_t bytes, size_t page)
+{
+    struct rng rng = rng_for_case(bytes, 0);
+
+    if (guard_mem_init(&side->flat, bytes) != 0 ||
+        guard_mem_init(&side->pages, 2 * GROUND_PAGES * page) != 0)
+        return -1;
+    rng_fill(&rng, side->flat.base, side->flat.bytes);
+    rng_fill(&rng, side->pages.base, side->pages.bytes);
+    for (size_t i = 1; i < 2 * GROUND_PAGES; i += 2)
+        if (mprotect(side->pages.base + i * page, page, PROT_NONE) != 0)
+            return -1;
+    return 0;
+}
+
+/* A source is written never. */
+static int protect_source(const struct ground *g)
+{
+    for (size_t i = 0; i < 2 * GROUND_PAGES; i += 2)
+        if (mprotect(g->src.pages.base + i * g->page, g->page, PROT_READ) != 0)
+            return -1;
+    return mprotect(g->src.flat.base, g->src.flat.bytes, PROT_READ);
+}
+
+int ground_init(struct ground *g)
+{
+    struct rng rng = rng_for_case(1, 1);
+    size_t bytes;
+
+    *g = (struct ground){.page = (size_t)sysconf(_SC_PAGESIZE)};
+    if (side_init(&g->src, GROUND_SRC_BYTES, g->page) != 0 ||
+        side_init(&g->dst, GROUND_DST_BYTES, g->page) != 0 || protect_source(g) != 0)
+        return -1;
+    bytes = g->dst.flat.bytes > g->dst.pages.bytes ? g->dst.flat.bytes : g->dst.pages.bytes;
+    g->noise = malloc(bytes);
+    g->image = malloc(bytes);
+    if (!g->noise || !g->image)
+        return -1;
+    rng_fill(&rng, g->noise, bytes);
+    return 0;
+}
+
+void ground_finish(struct ground *g)
+{
+    guard_mem_finish(&g->src.flat);
+    guard_mem_finish(&g->src.pages);
+    guard_mem_finish(&g->dst.flat);
+    guard_mem_finish(&g->dst.pages);
+    free(g->noise);
+    free(g->image);
+}
+
+static bool on_pages(enum place place)
+{
+    return place == PLACE_PAGES_LEFT || place == PLACE_PAGES_RIGHT;
+}
+
+/* Whether `count` pieces of `bytes` fit on a page each; the place is made a flat one if not. */
+static bool fit_pages(const struct ground *g, enum place *place, size_t count, size_t bytes)
+{
+    if (!on_pages(*place))
+        return false;
+    if (count <= GROUND_PAGES && bytes <= g->page)
+        return true;
+    *place = *place == PLACE_PAGES_LEFT ? PLACE_LEFT : PLACE_RIGHT;
+    return false;
+}
+
+static void step_over_pages(const struct ground *g, struct site *site)
+{
+    struct shape *s = &site->shape;
+    const bool by_col = s->kind == LEAF_TRANSPOSE || (s->kind == LEAF_PICK && site->by_col);
+    const size_t row_bytes = (s->cols - 1) * shape_col_step(s) + s->size;
+    const size_t col_bytes = (s->rows - 1) * shape_row_step(s) + s->size;
+    size_t *step = s->kind == LEAF_PICK && by_col ? &s->pick_step : &s->src_step;
+
+    if (fit_pages(g, &site->dst_place, s->rows, s->cols * s->size))
+        s->dst_step = 2 * g->page;
+    if (fit_pages(g, &site->src_place, by_col ? s->cols : s->rows, by_col ? col_bytes : row_bytes))
+        *step = 2 * g->page;
+}
+
+/* Null where it does not fit. On pages, what is on the last one decides. */
+static uint8_t *locate(const struct ground *g, const struct ground_side *side, enum place place,
+                       size_t extent, size_t slide)
+{
+    const size_t on_last_page = (extent - 1) % (2 * g->page) + 1;
+
+    if (place == PLACE_PAGES_LEFT)
+        return side->pages.base;
+    if (place == PLACE_PAGES_RIGHT)
+        return side->pages.base + g->page - on_last_page;
+    if (extent + 2 * GROUND_MARGIN + slide > side->flat.bytes)
+        return NULL;
+    if (place == PLACE_RIGHT)
+        return guard_mem_right(&side->flat, extent);
+    return side->flat.base + (place == PLACE_SLID ? GROUND_MARGIN + slide : 0);
+}
+
+bool ground_place(const struct ground *g, struct site *site)
+{
+    step_over_pages(g, site);
+    site->dst =
+        locate(g, &g->dst, site->dst_place, shape_dst_extent(&site->shape), site->dst_slide);
+    site->src = NULL;
+    if (site->shape.kind != LEAF_FILL)
+        site->src =
+            locate(g, &g->src, site->src_place, shape_src_extent(&site->shape), site->src_slide);
+    return site->dst && (site->src || site->shape.kind == LEAF_FILL);
+}
+
+/* Where the destination is, as pieces `at` .. `at + bytes` of one of the two memories. */
+struct watch {
+    const struct guard_mem *mem;
+    size_t at, bytes, step, count;
+};
+
+static struct watch watch_of(const struct ground *g, const struct site *site)
+{
+    const struct shape *s = &site->shape;
+    struct watch w = {&g->dst.flat, 0, 0, 0, 1};
+    size_t end;
+
+    if (on_pages(site->dst_place)) {
+        w = (struct watch){&g->dst.pages, 0, 0, 2 * g->page, s->rows};
+        w.bytes = s->cols * s->size + GROUND_MARGIN;
+        if (w.bytes > g->page)
+            w.bytes = g->page;
+        if (site->dst_place == PLACE_PAGES_RIGHT)
+            w.at = g->page - w.bytes;
+        return w;
+    }
+    w.at = (size_t)(site->dst - w.mem->base);
+    end = w.at + shape_dst_extent(s);
+    w.at -= w.at < GROUND_MARGIN ? w.at : GROUND_MARGIN;
+    end += w.mem->bytes - end < GROUND_MARGIN ? w.mem->bytes - end : GROUND_MARGIN;
+    w.bytes = end - w.at;
+    return w;
+}
+
+void ground_prepare(const struct ground *g, const struct site *site)
+{
+    const struct watch w = watch_of(g, site);
+
+    for (size_t i = 0, at = w.at; i < w.count; i++, at += w.step) {
+        memcpy(w.mem->base + at, g->noise + at, w.bytes);
+        memcpy(g->image + at, g->noise + at, w.bytes);
+    }
+    shape_reference(&site->shape, g->image + (site->dst - w.mem->base), site->src);
+}
+
+bool ground_holds(const struct ground *g, const struct site *site, ptrdiff_t *first)
+{
+    const struct watch w = watch_of(g, site);
+
+    for (size_t i = 0, at = w.at; i < w.count; i++, at += w.step) {
+        if (memcmp(w.mem->base + at, g->image + at, w.bytes) == 0)
+            continue;
+        while (w.mem->base[at] == g->image[at])
+            at++;
+        *first = w.mem->base + at - site->dst;
+        return false;
+    }
+    return true;
+}

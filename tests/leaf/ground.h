@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory that leaves are run on, all of it between inaccessible pages: a flat piece for each
+ * side, and for each side pages of which every other one is inaccessible. In these each row (column
+ * of a transpose's source, element that is picked) has a page of its own, so that a byte too much
+ * in the middle of a matrix is found too.
+ */
+#ifndef TEST_LEAF_GROUND_H
+#define TEST_LEAF_GROUND_H
+
+#include "guard_mem.h"
+#include "rng.h"
+#include "shape.h"
+
+enum {
+    GROUND_SRC_BYTES = 4 * 1024 * 1024,
+    GROUND_DST_BYTES = 1024 * 1024,
+    GROUND_PAGES = 80,  /* rows that can have a page each */
+    GROUND_MARGIN = 192 /* bytes around the destination that must stay as they are */
+};
+
+enum place {
+    PLACE_LEFT,        /* the first byte behind an inaccessible page */
+    PLACE_RIGHT,       /* the last byte before one */
+    PLACE_SLID,        /* 0 .. 63 bytes behind an address that is a multiple of 64 */
+    PLACE_PAGES_LEFT,  /* each row like that */
+    PLACE_PAGES_RIGHT, /* each row like that */
+    PLACES
+};
+
+struct ground_side {
+    struct guard_mem flat, pages;
+};
+
+struct ground {
+    struct ground_side src, dst;
+    uint8_t *noise; /* what a destination holds before */
+    uint8_t *image; /* what it must hold after */
+    size_t page;
+};
+
+/* A shape on its ground. */
+struct site {
+    struct shape shape;
+    enum place dst_place, src_place;
+    size_t dst_slide, src_slide;
+    bool by_col; /* of a pick's source on pages: every element has a page, else every row */
+    uint8_t *dst;
+    const uint8_t *src;
+};
+
+/* 0, or -1 when the system gives no memory. */
+int ground_init(struct ground *g);
+void ground_finish(struct ground *g);
+
+/*
+ * Finds dst and src. A place on pages overwrites the shape's step; where the shape does not fit on
+ * them it is placed flat. False where it does not fit there either.
+ */
+bool ground_place(const struct ground *g, struct site *site);
+
+/* Fills the destination with noise, and the image with the reference's results on it. */
+void ground_prepare(const struct ground *g, const struct site *site);
+
+/* Whether every accessible byte near the destination is as in the image; else the first that is
+   not, relative to site->dst. */
+bool ground_holds(const struct ground *g, const struct site *site, ptrdiff_t *at);
+
+#endif /* TEST_LEAF_GROUND_H */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The leaf kernels of one level against a loop over bytes.
+ *
+ *   test_leaf c|avx2|avx512 [--seed N] [--count RANDOM_CASES] [--only INDEX]
+ *   test_leaf c|avx2|avx512 --bench
+ *
+ * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed and
+ * --only. Where the processor lacks the level the program ends with 77, which is "skipped" for
+ * meson.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "cases.h"
+#include "exec/level.h"
+#include "mli_helpers_api.h"
+
+enum { SKIPPED = 77, MOST_FAILURES = 5 };
+
+static const struct {
+    const char *name;
+    uint32_t mask;
+} levels[] = {
+    {"c", 0},
+    {"avx2", MLI_CPU_AVX2},
+    {"avx512", MLI_CPU_AVX2 | MLI_CPU_AVX512},
+};
+
+struct options {
+    const char *level;
+    uint64_t seed, count, only;
+    bool only_one, bench;
+};
+
+struct run {
+    struct options options;
+    const char *program;
+    const struct leaf_table *leaf;
+    struct ground ground;
+    struct site site; /* the case at hand: what a crash reports */
+    uint64_t index;
+    uint64_t cases[LEAF_KINDS], failures;
+};
+
+static struct run run;
+
+static void print_case(void)
+{
+    static const char *const places[] = {"left", "right", "slid", "pages left", "pages right"};
+    const struct site *site = &run.site;
+
+    printf("level %s: ", run.options.level);
+    shape_print(stdout, &site->shape);
+    printf("\n  dst %p (%s), src %p (%s)\n  again: %s %s --seed %" PRIu64 " --only %" PRIu64 "\n",
+           (void *)site->dst, places[site->dst_place], (const void *)site->src,
+           places[site->src_place], run.program, run.options.level, run.options.seed, run.index);
+}
+
+/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+static void on_crash(int signal_number, siginfo_t *info, void *context)
+{
+    const struct site *site = &run.site;
+    const intptr_t at = (intptr_t)info->si_addr;
+
+    (void)context;
+    signal(signal_number, SIG_DFL);
+    printf("\nsignal %d at %p, byte %" PRIdPTR " of dst, %" PRIdPTR " of src\n", signal_number,
+           info->si_addr, at - (intptr_t)site->dst, at - (intptr_t)site->src);
+    print_case();
+    fflush(stdout);
+    raise(signal_number);
+}
+
+static void catch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO};
+
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static void fail(const char *what)
+{
+    printf("\n%s\n", what);
+    print_case();
+    run.failures++;
+}
+
+/* False where there is nothing more to run. */
+static bool run_case(void *context, uint64_t index, const struct site *site)
+{
+    ptrdiff_t at;
+    char text[64];
+
+    (void)context;
+    if (run.options.only_one && index != run.options.only)
+        return true;
+    run.index = index;
+    run.site = *site;
+    if (!ground_place(&run.ground, &run.site)) {
+        fail("no room for this case: the test is wrong");
+        return false;
+    }
+    ground_prepare(&run.ground, &run.site);
+    shape_run(&run.site.shape, run.leaf, run.site.dst, run.site.src);
+    run.cases[site->shape.kind]++;
+    if (!ground_holds(&run.ground, &run.site, &at)) {
+        snprintf(text, sizeof(text), "byte %td of dst is wrong", at);
+        fail(text);
+    } else if (run.options.only_one) {
+        print_case();
+    }
+    return !run.options.only_one && run.failures < MOST_FAILURES;
+}
+
+static void run_random(uint64_t index)
+{
+    const struct site site = cases_random(run.options.seed, index);
+
+    run_case(NULL, index, &site);
+}
+
+static void run_all(void)
+{
+    const struct options *options = &run.options;
+
+    if (options->only_one && options->only >= CASES_RANDOM) {
+        run_random(options->only);
+        return;
+    }
+    cases_sweep(options->seed, run_case, NULL);
+    if (options->only_one)
+        return;
+    for (uint64_t i = 0; i < options->count && run.failures < MOST_FAILURES; i++)
+        run_random(CASES_RANDOM + i);
+}
+
+static bool number(const char *text, uint64_t *to)
+{
+    char *end;
+
+    *to = strtoull(text, &end, 0);
+    return *text != '\0' && *end == '\0';
+}
+
+static bool parse(struct options *options, int argc, char **argv)
+{
+    if (argc < 2)
+        return false;
+    options->level = argv[1];
+    for (int i = 2; i < argc; i++) {
+        uint64_t *to = !strcmp(argv[i], "--seed")    ? &options->seed
+                       : !strcmp(argv[i], "--count") ? &options->count
+                       : !strcmp(argv[i], "--only")  ? &options->only
+                                                     : NULL;
+
+        options->bench |= !strcmp(argv[i], "--bench");
+        options->only_one |= to == &options->only;
+        if (to ? ++i == argc || !number(argv[i], to) : strcmp(argv[i], "--bench") != 0)
+            return false;
+    }
+    return true;
+}
+
+/* 0; what the program ends with where the level cannot be had. */
+static int choose_level(const char *name)
+{
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        if (strcmp(levels[i].name, name) != 0)
+            continue;
+        mli_cpu_set_mask(levels[i].mask);
+        if (!strcmp(mli_cpu_level(), name))
+            return 0;
+        printf("skipped: this processor has no %s\n", name);
+        return SKIPPED;
+    }
+    fprintf(stderr, "no level is called %s\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t now = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
+    int refused;
+
+    run = (struct run){.program = argv[0], .options = {.seed = now, .count = 50000}};
+    if (!parse(&run.options, argc, argv)) {
+        fprintf(stderr, "usage: %s LEVEL [--seed N] [--count N] [--only INDEX] [--bench]\n",
+                argv[0]);
+        return 2;
+    }
+    refused = choose_level(run.options.level);
+    if (refused)
+        return refused;
+    run.leaf = level_leaf();
+    if (run.options.bench)
+        return bench_leaves(run.options.level, run.leaf) == 0 ? 0 : 2;
+    printf("level %s, seed %" PRIu64 "\n", run.options.level, run.options.seed);
+    if (ground_init(&run.ground) != 0) {
+        perror("cannot set up");
+        return 2;
+    }
+    catch_crashes();
+    run_all();
+    printf("%" PRIu64 " rows, %" PRIu64 " fills, %" PRIu64 " transposes, %" PRIu64
+           " picks: %" PRIu64 " failed\n",
+           run.cases[LEAF_ROWS], run.cases[LEAF_FILL], run.cases[LEAF_TRANSPOSE],
+           run.cases[LEAF_PICK], run.failures);
+    ground_finish(&run.ground);
+    return run.failures > 0;
+}
