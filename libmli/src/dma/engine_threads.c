@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "park.h"
 #include "processor.h"
@@ -36,6 +37,7 @@ static struct worker {
     _Alignas(64) _Atomic uint32_t mail;
     struct mli_work *work; /* while FULL */
     pthread_t thread;
+    pid_t process; /* that the thread is in */
 } workers[MLI_MOV_MAX_CHANNELS];
 
 /* What comes within a moment need not wake anybody. */
@@ -115,11 +117,15 @@ static bool open_channel(uint32_t channel)
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     error = pthread_create(&worker->thread, NULL, serve, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    worker->process = getpid();
     return error == 0;
 }
 
 static void close_channel(uint32_t channel)
 {
+    /* The child of a fork has the channels, but not their threads. */
+    if (workers[channel].process != getpid())
+        return;
     send(&workers[channel], CLOSING);
     pthread_join(workers[channel].thread, NULL);
 }

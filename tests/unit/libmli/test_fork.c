@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The child of a fork has the parent's channels without their threads, and can make them anew. */
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tile.h"
+#include "unit.h"
+
+static bool moves(void)
+{
+    struct tile t;
+    mli_mov_handle_t h;
+
+    tile_init(&t, MLI_EL_FX_16);
+    return mli_mov_acquire_handle(1, &h) == MLI_STATUS_OK &&
+           tile_prepare(&t, &h) == MLI_STATUS_OK &&
+           mli_mov_start(&h, NULL, NULL, NULL) == MLI_STATUS_OK &&
+           mli_mov_wait(&h) == MLI_STATUS_OK && memcmp(t.out, t.in, 48) == 0 &&
+           mli_mov_release_handle(&h) == MLI_STATUS_OK;
+}
+
+static bool moves_anew(void)
+{
+    return mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK &&
+           mli_mov_set_num_dma_ch(0, 3) == MLI_STATUS_OK && moves() &&
+           mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK;
+}
+
+static void test_child_makes_the_pool_anew(void **state)
+{
+    int status;
+    pid_t child;
+
+    (void)state;
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+    skip(); /* one allows no threads in such a child, the other's own locks hang there */
+#endif
+    assert_ok(mli_mov_set_engine("threads:tiny=0"));
+    assert_ok(mli_mov_set_num_dma_ch(0, 4));
+    assert_true(moves());
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        alarm(20); /* a wait that hangs shall fail the test */
+        _exit(moves_anew() ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(moves()); /* the parent's threads are as they were */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_child_makes_the_pool_anew)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
