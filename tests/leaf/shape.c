@@ -47,9 +47,11 @@ static int size_log(size_t size)
 void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                const uint8_t *src)
 {
+    const struct leaf_nest nest = {dst, src, {1, 0, 0}, {s->rows, s->dst_step, s->src_step}};
+
     switch (s->kind) {
     case LEAF_ROWS:
-        leaf->rows(dst, s->dst_step, src, s->src_step, s->size, s->rows);
+        leaf->rows(&nest, s->size);
         break;
     case LEAF_FILL:
         leaf->fill(dst, s->dst_step, s->size, s->rows);
@@ -58,8 +60,7 @@ void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *ds
         leaf->transpose[size_log(s->size)](dst, s->dst_step, src, s->src_step, s->rows, s->cols);
         break;
     default:
-        leaf->pick[size_log(s->size)](dst, s->dst_step, src, s->src_step, s->pick_step, s->rows,
-                                      s->cols);
+        leaf->pick[size_log(s->size)](&nest, s->pick_step, s->cols);
     }
 }
 

@@ -3,99 +3,61 @@
 
 #include "leaf.h"
 #include "level.h"
+#include "panel.h"
+#include "walk.h"
 
-enum { OUTER_MAX = MLI_MAX_RANK - 1 };
-
-/* What one leaf call does, and the loops around it. */
-struct walk {
-    leaf_transpose *transpose; /* one of them, or neither: rows */
-    leaf_pick *pick;
-    size_t run;
-    struct mli_copy_loop row;              /* of the rows; of a transpose's destination rows */
-    struct mli_copy_loop col;              /* of a transpose's or pick's destination columns */
-    struct mli_copy_loop outer[OUTER_MAX]; /* outermost first, unused ones once around */
-};
-
-/* Index of the loop along which the source is contiguous; the number of loops if there is none. */
-static size_t find_src_contiguous(const struct mli_copy_box *box)
+static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
+                      const struct leaf_nest *nest)
 {
-    size_t i = 0;
-
-    while (i < box->loops && box->loop[i].src_step != box->run)
-        i++;
-    return i;
-}
-
-/* Index of an element's kernel in a table of four; 4 where there is none. */
-static size_t kernel_for(size_t run)
-{
-    return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
-}
-
-/*
- * Elements whose innermost loop writes neighbours are a transpose where the reads are neighbours
- * along another loop, and else picked from where they lie apart. Everything else is rows along the
- * innermost loop.
- */
-static void plan_walk(struct walk *walk, const struct mli_copy_box *box)
-{
-    const struct leaf_table *leaf = level_leaf();
-    const struct mli_copy_loop once = {1, 0, 0};
-    const size_t inner = box->loops - 1, contiguous = find_src_contiguous(box);
-    const size_t kernel = kernel_for(box->run);
-    size_t row = inner, outer = OUTER_MAX;
-
-    walk->run = box->run;
-    walk->transpose = NULL;
-    walk->pick = NULL;
-    walk->row = once;
-    walk->col = once;
-    if (box->loops && kernel < 4 && box->loop[inner].dst_step == box->run) {
-        walk->col = box->loop[inner];
-        if (contiguous < box->loops) {
-            walk->transpose = leaf->transpose[kernel];
-            row = contiguous;
-        } else {
-            walk->pick = leaf->pick[kernel];
-            row = inner - 1; /* none where inner is 0 */
-        }
-    }
-    if (row < box->loops)
-        walk->row = box->loop[row];
-    for (size_t i = box->loops; i-- > 0;) {
-        if (i != row && !(i == inner && (walk->transpose || walk->pick)))
-            walk->outer[--outer] = box->loop[i];
-    }
-    while (outer > 0)
-        walk->outer[--outer] = once;
-}
-
-static void call_leaf(const struct walk *walk, uint8_t *dst, const uint8_t *src)
-{
-    if (walk->transpose)
-        walk->transpose(dst, walk->row.dst_step, src, walk->col.src_step, walk->row.count,
-                        walk->col.count);
-    else if (walk->pick)
-        walk->pick(dst, walk->row.dst_step, src, walk->row.src_step, walk->col.src_step,
-                   walk->row.count, walk->col.count);
+    if (walk->kind == WALK_PICK)
+        leaf->pick[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
+    else if (walk->border.before + walk->border.after > 0)
+        leaf->bordered(nest, &walk->border);
     else
-        level_leaf()->rows(dst, walk->row.dst_step, src, walk->row.src_step, walk->run,
-                           walk->row.count);
+        leaf->rows(nest, walk->border.run);
+}
+
+static void move_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                      const uint8_t *src)
+{
+    const struct leaf_loop *inner = &walk->nest.inner;
+    struct leaf_nest nest = walk->nest;
+
+    for (size_t i = 0; i < inner->count; i += walk->block) {
+        nest.dst = dst + i * inner->dst_step;
+        nest.src = src + i * inner->src_step;
+        nest.inner.count = inner->count - i < walk->block ? inner->count - i : walk->block;
+        move_rows(leaf, walk, &nest);
+    }
+}
+
+/* What the kernel moves in one iteration of the loops around it. */
+static void move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                 const uint8_t *src)
+{
+    if (walk->kind == WALK_TRANSPOSE)
+        leaf->transpose[walk->kernel](dst, walk->row[1].dst_step, src, walk->col[1].src_step,
+                                      walk->row[1].count, walk->col[1].count);
+    else if (walk->kind == WALK_TRANSPOSE_AT)
+        panel_transpose(leaf, walk, dst, src);
+    else
+        move_nest(leaf, walk, dst, src);
 }
 
 static void copy(const struct mli_copy_box *box)
 {
+    const struct leaf_table *leaf = level_leaf();
     struct walk walk;
-    const struct mli_copy_loop *a = &walk.outer[0], *b = &walk.outer[1], *c = &walk.outer[2];
+    const struct leaf_loop *a = &walk.around[MLI_MAX_RANK - 3], *b = a + 1, *c = b + 1;
 
-    plan_walk(&walk, box);
+    walk_init(&walk, box);
     for (size_t i = 0; i < a->count; i++) {
         for (size_t j = 0; j < b->count; j++) {
             uint8_t *dst = box->dst + i * a->dst_step + j * b->dst_step;
             const uint8_t *src = box->src + i * a->src_step + j * b->src_step;
 
             for (size_t k = 0; k < c->count; k++)
-                call_leaf(&walk, dst + k * c->dst_step, src + k * c->src_step);
+                move(leaf, &walk, dst + k * c->dst_step, src + k * c->src_step);
         }
     }
 }
@@ -103,6 +65,7 @@ static void copy(const struct mli_copy_box *box)
 /* Zeros over the loops, as many as there are, around rows of the innermost one. */
 static void fill(uint8_t *dst, size_t run, const struct mli_fill_loop *nest, size_t loops)
 {
+    const struct leaf_table *leaf = level_leaf();
     const struct mli_fill_loop once = {1, 0};
     struct mli_fill_loop loop[MLI_MAX_RANK];
     size_t at = MLI_MAX_RANK;
@@ -114,8 +77,8 @@ static void fill(uint8_t *dst, size_t run, const struct mli_fill_loop *nest, siz
     for (size_t i = 0; i < loop[0].count; i++)
         for (size_t j = 0; j < loop[1].count; j++)
             for (size_t k = 0; k < loop[2].count; k++)
-                level_leaf()->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
-                                   loop[3].step, run, loop[3].count);
+                leaf->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
+                           loop[3].step, run, loop[3].count);
 }
 
 void exec_box(const struct mli_copy_box *box)

@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fetches the lines that the next tile writes, for writing. */
-static inline __attribute__((always_inline)) void tile_prefetch(uint8_t *at, size_t step, int rows)
+/* Fetches a line that the next tile writes, for writing. */
+static inline __attribute__((always_inline)) void tile_prefetch(uint8_t *at)
 {
-    _Pragma("GCC unroll 16") for (int i = 0; i < rows; i++)
-        __builtin_prefetch(at + (size_t)i * step, 1, 3);
+    __builtin_prefetch(at, 1, 3);
 }
 
 /*

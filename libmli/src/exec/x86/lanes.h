@@ -9,17 +9,14 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-ALWAYS_INLINE __m128i load_1(const uint8_t *at, size_t step)
+ALWAYS_INLINE __m128i load_1(const uint8_t *at)
 {
-    (void)step;
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
 
-ALWAYS_INLINE __m256i load_2(const uint8_t *at, size_t step)
+ALWAYS_INLINE __m256i load_2(const uint8_t *a, const uint8_t *b)
 {
-    const __m256i v = _mm256_castsi128_si256(load_1(at, 0));
-
-    return _mm256_inserti128_si256(v, load_1(at + step, 0), 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(load_1(a)), load_1(b), 1);
 }
 
 #endif /* MLI_EXEC_X86_LANES_H */

@@ -13,21 +13,22 @@ TARGET_BEGIN("avx2")
 
 #include "lanes.h"
 
-#define LANES           2
-#define VEC             __m256i
-#define VEC_LOAD        load_2
+#define LANES 2
+#define VEC   __m256i
+#define VEC_LOAD(COLUMN, c, apart, offset)                                                         \
+    load_2(COLUMN(c) + (offset), COLUMN((c) + (apart)) + (offset))
 #define TILE_NAME(name) name##_by_2
 #define OP(name)        _mm256_##name
 #define STORE           storeu_si256
 #include "tiles.h"
 #undef STORE
 
-#define LANES           1
-#define VEC             __m128i
-#define VEC_LOAD        load_1
-#define TILE_NAME(name) name##_by_1
-#define OP(name)        _mm_##name
-#define STORE           storeu_si128
+#define LANES                              1
+#define VEC                                __m128i
+#define VEC_LOAD(COLUMN, c, apart, offset) load_1(COLUMN(c) + (offset))
+#define TILE_NAME(name)                    name##_by_1
+#define OP(name)                           _mm_##name
+#define STORE                              storeu_si128
 #include "tiles.h"
 #undef STORE
 
@@ -41,6 +42,17 @@ TARGET_BEGIN("avx2")
             tiles_##E##_by_1(dst, dst_step, src, src_step, rows, cols);                            \
         else                                                                                       \
             tiles_##E##_by_2(dst, dst_step, src, src_step, rows, cols);                            \
+    }                                                                                              \
+                                                                                                   \
+    static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
+                                 const size_t *src_at, size_t rows, size_t cols)                   \
+    {                                                                                              \
+        if (rows < 16 / (E) || cols < 16 / (E))                                                    \
+            leaf_c.transpose_at[index](dst, dst_at, src, src_at, rows, cols);                      \
+        else if (cols < 32 / (E))                                                                  \
+            tiles_at_##E##_by_1(dst, dst_at, src, src_at, rows, cols);                             \
+        else                                                                                       \
+            tiles_at_##E##_by_2(dst, dst_at, src, src_at, rows, cols);                             \
     }
 
 DEFINE_TRANSPOSE(1, 0)
@@ -55,6 +67,10 @@ void level_avx2(struct leaf_table *table)
     table->transpose[1] = transpose_2;
     table->transpose[2] = transpose_4;
     table->transpose[3] = transpose_8;
+    table->transpose_at[0] = transpose_at_1;
+    table->transpose_at[1] = transpose_at_2;
+    table->transpose_at[2] = transpose_at_4;
+    table->transpose_at[3] = transpose_at_8;
 }
 
 TARGET_END

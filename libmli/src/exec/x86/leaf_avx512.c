@@ -6,6 +6,7 @@
 
 #include <immintrin.h>
 
+#include "../nest.h"
 #include "../tile_block.h"
 #include "pick_avx512.h"
 #include "target.h"
@@ -14,18 +15,20 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
 
 #include "lanes.h"
 
-ALWAYS_INLINE __m512i load_4(const uint8_t *at, size_t step)
+ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
 {
-    __m512i v = _mm512_castsi128_si512(load_1(at, 0));
+    __m512i v = _mm512_castsi128_si512(load_1(a));
 
-    v = _mm512_inserti32x4(v, load_1(at + step, 0), 1);
-    v = _mm512_inserti32x4(v, load_1(at + 2 * step, 0), 2);
-    return _mm512_inserti32x4(v, load_1(at + 3 * step, 0), 3);
+    v = _mm512_inserti32x4(v, load_1(b), 1);
+    v = _mm512_inserti32x4(v, load_1(c), 2);
+    return _mm512_inserti32x4(v, load_1(d), 3);
 }
 
-#define LANES           4
-#define VEC             __m512i
-#define VEC_LOAD        load_4
+#define LANES 4
+#define VEC   __m512i
+#define VEC_LOAD(COLUMN, c, apart, offset)                                                         \
+    load_4(COLUMN(c) + (offset), COLUMN((c) + (apart)) + (offset),                                 \
+           COLUMN((c) + 2 * (apart)) + (offset), COLUMN((c) + 3 * (apart)) + (offset))
 #define TILE_NAME(name) name##_by_4
 #define OP(name)        _mm512_##name
 #define STORE           storeu_si512
@@ -47,8 +50,12 @@ static void transpose_narrow(uint32_t size_log, uint8_t *dst, size_t dst_step, c
     for (size_t c = 0; c < cols; c += block) {
         const size_t count = cols - c < block ? cols - c : block;
 
-        pick_avx512(size_log, dst + (c << size_log), dst_step, src + c * src_step,
-                    (size_t)1 << size_log, src_step, rows, count);
+        pick_avx512(size_log,
+                    &(struct leaf_nest){dst + (c << size_log),
+                                        src + c * src_step,
+                                        {1, 0, 0},
+                                        {rows, dst_step, (size_t)1 << size_log}},
+                    src_step, count);
     }
 }
 
@@ -62,6 +69,15 @@ static void transpose_narrow(uint32_t size_log, uint8_t *dst, size_t dst_step, c
             below.transpose[index](dst, dst_step, src, src_step, rows, cols);                      \
         else                                                                                       \
             tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols);                            \
+    }                                                                                              \
+                                                                                                   \
+    static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
+                                 const size_t *src_at, size_t rows, size_t cols)                   \
+    {                                                                                              \
+        if (rows < 16 / (E) || cols < 64 / (E))                                                    \
+            below.transpose_at[index](dst, dst_at, src, src_at, rows, cols);                       \
+        else                                                                                       \
+            tiles_at_##E##_by_4(dst, dst_at, src, src_at, rows, cols);                             \
     }
 
 DEFINE_TRANSPOSE(1, 0)
@@ -70,13 +86,12 @@ DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 
 #define DEFINE_PICK(E, index)                                                                      \
-    static void pick_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
-                         size_t step, size_t rows, size_t cols)                                    \
+    static void pick_##E(const struct leaf_nest *nest, size_t step, size_t cols)                   \
     {                                                                                              \
         if (pick_avx512_can(index, step))                                                          \
-            pick_avx512(index, dst, dst_step, src, src_step, step, rows, cols);                    \
+            pick_avx512(index, nest, step, cols);                                                  \
         else                                                                                       \
-            below.pick[index](dst, dst_step, src, src_step, step, rows, cols);                     \
+            below.pick[index](nest, step, cols);                                                   \
     }
 
 DEFINE_PICK(1, 0)
@@ -102,29 +117,26 @@ static inline __attribute__((always_inline)) void copy_row(uint8_t *dst, const u
 }
 
 /* Rows as whole registers, the last of which overlaps the one before. */
-static void rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t run,
-                 size_t count)
+static void rows(const struct leaf_nest *nest, size_t run)
 {
-    if (run <= 32 || run >= CALL_MIN) {
-        below.rows(dst, dst_step, src, src_step, run, count);
-    } else if (run <= 64) {
-        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step) {
-            const __m256i head = LOAD_32(src), tail = LOAD_32(src + run - 32);
+    if (run <= 32 || run >= CALL_MIN)
+        below.rows(nest, run);
+    else if (run <= 64)
+        NEST_FOR_ROWS(nest, to, from, {
+            const __m256i head = LOAD_32(from), tail = LOAD_32(from + run - 32);
 
-            STORE_32(dst, head);
-            STORE_32(dst + run - 32, tail);
-        }
-    } else if (run <= 128) {
-        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step) {
-            const __m512i head = LOAD_64(src), tail = LOAD_64(src + run - 64);
+            STORE_32(to, head);
+            STORE_32(to + run - 32, tail);
+        })
+    else if (run <= 128)
+        NEST_FOR_ROWS(nest, to, from, {
+            const __m512i head = LOAD_64(from), tail = LOAD_64(from + run - 64);
 
-            STORE_64(dst, head);
-            STORE_64(dst + run - 64, tail);
-        }
-    } else {
-        for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step)
-            copy_row(dst, src, run);
-    }
+            STORE_64(to, head);
+            STORE_64(to + run - 64, tail);
+        })
+    else
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run); })
 }
 
 void level_avx512(struct leaf_table *table)
@@ -136,6 +148,10 @@ void level_avx512(struct leaf_table *table)
     table->transpose[1] = transpose_2;
     table->transpose[2] = transpose_4;
     table->transpose[3] = transpose_8;
+    table->transpose_at[0] = transpose_at_1;
+    table->transpose_at[1] = transpose_at_2;
+    table->transpose_at[2] = transpose_at_4;
+    table->transpose_at[3] = transpose_at_8;
     table->rows = rows;
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;

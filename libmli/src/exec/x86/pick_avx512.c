@@ -13,6 +13,7 @@
 
 #include <immintrin.h>
 
+#include "../nest.h"
 #include "pick_avx512.h"
 #include "target.h"
 
@@ -101,24 +102,21 @@ static inline __attribute__((always_inline)) void pick_row(const struct pattern 
                             pick_last(p, spread, src, ((cols - 1) * spread + 1) * size));
 }
 
-void pick_avx512(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
-                 size_t src_step, size_t step, size_t rows, size_t cols)
+void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
 {
     const size_t size = (size_t)1 << size_log, spread = step >> size_log;
     const struct pattern *p = &patterns[size_log][spread];
 
     /* The spreads that are common get loops of their own. */
-#define ROWS_WITH(s)                                                                               \
-    for (size_t r = 0; r < rows; r++)                                                              \
-    pick_row(p, size, s, dst + r * dst_step, src + r * src_step, cols)
+#define ROWS_WITH(s) NEST_FOR_ROWS(nest, to, from, { pick_row(p, size, s, to, from, cols); })
     if (spread == 2)
-        ROWS_WITH(2);
+        ROWS_WITH(2)
     else if (spread == 3)
-        ROWS_WITH(3);
+        ROWS_WITH(3)
     else if (spread == 4)
-        ROWS_WITH(4);
+        ROWS_WITH(4)
     else
-        ROWS_WITH(spread);
+        ROWS_WITH(spread)
 #undef ROWS_WITH
 }
 

@@ -3,9 +3,7 @@
 #ifndef MLI_EXEC_X86_PICK_AVX512_H
 #define MLI_EXEC_X86_PICK_AVX512_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "../leaf.h"
 
 /** Before the first use. */
 void pick_avx512_init(void);
@@ -14,7 +12,6 @@ void pick_avx512_init(void);
 bool pick_avx512_can(uint32_t size_log, size_t step);
 
 /** leaf_pick of such elements. */
-void pick_avx512(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
-                 size_t src_step, size_t step, size_t rows, size_t cols);
+void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols);
 
 #endif /* MLI_EXEC_X86_PICK_AVX512_H */

@@ -1,78 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The leaf kernels in plain C: rows, fills, and tiled transposes in 64-bit registers. */
-#include "../bytes.h"
-#include "leaf.h"
-
-/* From here on a call of memcpy or memset costs less than it saves. */
-enum { CALL_MIN = 65 };
-
-/* Every row in two pieces of a constant size, which overlap where the run is not twice a piece. */
-#define ROWS_IN_PIECES(piece)                                                                      \
-    for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step) {                         \
-        uint8_t head[piece], tail[piece];                                                          \
-        copy_bytes(head, src, piece);                                                              \
-        copy_bytes(tail, src + run - (piece), piece);                                              \
-        copy_bytes(dst, head, piece);                                                              \
-        copy_bytes(dst + run - (piece), tail, piece);                                              \
-    }
-
-#define ROWS_OF(size)                                                                              \
-    for (size_t i = 0; i < count; i++, dst += dst_step, src += src_step)                           \
-        copy_bytes(dst, src, size);
-
-static void rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step, size_t run,
-                 size_t count)
-{
-    if (run >= CALL_MIN)
-        ROWS_OF(run)
-    else if (run > 32)
-        ROWS_IN_PIECES(32)
-    else if (run > 16)
-        ROWS_IN_PIECES(16)
-    else if (run == 16)
-        ROWS_OF(16)
-    else if (run > 8)
-        ROWS_IN_PIECES(8)
-    else if (run == 8)
-        ROWS_OF(8)
-    else if (run > 4)
-        ROWS_IN_PIECES(4)
-    else if (run == 4)
-        ROWS_OF(4)
-    else if (run > 2)
-        ROWS_IN_PIECES(2)
-    else if (run == 2)
-        ROWS_OF(2)
-    else
-        ROWS_OF(1)
-}
-
-#define FILL_IN_PIECES(piece)                                                                      \
-    for (size_t i = 0; i < count; i++, dst += step) {                                              \
-        zero_bytes(dst, piece);                                                                    \
-        zero_bytes(dst + run - (piece), piece);                                                    \
-    }
-
-static void fill(uint8_t *dst, size_t step, size_t run, size_t count)
-{
-    if (run >= CALL_MIN) {
-        for (size_t i = 0; i < count; i++, dst += step)
-            zero_bytes(dst, run);
-    } else if (run >= 32) {
-        FILL_IN_PIECES(32)
-    } else if (run >= 16) {
-        FILL_IN_PIECES(16)
-    } else if (run >= 8) {
-        FILL_IN_PIECES(8)
-    } else if (run >= 4) {
-        FILL_IN_PIECES(4)
-    } else if (run >= 2) {
-        FILL_IN_PIECES(2)
-    } else {
-        for (size_t i = 0; i < count; i++, dst += step)
-            *dst = 0;
-    }
-}
+/* Tiled transposes in plain C: in 64-bit registers. */
+#include "../../bytes.h"
+#include "kernels_c.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -192,8 +121,8 @@ enum { MICRO_4 = 4, MICRO_8 = 2 };
                 copy_bytes(dst + r * dst_step + c * (E), src + c * src_step + r * (E), E);         \
     }                                                                                              \
                                                                                                    \
-    static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
-                              size_t rows, size_t cols)                                            \
+    void transpose_c_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
+                         size_t rows, size_t cols)                                                 \
     {                                                                                              \
         const size_t side = LINE / (E);                                                            \
                                                                                                    \
@@ -202,34 +131,20 @@ enum { MICRO_4 = 4, MICRO_8 = 2 };
                 tile_##E(dst + r * dst_step + c * (E), dst_step, src + c * src_step + r * (E),     \
                          src_step, rows - r < side ? rows - r : side,                              \
                          cols - c < side ? cols - c : side);                                       \
+    }                                                                                              \
+                                                                                                   \
+    void transpose_at_c_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,                \
+                            const size_t *src_at, size_t rows, size_t cols)                        \
+    {                                                                                              \
+        const size_t side = LINE / (E);                                                            \
+                                                                                                   \
+        for (size_t r0 = 0; r0 < rows; r0 += side)                                                 \
+            for (size_t r = r0; r < rows && r < r0 + side; r++)                                    \
+                for (size_t c = 0; c < cols; c++)                                                  \
+                    copy_bytes(dst + dst_at[r] + c * (E), src + src_at[c] + r * (E), E);           \
     }
 
 DEFINE_TRANSPOSE(1)
 DEFINE_TRANSPOSE(2)
 DEFINE_TRANSPOSE(4)
 DEFINE_TRANSPOSE(8)
-
-#define DEFINE_PICK(E)                                                                             \
-    static void pick_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
-                         size_t step, size_t rows, size_t cols)                                    \
-    {                                                                                              \
-        for (size_t r = 0; r < rows; r++, dst += dst_step, src += src_step) {                      \
-            const uint8_t *from = src;                                                             \
-                                                                                                   \
-            for (size_t c = 0; c < cols; c++, from += step)                                        \
-                copy_bytes(dst + c * (E), from, E);                                                \
-        }                                                                                          \
-    }
-
-DEFINE_PICK(1)
-DEFINE_PICK(2)
-DEFINE_PICK(4)
-DEFINE_PICK(8)
-
-const struct leaf_table leaf_c = {
-    .name = "c",
-    .rows = rows,
-    .transpose = {transpose_1, transpose_2, transpose_4, transpose_8},
-    .pick = {pick_1, pick_2, pick_4, pick_8},
-    .fill = fill,
-};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels in plain C, for the table of them and for levels that have none for a case. */
+#ifndef MLI_EXEC_C_KERNELS_H
+#define MLI_EXEC_C_KERNELS_H
+
+#include "../leaf.h"
+
+leaf_rows rows_c;
+leaf_bordered bordered_c;
+leaf_fill fill_c;
+leaf_pick pick_c_1, pick_c_2, pick_c_4, pick_c_8;
+leaf_transpose transpose_c_1, transpose_c_2, transpose_c_4, transpose_c_8;
+leaf_transpose_at transpose_at_c_1, transpose_at_c_2, transpose_at_c_4, transpose_at_c_8;
+
+#endif /* MLI_EXEC_C_KERNELS_H */

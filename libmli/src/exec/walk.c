@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "walk.h"
+
+enum {
+    LINE = 64,          /* of a cache */
+    L1_LINES = 256,     /* of the first-level cache that the source may take */
+    MERGE_BELOW = LINE, /* rows and columns of fewer bytes than this are merged with others */
+};
+
+static const struct leaf_loop once = {1, 0, 0};
+
+/* The loops of a box that are not spoken for yet. */
+struct choice {
+    const struct mli_copy_box *box;
+    uint32_t taken; /* bit i: loop i is */
+};
+
+static bool is_free(const struct choice *choice, size_t i)
+{
+    return i < choice->box->loops && !(choice->taken & 1u << i);
+}
+
+static struct leaf_loop take(struct choice *choice, size_t i)
+{
+    const struct mli_copy_loop *loop = &choice->box->loop[i];
+
+    if (!is_free(choice, i))
+        return once;
+    choice->taken |= 1u << i;
+    return (struct leaf_loop){loop->count, loop->dst_step, loop->src_step};
+}
+
+/* Index of the free loop that steps so far through the source; the number of loops if none does. */
+static size_t find_src_step(const struct choice *choice, size_t step)
+{
+    size_t i = 0;
+
+    while (i < choice->box->loops && !(is_free(choice, i) && choice->box->loop[i].src_step == step))
+        i++;
+    return i;
+}
+
+/* The same for the destination. */
+static size_t find_dst_step(const struct choice *choice, size_t step)
+{
+    size_t i = 0;
+
+    while (i < choice->box->loops && !(is_free(choice, i) && choice->box->loop[i].dst_step == step))
+        i++;
+    return i;
+}
+
+/* Index of the innermost free loop; the number of loops if there is none. */
+static size_t find_innermost(const struct choice *choice)
+{
+    for (size_t i = choice->box->loops; i-- > 0;) {
+        if (is_free(choice, i))
+            return i;
+    }
+    return choice->box->loops;
+}
+
+/* Index of an element's kernel in a table of four; 4 where there is none. */
+static size_t kernel_for(size_t run)
+{
+    return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
+}
+
+/*
+ * Few columns become more where the next loop goes on where they end in the destination, and so do
+ * few rows in the source.
+ */
+static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows)
+{
+    const size_t elem = choice->box->run;
+    struct leaf_loop *row = walk->row, *col = walk->col;
+
+    walk->kind = WALK_TRANSPOSE;
+    col[1] = take(choice, choice->box->loops - 1);
+    row[1] = take(choice, rows);
+    col[0] = row[0] = once;
+    if (col[1].count * elem < MERGE_BELOW)
+        col[0] = take(choice, find_dst_step(choice, col[1].count * elem));
+    if (row[1].count * elem < MERGE_BELOW)
+        row[0] = take(choice, find_src_step(choice, row[1].count * elem));
+    if (col[0].count > 1 || row[0].count > 1)
+        walk->kind = WALK_TRANSPOSE_AT;
+}
+
+static void choose_pick(struct walk *walk, struct choice *choice)
+{
+    walk->kind = WALK_PICK;
+    walk->col[1] = take(choice, choice->box->loops - 1);
+    walk->nest.inner = take(choice, find_innermost(choice));
+    walk->nest.outer = take(choice, find_innermost(choice));
+    walk->block = walk->nest.inner.count;
+}
+
+/*
+ * Rows in the order of the destination. Where they are short and the source's lines are shared
+ * with other rows, those come next, before the lines leave the cache.
+ */
+static void choose_rows(struct walk *walk, struct choice *choice)
+{
+    const size_t run = choice->box->run;
+    size_t neighbour;
+
+    walk->kind = WALK_ROWS;
+    walk->border = (struct leaf_border){0, run, 0};
+    walk->nest.inner = take(choice, find_innermost(choice));
+    walk->block = walk->nest.inner.count;
+    neighbour = find_src_step(choice, run);
+    if (run < LINE && neighbour < choice->box->loops && walk->block > L1_LINES)
+        walk->block = L1_LINES;
+    else
+        neighbour = find_innermost(choice);
+    walk->nest.outer = take(choice, neighbour);
+}
+
+void walk_init(struct walk *walk, const struct mli_copy_box *box)
+{
+    struct choice choice = {box, 0};
+    const size_t last = box->loops - 1, contiguous = find_src_step(&choice, box->run);
+    size_t i = MLI_MAX_RANK;
+
+    walk->nest.dst = box->dst;
+    walk->nest.src = box->src;
+    walk->kernel = kernel_for(box->run);
+    if (box->loops == 0 || walk->kernel == 4 || box->loop[last].dst_step != box->run)
+        choose_rows(walk, &choice);
+    else if (contiguous < box->loops)
+        choose_transpose(walk, &choice, contiguous);
+    else
+        choose_pick(walk, &choice);
+    for (size_t innermost; (innermost = find_innermost(&choice)) < box->loops;)
+        walk->around[--i] = take(&choice, innermost);
+    while (i > 0)
+        walk->around[--i] = once;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a copy box is walked: which kernel moves it, which of its loops the kernel walks, and which
+ * go around.
+ */
+#ifndef MLI_EXEC_WALK_H
+#define MLI_EXEC_WALK_H
+
+#include "../plan.h"
+#include "leaf.h"
+
+enum walk_kind {
+    WALK_ROWS,         /* rows of bytes */
+    WALK_PICK,         /* rows of elements that lie apart */
+    WALK_TRANSPOSE,    /* rows of elements of which each column is contiguous in the source */
+    WALK_TRANSPOSE_AT, /* the same where rows or columns are those of two loops */
+};
+
+struct walk {
+    enum walk_kind kind;
+    size_t kernel; /* of an element of 2^kernel bytes; but for rows */
+
+    /* Rows and picks. The kernel is called for `block` iterations of nest.inner at a time. */
+    struct leaf_nest nest;
+    struct leaf_border border; /* of rows */
+    size_t block;
+
+    /* Transposes, and of a pick the inner column: two loops each, the outer one around once where
+       there is one only. */
+    struct leaf_loop row[2], col[2];
+
+    struct leaf_loop around[MLI_MAX_RANK]; /* outermost first, unused ones once around */
+};
+
+void walk_init(struct walk *walk, const struct mli_copy_box *box);
+
+#endif /* MLI_EXEC_WALK_H */
