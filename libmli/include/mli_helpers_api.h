@@ -106,6 +106,15 @@ void mli_cpu_set_mask(uint32_t mask);
 /** The level in use: "c", "avx2" or "avx512". Static storage. */
 const char *mli_cpu_level(void);
 
+/**
+ * Destinations of `bytes` and more are written past the caches (extension), by levels that can:
+ * "avx2" and "avx512". UINT64_MAX: none are. Before the first call it is the number in the
+ * environment variable MLI_STREAM_MIN, else 4 MiB, from where on it is faster (docs/performance.md);
+ * whoever reads the result at once may want it in the cache all the same. What is moved is the same
+ * with every value. Any thread.
+ */
+void mli_cpu_set_stream_min(uint64_t bytes);
+
 /** What the library assumes about the target chip (extension). Spec: "ARC VPX Specific Details". */
 typedef struct _mli_profile {
     uint8_t guard_bit_option;  /**< Xvec_guard_bit_option: 0, 1 or 2 */

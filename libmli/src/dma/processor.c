@@ -30,7 +30,7 @@ static void move_pieces(struct mli_work *work, struct mli_work_end *end)
             end->row = piece.row;
             return;
         }
-        exec_box(&piece.box);
+        exec_box(&piece.box, work->plan->bytes);
         end->bytes += piece.bytes;
         mli_work_progress(work, (size_t)end->bytes);
     }

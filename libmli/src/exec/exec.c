@@ -1,103 +1,104 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "exec.h"
 
+#include "border.h"
 #include "leaf.h"
 #include "level.h"
-#include "panel.h"
+#include "stage.h"
 #include "walk.h"
 
-static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
-                      const struct leaf_nest *nest)
+/* Calls the kernel for every iteration of the loops around it. */
+static void run_walk(const struct leaf_table *leaf, const struct walk *walk, bool stream)
 {
-    if (walk->kind == WALK_PICK)
-        leaf->pick[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
-    else if (walk->border.before + walk->border.after > 0)
-        leaf->bordered(nest, &walk->border);
-    else
-        leaf->rows(nest, walk->border.run);
-}
+    const struct leaf_loop *a = &walk->around[MLI_MAX_RANK - 3], *b = a + 1, *c = b + 1;
 
-static void move_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                      const uint8_t *src)
-{
-    const struct leaf_loop *inner = &walk->nest.inner;
-    struct leaf_nest nest = walk->nest;
-
-    for (size_t i = 0; i < inner->count; i += walk->block) {
-        nest.dst = dst + i * inner->dst_step;
-        nest.src = src + i * inner->src_step;
-        nest.inner.count = inner->count - i < walk->block ? inner->count - i : walk->block;
-        move_rows(leaf, walk, &nest);
-    }
-}
-
-/* What the kernel moves in one iteration of the loops around it. */
-static void move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                 const uint8_t *src)
-{
-    if (walk->kind == WALK_TRANSPOSE)
-        leaf->transpose[walk->kernel](dst, walk->row[1].dst_step, src, walk->col[1].src_step,
-                                      walk->row[1].count, walk->col[1].count);
-    else if (walk->kind == WALK_TRANSPOSE_AT)
-        panel_transpose(leaf, walk, dst, src);
-    else
-        move_nest(leaf, walk, dst, src);
-}
-
-static void copy(const struct mli_copy_box *box)
-{
-    const struct leaf_table *leaf = level_leaf();
-    struct walk walk;
-    const struct leaf_loop *a = &walk.around[MLI_MAX_RANK - 3], *b = a + 1, *c = b + 1;
-
-    walk_init(&walk, box);
     for (size_t i = 0; i < a->count; i++) {
         for (size_t j = 0; j < b->count; j++) {
-            uint8_t *dst = box->dst + i * a->dst_step + j * b->dst_step;
-            const uint8_t *src = box->src + i * a->src_step + j * b->src_step;
+            uint8_t *dst = walk->nest.dst + i * a->dst_step + j * b->dst_step;
+            const uint8_t *src = walk->nest.src + i * a->src_step + j * b->src_step;
 
-            for (size_t k = 0; k < c->count; k++)
-                move(leaf, &walk, dst + k * c->dst_step, src + k * c->src_step);
+            for (size_t k = 0; k < c->count; k++, dst += c->dst_step, src += c->src_step) {
+                if (stream)
+                    stage_move(leaf, walk, dst, src);
+                else
+                    walk_move(leaf, walk, dst, src);
+            }
         }
     }
+    if (stream)
+        leaf->fence();
 }
 
 /* Zeros over the loops, as many as there are, around rows of the innermost one. */
-static void fill(uint8_t *dst, size_t run, const struct mli_fill_loop *nest, size_t loops)
+static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab)
 {
-    const struct leaf_table *leaf = level_leaf();
     const struct mli_fill_loop once = {1, 0};
     struct mli_fill_loop loop[MLI_MAX_RANK];
     size_t at = MLI_MAX_RANK;
 
-    while (loops > 0)
-        loop[--at] = nest[--loops];
+    for (size_t i = slab->loops; i > 0; i--)
+        loop[--at] = slab->loop[i - 1];
     while (at > 0)
         loop[--at] = once;
     for (size_t i = 0; i < loop[0].count; i++)
         for (size_t j = 0; j < loop[1].count; j++)
             for (size_t k = 0; k < loop[2].count; k++)
-                leaf->fill(dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
-                           loop[3].step, run, loop[3].count);
+                leaf->fill(slab->dst + i * loop[0].step + j * loop[1].step + k * loop[2].step,
+                           loop[3].step, slab->run, loop[3].count);
 }
 
-void exec_box(const struct mli_copy_box *box)
+static bool shall_stream(const struct leaf_table *leaf, size_t bytes)
 {
-    struct mli_fill_loop loop[MLI_MAX_RANK];
+    return leaf->stream && bytes >= level_stream_min();
+}
+
+void exec_box(const struct mli_copy_box *box, size_t whole)
+{
+    const struct leaf_table *leaf = level_leaf();
+    struct mli_fill_slab slab = {.dst = box->dst, .run = box->run, .loops = box->loops};
+    struct walk walk;
 
     if (box->src) {
-        copy(box);
+        walk_init(&walk, box);
+        run_walk(leaf, &walk, shall_stream(leaf, whole));
         return;
     }
     for (size_t i = 0; i < box->loops; i++)
-        loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
-    fill(box->dst, box->run, loop, box->loops);
+        slab.loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
+    fill(leaf, &slab);
+}
+
+/* Takes the slab into the rows of the walk. */
+static bool take_border(struct walk *walk, const struct mli_copy_box *box,
+                        const struct mli_fill_slab *slab)
+{
+    if (walk->kind != WALK_ROWS)
+        return false;
+    if (border_is_before(slab, box)) {
+        walk->border.before = slab->run;
+        walk->nest.dst -= slab->run;
+        return true;
+    }
+    if (border_is_after(slab, box)) {
+        walk->border.after = slab->run;
+        return true;
+    }
+    return false;
 }
 
 void exec_run(const struct mli_plan *plan)
 {
+    const struct leaf_table *leaf = level_leaf();
+    struct walk walk;
+
     if (plan->box.run > 0)
-        copy(&plan->box);
-    for (size_t i = 0; i < plan->slabs; i++)
-        fill(plan->slab[i].dst, plan->slab[i].run, plan->slab[i].loop, plan->slab[i].loops);
+        walk_init(&walk, &plan->box);
+    else
+        walk.kind = WALK_NOTHING;
+    for (size_t i = 0; i < plan->slabs; i++) {
+        if (!take_border(&walk, &plan->box, &plan->slab[i]))
+            fill(leaf, &plan->slab[i]);
+    }
+    if (walk.kind != WALK_NOTHING)
+        run_walk(leaf, &walk, shall_stream(leaf, plan->bytes));
 }

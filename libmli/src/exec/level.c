@@ -29,8 +29,12 @@ static const struct level {
 
 enum { NEW, BUILDING, READY };
 
+/* Measured: docs/performance.md. */
+enum { STREAM_MIN = 4 * 1024 * 1024 };
+
 static _Atomic uint32_t state = NEW;
 static struct leaf_table active;
+static _Atomic size_t stream_min = STREAM_MIN;
 
 static void build(uint32_t mask)
 {
@@ -41,16 +45,18 @@ static void build(uint32_t mask)
     }
 }
 
-/* What MLI_CPU_MASK in the environment says, as a number in C's notation; else every level. */
-static uint32_t initial_mask(void)
+/* The number in a variable of the environment, in C's notation. */
+static uint64_t from_environment(const char *name, uint64_t otherwise)
 {
 #if __STDC_HOSTED__
-    const char *text = getenv("MLI_CPU_MASK");
+    const char *text = getenv(name);
 
     if (text && *text)
-        return (uint32_t)strtoul(text, NULL, 0);
+        return strtoull(text, NULL, 0);
+#else
+    (void)name;
 #endif
-    return UINT32_MAX;
+    return otherwise;
 }
 
 const struct leaf_table *level_leaf(void)
@@ -61,7 +67,8 @@ const struct leaf_table *level_leaf(void)
         return &active;
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
         return &leaf_c; /* another thread is building it: until then these will do */
-    build(initial_mask());
+    build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
+    mli_cpu_set_stream_min(from_environment("MLI_STREAM_MIN", STREAM_MIN));
     atomic_store_explicit(&state, READY, memory_order_release);
     return &active;
 }
@@ -75,4 +82,15 @@ void mli_cpu_set_mask(uint32_t mask)
 const char *mli_cpu_level(void)
 {
     return level_leaf()->name;
+}
+
+void mli_cpu_set_stream_min(uint64_t bytes)
+{
+    atomic_store_explicit(&stream_min, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX,
+                          memory_order_relaxed);
+}
+
+size_t level_stream_min(void)
+{
+    return atomic_load_explicit(&stream_min, memory_order_relaxed);
 }

@@ -22,4 +22,7 @@ void level_avx512(struct leaf_table *table);
 /** The kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);
 
+/** Destinations of so many bytes and more go past the caches. Any thread. */
+size_t level_stream_min(void);
+
 #endif /* MLI_EXEC_LEVEL_H */

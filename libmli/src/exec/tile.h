@@ -5,7 +5,8 @@
  *
  *     LANES               lanes of 16 bytes: 1, 2 or 4
  *     VEC                 the register's type
- *     VEC_LOAD(COLUMN, c, apart, offset)   lane i from COLUMN(c + i * apart) + offset
+ *     VEC_LOAD(at, step)              lane i from at + i * step
+ *     VEC_LOAD_AT(base, offset, step) lane i from base + offset[i * step]
  *     VEC_LOW_E(a, b), VEC_HIGH_E(a, b)   for E = 1, 2, 4, 8: in each lane, elements of the low
  *                         (high) halves of a and b in turn
  *     VEC_STORE(at, v)    all lanes to consecutive addresses
@@ -29,21 +30,20 @@
     }
 
 /*
- * All tiles of a matrix of at least one tile, in which column c of the source is at COLUMN(c) and
- * row r of the destination at ROW(r). Tiles at the far edges overlap the ones before them: what
- * lies in two tiles is written twice, with the same bytes. Blocks of a cache line's worth of rows
- * by some columns keep the source's lines in the first-level cache until they are used up; the
- * lines that the next tile writes are fetched ahead, or each of its stores would wait for one.
+ * All tiles of a matrix of at least one tile. Tiles at the far edges overlap the ones before them:
+ * what lies in two tiles is written twice, with the same bytes. How many columns and rows at a
+ * time, see tile_block.h. PREFETCH fetches the lines that the next tile writes ahead, or each of
+ * its stores would wait for one; LOAD fills the registers of a tile, STORE empties them.
  */
-#define TILE_LOOPS(E, COLUMN, ROW, src_step)                                                       \
-    enum { HIGH = 16 / (E), WIDE = HIGH * LANES, LINE_ROWS = 64 / (E) };                           \
-    const size_t block = tile_block(src_step, WIDE);                                               \
+#define TILE_LOOPS(E, src_step, PREFETCH, LOAD, STORE)                                             \
+    enum { HIGH = 16 / (E), WIDE = HIGH * LANES };                                                 \
+    const size_t block = tile_block(src_step), strip = tile_strip(src_step, E);                    \
                                                                                                    \
     for (size_t c0 = 0; c0 < cols; c0 += block) {                                                  \
         const size_t c1 = cols - c0 < block ? cols : c0 + block;                                   \
                                                                                                    \
-        for (size_t r0 = 0; r0 < rows; r0 += LINE_ROWS) {                                          \
-            const size_t r1 = rows - r0 < LINE_ROWS ? rows : r0 + LINE_ROWS;                       \
+        for (size_t r0 = 0; r0 < rows; r0 += strip) {                                              \
+            const size_t r1 = rows - r0 < strip ? rows : r0 + strip;                               \
                                                                                                    \
             for (size_t c = c0; c < c1; c += WIDE) {                                               \
                 const size_t col = c + WIDE <= cols ? c : cols - WIDE;                             \
@@ -53,34 +53,62 @@
                     VEC x[HIGH], t[HIGH];                                                          \
                                                                                                    \
                     if (c + WIDE < c1)                                                             \
-                        _Pragma("GCC unroll 16") for (size_t i = 0; i < HIGH; i++)                 \
-                            tile_prefetch(ROW(row + i) + (col + WIDE) * (E));                      \
-                    _Pragma("GCC unroll 16") for (size_t k = 0; k < HIGH; k++) x[k] =              \
-                        VEC_LOAD(COLUMN, col + k, HIGH, row * (E));                                \
+                        PREFETCH(E)                                                                \
+                    LOAD(E)                                                                        \
                     TILE_STAGES(E, x, t)                                                           \
-                    _Pragma("GCC unroll 16") for (size_t i = 0; i < HIGH; i++)                     \
-                        VEC_STORE(ROW(row + i) + col * (E), x[i]);                                 \
+                    STORE(E)                                                                       \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }
 
-#define STEP_COLUMN(c) (src + (c)*src_step)
-#define STEP_ROW(r)    (dst + (r)*dst_step)
-#define AT_COLUMN(c)   (src + src_at[c])
-#define AT_ROW(r)      (dst + dst_at[r])
+/* The addresses are running ones: as many as there are would not fit in registers. */
+#define STEP_PREFETCH(E)                                                                           \
+    {                                                                                              \
+        const uint8_t *next = dst + row * dst_step + (col + WIDE) * (E);                           \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++, next += dst_step)                  \
+            __builtin_prefetch(next, 1, 3);                                                        \
+    }
+#define STEP_LOAD(E)                                                                               \
+    {                                                                                              \
+        const uint8_t *from = src + col * src_step + row * (E);                                    \
+        _Pragma("GCC unroll 16") for (int k = 0; k < HIGH; k++, from += src_step) x[k] =           \
+            VEC_LOAD(from, HIGH * src_step);                                                       \
+    }
+#define STEP_STORE(E)                                                                              \
+    {                                                                                              \
+        uint8_t *to = dst + row * dst_step + col * (E);                                            \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++, to += dst_step)                    \
+            VEC_STORE(to, x[i]);                                                                   \
+    }
+
+#define AT_PREFETCH(E)                                                                             \
+    {                                                                                              \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++)                                    \
+            __builtin_prefetch(dst + dst_at[row + (size_t)i] + (col + WIDE) * (E), 1, 3);          \
+    }
+#define AT_LOAD(E)                                                                                 \
+    {                                                                                              \
+        _Pragma("GCC unroll 16") for (int k = 0; k < HIGH; k++) x[k] =                             \
+            VEC_LOAD_AT(src + row * (E), src_at + col + k, HIGH);                                  \
+    }
+#define AT_STORE(E)                                                                                \
+    {                                                                                              \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++)                                    \
+            VEC_STORE(dst + dst_at[row + (size_t)i] + col * (E), x[i]);                            \
+    }
 
 #define DEFINE_TILES(E)                                                                            \
     static void TILE_NAME(tiles_##E)(uint8_t * dst, size_t dst_step, const uint8_t *src,           \
                                      size_t src_step, size_t rows, size_t cols)                    \
     {                                                                                              \
-        TILE_LOOPS(E, STEP_COLUMN, STEP_ROW, src_step)                                             \
+        TILE_LOOPS(E, src_step, STEP_PREFETCH, STEP_LOAD, STEP_STORE)                              \
     }                                                                                              \
                                                                                                    \
     static void TILE_NAME(tiles_at_##E)(uint8_t * dst, const size_t *dst_at, const uint8_t *src,   \
                                         const size_t *src_at, size_t rows, size_t cols)            \
     {                                                                                              \
-        TILE_LOOPS(E, AT_COLUMN, AT_ROW, src_at[1] - src_at[0])                                    \
+        TILE_LOOPS(E, src_at[1] - src_at[0], AT_PREFETCH, AT_LOAD, AT_STORE)                       \
     }
 
 DEFINE_TILES(1)
@@ -91,7 +119,9 @@ DEFINE_TILES(8)
 #undef DEFINE_TILES
 #undef TILE_LOOPS
 #undef TILE_STAGES
-#undef STEP_COLUMN
-#undef STEP_ROW
-#undef AT_COLUMN
-#undef AT_ROW
+#undef STEP_PREFETCH
+#undef STEP_LOAD
+#undef STEP_STORE
+#undef AT_PREFETCH
+#undef AT_LOAD
+#undef AT_STORE

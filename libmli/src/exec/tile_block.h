@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How transposes go through memory: what tile.h asks for, whatever the width of a vector. */
+/*
+ * In what order transposes go through memory, whatever the width of a vector: blocks of columns, in
+ * these strips of rows, in these the columns. Where the columns of the source begin at the same few
+ * places of a line, a strip is all rows of two lines, and the lines are used up at once. Where they
+ * begin anywhere, a strip is a tile: new lines come evenly, the next strip finds the old ones, and
+ * the destination is written in longer pieces.
+ */
 #ifndef MLI_EXEC_TILE_BLOCK_H
 #define MLI_EXEC_TILE_BLOCK_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-/* Fetches a line that the next tile writes, for writing. */
-static inline __attribute__((always_inline)) void tile_prefetch(uint8_t *at)
+enum { TILE_BYTES = 16 }; /* of a column */
+
+static inline int tile_is_aligned(size_t src_step)
 {
-    __builtin_prefetch(at, 1, 3);
+    return src_step % TILE_BYTES == 0;
 }
 
-/*
- * Columns of a block: each takes a line of the first-level cache, and columns whose distance is a
- * multiple of a large power of two share few of its sets.
- */
-static inline size_t tile_block(size_t src_step, size_t wide)
+/* Columns of a block. */
+static inline size_t tile_block(size_t src_step)
 {
-    enum { SET_SPAN = 4096, LINE = 64, LINES = 512 };
-    const size_t low_bit = src_step & -src_step;
-    size_t columns = LINES;
+    return tile_is_aligned(src_step) ? 512 : 256;
+}
 
-    if (low_bit >= 2 * LINE)
-        columns = LINES / (low_bit < SET_SPAN ? low_bit / LINE : SET_SPAN / LINE);
-    return columns > wide ? columns / wide * wide : wide;
+/* Rows of a strip, of elements of so many bytes. */
+static inline size_t tile_strip(size_t src_step, size_t elem)
+{
+    return (tile_is_aligned(src_step) ? 128 : TILE_BYTES) / elem;
 }
 
 #endif /* MLI_EXEC_TILE_BLOCK_H */

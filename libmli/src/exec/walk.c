@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "walk.h"
 
+#include "panel.h"
+
 enum {
     LINE = 64,          /* of a cache */
     L1_LINES = 256,     /* of the first-level cache that the source may take */
@@ -136,4 +138,42 @@ void walk_init(struct walk *walk, const struct mli_copy_box *box)
         walk->around[--i] = take(&choice, innermost);
     while (i > 0)
         walk->around[--i] = once;
+}
+
+void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
+                    const struct leaf_nest *nest)
+{
+    if (walk->kind == WALK_PICK)
+        leaf->pick[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
+    else if (walk->border.before + walk->border.after > 0)
+        leaf->bordered(nest, &walk->border);
+    else
+        leaf->rows(nest, walk->border.run);
+}
+
+static void move_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                      const uint8_t *src)
+{
+    const struct leaf_loop *inner = &walk->nest.inner;
+    struct leaf_nest nest = walk->nest;
+
+    for (size_t i = 0; i < inner->count; i += walk->block) {
+        nest.dst = dst + i * inner->dst_step;
+        nest.src = src + i * inner->src_step;
+        nest.inner.count = inner->count - i < walk->block ? inner->count - i : walk->block;
+        walk_move_rows(leaf, walk, &nest);
+    }
+}
+
+/* What the kernel moves in one iteration of the loops around it. */
+void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+               const uint8_t *src)
+{
+    if (walk->kind == WALK_TRANSPOSE)
+        leaf->transpose[walk->kernel](dst, walk->row[1].dst_step, src, walk->col[1].src_step,
+                                      walk->row[1].count, walk->col[1].count);
+    else if (walk->kind == WALK_TRANSPOSE_AT)
+        panel_transpose(leaf, walk, dst, src);
+    else
+        move_nest(leaf, walk, dst, src);
 }

@@ -10,6 +10,7 @@
 #include "leaf.h"
 
 enum walk_kind {
+    WALK_NOTHING,
     WALK_ROWS,         /* rows of bytes */
     WALK_PICK,         /* rows of elements that lie apart */
     WALK_TRANSPOSE,    /* rows of elements of which each column is contiguous in the source */
@@ -33,5 +34,21 @@ struct walk {
 };
 
 void walk_init(struct walk *walk, const struct mli_copy_box *box);
+
+/** Bytes of a row of walk->nest in the destination. */
+static inline size_t walk_row(const struct walk *walk)
+{
+    if (walk->kind == WALK_PICK)
+        return walk->col[1].count << walk->kernel;
+    return walk->border.before + walk->border.run + walk->border.after;
+}
+
+/** Moves rows with the walk's kernel, which is not one of transposes. */
+void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
+                    const struct leaf_nest *nest);
+
+/** Moves what the kernel moves in one iteration of the loops around it. */
+void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+               const uint8_t *src);
 
 #endif /* MLI_EXEC_WALK_H */

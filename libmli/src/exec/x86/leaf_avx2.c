@@ -13,22 +13,23 @@ TARGET_BEGIN("avx2")
 
 #include "lanes.h"
 
-#define LANES 2
-#define VEC   __m256i
-#define VEC_LOAD(COLUMN, c, apart, offset)                                                         \
-    load_2(COLUMN(c) + (offset), COLUMN((c) + (apart)) + (offset))
-#define TILE_NAME(name) name##_by_2
-#define OP(name)        _mm256_##name
-#define STORE           storeu_si256
+#define LANES                           2
+#define VEC                             __m256i
+#define VEC_LOAD(at, step)              load_2((at), (at) + (step))
+#define VEC_LOAD_AT(base, offset, step) load_2((base) + *(offset), (base) + *((offset) + (step)))
+#define TILE_NAME(name)                 name##_by_2
+#define OP(name)                        _mm256_##name
+#define STORE                           storeu_si256
 #include "tiles.h"
 #undef STORE
 
-#define LANES                              1
-#define VEC                                __m128i
-#define VEC_LOAD(COLUMN, c, apart, offset) load_1(COLUMN(c) + (offset))
-#define TILE_NAME(name)                    name##_by_1
-#define OP(name)                           _mm_##name
-#define STORE                              storeu_si128
+#define LANES                           1
+#define VEC                             __m128i
+#define VEC_LOAD(at, step)              load_1(at)
+#define VEC_LOAD_AT(base, offset, step) load_1((base) + *(offset))
+#define TILE_NAME(name)                 name##_by_1
+#define OP(name)                        _mm_##name
+#define STORE                           storeu_si128
 #include "tiles.h"
 #undef STORE
 

@@ -15,20 +15,22 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
 
 #include "lanes.h"
 
+/* Broadcasts under a mask: unlike inserts they leave the port of the shuffles alone. */
 ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
 {
     __m512i v = _mm512_castsi128_si512(load_1(a));
 
-    v = _mm512_inserti32x4(v, load_1(b), 1);
-    v = _mm512_inserti32x4(v, load_1(c), 2);
-    return _mm512_inserti32x4(v, load_1(d), 3);
+    v = _mm512_mask_broadcast_i32x4(v, 0x00f0, load_1(b));
+    v = _mm512_mask_broadcast_i32x4(v, 0x0f00, load_1(c));
+    return _mm512_mask_broadcast_i32x4(v, 0xf000, load_1(d));
 }
 
-#define LANES 4
-#define VEC   __m512i
-#define VEC_LOAD(COLUMN, c, apart, offset)                                                         \
-    load_4(COLUMN(c) + (offset), COLUMN((c) + (apart)) + (offset),                                 \
-           COLUMN((c) + 2 * (apart)) + (offset), COLUMN((c) + 3 * (apart)) + (offset))
+#define LANES              4
+#define VEC                __m512i
+#define VEC_LOAD(at, step) load_4((at), (at) + (step), (at) + 2 * (step), (at) + 3 * (step))
+#define VEC_LOAD_AT(base, offset, step)                                                            \
+    load_4((base) + *(offset), (base) + *((offset) + (step)), (base) + *((offset) + 2 * (step)),   \
+           (base) + *((offset) + 3 * (step)))
 #define TILE_NAME(name) name##_by_4
 #define OP(name)        _mm512_##name
 #define STORE           storeu_si512
@@ -139,6 +141,32 @@ static void rows(const struct leaf_nest *nest, size_t run)
         NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run); })
 }
 
+/* The ends under a mask, what is between them in whole lines of the destination. */
+static void stream(uint8_t *dst, const uint8_t *src, size_t bytes)
+{
+    size_t head = (size_t)(-(uintptr_t)dst % 64);
+
+    if (head > bytes)
+        head = bytes;
+    if (head) {
+        const __mmask64 m = (UINT64_C(1) << head) - 1;
+        _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
+        dst += head;
+        src += head;
+        bytes -= head;
+    }
+    for (; bytes >= 64; bytes -= 64, dst += 64, src += 64)
+        _mm512_stream_si512((void *)dst, LOAD_64(src));
+    if (bytes) {
+        const __mmask64 m = (UINT64_C(1) << bytes) - 1;
+        _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
+    }
+}
+static void fence(void)
+{
+    _mm_sfence();
+}
+
 void level_avx512(struct leaf_table *table)
 {
     below = *table;
@@ -153,6 +181,8 @@ void level_avx512(struct leaf_table *table)
     table->transpose_at[2] = transpose_at_4;
     table->transpose_at[3] = transpose_at_8;
     table->rows = rows;
+    table->stream = stream;
+    table->fence = fence;
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;
     table->pick[2] = pick_4;

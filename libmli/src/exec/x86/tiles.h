@@ -28,6 +28,7 @@
 #undef LANES
 #undef VEC
 #undef VEC_LOAD
+#undef VEC_LOAD_AT
 #undef TILE_NAME
 #undef OP
 #undef OP_EXPANDED

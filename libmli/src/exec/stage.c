@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stage.h"
+
+#include "nest.h"
+
+enum {
+    LINE = 64,
+    STAGE = 16 * 1024, /* bytes; the rest of the first-level cache is the source's */
+    LONG = 2 * 1024,   /* from here on a row streams well by itself */
+};
+
+struct stage {
+    _Alignas(LINE) uint8_t bytes[STAGE + LINE];
+};
+
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+static size_t at_least(size_t count, size_t least)
+{
+    return count > least ? count : least;
+}
+
+/* The place on the stage for what goes to dst: as far into a line, so that whole lines meet. */
+static uint8_t *place(struct stage *stage, const uint8_t *dst)
+{
+    return stage->bytes + (uintptr_t)dst % LINE;
+}
+
+/* Rows that follow one another in the destination without a gap, and fit on the stage. */
+static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
+                         const struct leaf_nest *nest, struct stage *stage)
+{
+    struct leaf_nest staged = *nest;
+
+    staged.dst = place(stage, nest->dst);
+    walk_move_rows(leaf, walk, &staged);
+    leaf->stream(nest->dst, staged.dst, nest_rows(nest) * walk_row(walk));
+}
+
+/* Any number of such rows: as many at a time as fit. */
+static void stage_stretch(const struct leaf_table *leaf, const struct walk *walk,
+                          const struct leaf_nest *nest, struct stage *stage)
+{
+    const struct leaf_loop *outer = &nest->outer, *inner = &nest->inner;
+    const size_t row = walk_row(walk);
+    const size_t outers = at_least(STAGE / (inner->count * row), 1);
+    const size_t inners = outers > 1 ? inner->count : STAGE / row;
+    struct leaf_nest part = *nest;
+
+    for (size_t i = 0; i < outer->count; i += outers) {
+        part.outer.count = at_most(outer->count - i, outers);
+        for (size_t k = 0; k < inner->count; k += inners) {
+            part.inner.count = at_most(inner->count - k, inners);
+            part.dst = nest->dst + i * outer->dst_step + k * inner->dst_step;
+            part.src = nest->src + i * outer->src_step + k * inner->src_step;
+            stage_packed(leaf, walk, &part, stage);
+        }
+    }
+}
+
+/* Elements of a row, as many at a time as fit. */
+static void stage_picked(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                         const uint8_t *src, struct stage *stage)
+{
+    const size_t columns = STAGE >> walk->kernel, step = walk->col[1].src_step;
+
+    for (size_t c = 0; c < walk->col[1].count; c += columns) {
+        const size_t count = at_most(walk->col[1].count - c, columns);
+        uint8_t *to = dst + (c << walk->kernel);
+        const struct leaf_nest nest = {place(stage, to), src + c * step, {1, 0, 0}, {1, 0, 0}};
+
+        leaf->pick[walk->kernel](&nest, step, count);
+        leaf->stream(to, nest.dst, count << walk->kernel);
+    }
+}
+
+static void stage_long_rows(const struct leaf_table *leaf, const struct walk *walk,
+                            const struct leaf_nest *nest, struct stage *stage)
+{
+    const struct leaf_border *border = &walk->border;
+
+    NEST_FOR_ROWS(nest, to, from, {
+        if (walk->kind == WALK_PICK) {
+            stage_picked(leaf, walk, to, from, stage);
+        } else {
+            if (border->before > 0)
+                leaf->fill(to, 0, border->before, 1);
+            leaf->stream(to + border->before, from, border->run);
+            if (border->after > 0)
+                leaf->fill(to + border->before + border->run, 0, border->after, 1);
+        }
+    })
+}
+
+static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
+                       const struct leaf_nest *nest)
+{
+    const size_t row = walk_row(walk);
+    struct stage stage;
+
+    if (row >= LONG) {
+        stage_long_rows(leaf, walk, nest, &stage);
+    } else if (nest_is_packed(nest, row)) {
+        stage_stretch(leaf, walk, nest, &stage);
+    } else if (nest->inner.dst_step == row && nest->inner.count * row >= LONG) {
+        struct leaf_nest stretch = *nest;
+
+        stretch.outer.count = 1;
+        for (size_t i = 0; i < nest->outer.count; i++) {
+            stage_stretch(leaf, walk, &stretch, &stage);
+            stretch.dst += nest->outer.dst_step;
+            stretch.src += nest->outer.src_step;
+        }
+    } else {
+        walk_move_rows(leaf, walk, nest);
+    }
+}
+
+void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                const uint8_t *src)
+{
+    struct leaf_nest nest = walk->nest;
+
+    nest.dst = dst;
+    nest.src = src;
+    if (walk->kind == WALK_TRANSPOSE || walk->kind == WALK_TRANSPOSE_AT)
+        walk_move(leaf, walk, dst, src);
+    else if (walk->block < walk->nest.inner.count)
+        walk_move(leaf, walk, dst, src);
+    else
+        stage_nest(leaf, walk, &nest);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Large destinations go past the caches: what a kernel moves is put together on a stage, a few
+ * pages that stay in the first-level cache, and streamed from there in whole lines. So memory need
+ * not be read for lines that are going to be overwritten, and nothing else is driven out of the
+ * caches.
+ */
+#ifndef MLI_EXEC_STAGE_H
+#define MLI_EXEC_STAGE_H
+
+#include "walk.h"
+
+/**
+ * What walk_move() does, streamed where that is possible. The caller calls the table's fence after
+ * the last one; the table has a stream.
+ */
+void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                const uint8_t *src);
+
+#endif /* MLI_EXEC_STAGE_H */
