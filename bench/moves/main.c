@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bench-moves: how fast moves are, against memcpy and against other libraries.
+ *
+ *   cases, neighbours    what is measured            peer, peers, peer_*   who else can do it
+ *   job                  a case in numbers           ours                  the library
+ *   memory, oracle       where, and what comes out   race                  contenders at one job
+ *   plan, run, levels    which, in which order       table, export, svg, verdict   what is said
+ *   calls                single small calls          known                 figures from elsewhere
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "evict.h"
+#include "export.h"
+#include "levels.h"
+#include "plan.h"
+#include "run.h"
+#include "svg.h"
+#include "table.h"
+#include "verdict.h"
+
+static struct case_list cases;
+static struct levels levels;
+static struct calls calls;
+
+static int wanted_cases(const struct options *o)
+{
+    int count = 0;
+
+    for (int i = 0; i < cases.count; i++)
+        count += plan_wants(o, &cases.at[i]);
+    return count;
+}
+
+static int write_files(const struct options *o, const struct result_list *list)
+{
+    int result = 0;
+
+    if (o->csv)
+        result |= export_csv(list, o->csv);
+    if (o->json)
+        result |= export_json(list, o->json);
+    if (o->svg)
+        result |= svg_write(list, o, o->svg);
+    return result;
+}
+
+/* Returns the exit status. */
+static int measure(const struct options *o, struct memory *memory, struct result_list *list)
+{
+    int wrong = 0;
+    bool failed = false;
+
+    if (o->calls) {
+        failed = calls_measure(&calls, o->quick) != 0;
+        calls_print(&calls);
+    }
+    for (int s = 0; s < o->kib_count; s++) {
+        wrong += run_size(o, &cases, memory, o->kib[s], list);
+        table_size(list, o, o->kib[s]);
+    }
+    if (o->levels) {
+        levels_measure(&levels, o, &cases, memory);
+        levels_print(&levels);
+        wrong += levels.wrong;
+    }
+    table_noise(list);
+    verdict_print(list, o->calls ? &calls : NULL, o->levels ? &levels : NULL);
+    failed |= write_files(o, list) != 0;
+    if (wrong)
+        printf("\n%d cells with WRONG bytes or refused: see stderr\n", wrong);
+    return wrong || failed;
+}
+
+int main(int argc, char **argv)
+{
+    struct result_list list = {0};
+    struct memory memory;
+    struct options o;
+    size_t src, dst;
+    int status = options_parse(&o, argc, argv);
+
+    if (status)
+        return status == 1 ? 0 : status;
+    cases_list(&cases);
+    if (o.neighbours)
+        cases_add_neighbours(&cases);
+    if (wanted_cases(&o) == 0) {
+        fprintf(stderr, "bench-moves: no case has such a name\n");
+        return 2;
+    }
+    const char *eviction = evict_init();
+
+    plan_room(&o, &cases, &src, &dst);
+    list.kinds = cases.at;
+    list.at = calloc((size_t)(wanted_cases(&o) * o.kib_count * o.elem_count), sizeof(*list.at));
+    if (!list.at || memory_init(&memory, src, dst, o.seed)) {
+        free(list.at);
+        return 1;
+    }
+    if (o.peers)
+        peers_open(&list.peers);
+    table_header(&o, &list.peers, eviction);
+    status = measure(&o, &memory, &list);
+    memory_finish(&memory);
+    free(list.at);
+    return status;
+}

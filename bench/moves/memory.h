@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory everything is measured in: one region of source bytes, one for destinations, one for
+ * expectations; mapped and touched once. A job is placed somewhere in the first two.
+ */
+#ifndef BENCH_MEMORY_H
+#define BENCH_MEMORY_H
+
+#include "job.h"
+
+enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
+
+struct memory {
+    uint8_t *src, *dst, *expected;
+    size_t src_size, dst_size, room; /* room: bytes that placements vary over */
+    uint64_t random;                 /* state of the generator */
+};
+
+/* For jobs of up to these bytes. Returns 0, or -1 after saying why. */
+int memory_init(struct memory *m, size_t src_bytes, size_t dst_bytes, uint64_t seed);
+void memory_finish(struct memory *m);
+
+uint64_t memory_random(struct memory *m);
+
+/* Sets j->src and j->dst, a random number of cache lines into the regions. */
+void memory_place(struct memory *m, struct job *j);
+
+/* Fills the destination and its guards; then, after a move, compares it with the expectation. */
+void memory_clear(const struct job *j);
+
+/* Writes the expectation of a placed job; `spoil` makes one byte of it wrong. */
+void memory_expect(struct memory *m, const struct job *j, bool spoil);
+
+/* Offset of the first byte that differs from the destination's first, guards included; -1: none.
+ * Puts what was found and expected there. */
+bool memory_differs(const struct memory *m, const struct job *j, int64_t *at, uint8_t values[2]);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the command line asks for. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { OPTIONS_SIZES = 8, OPTIONS_CASES = 16, OPTIONS_ELEMS = 3 };
+
+struct options {
+    uint32_t kib[OPTIONS_SIZES];
+    int kib_count;
+    const char *text[OPTIONS_CASES]; /* parts of names; none: all */
+    int text_count;
+    uint32_t elem[OPTIONS_ELEMS];
+    int elem_count;
+    bool neighbours, levels, peers, calls, quick, spoil;
+    int rounds; /* 0: as many as the budget allows */
+    uint64_t seed;
+    const char *csv, *json, *svg;
+};
+
+/* 0; 1: help was printed; 2: it makes no sense, and why was printed. */
+int options_parse(struct options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A box as matrices, for libraries that know only those. */
+#ifndef BENCH_PLANES_H
+#define BENCH_PLANES_H
+
+#include "job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Every plane is `rows` x `columns` elements of the destination, columns next to each other. A
+ * transposed one has its rows next to each other in the source and `from` between columns; one
+ * that is not has its columns next to each other and `from` between rows.
+ */
+struct planes {
+    bool transposed;
+    uint32_t elem;
+    size_t rows, columns;
+    int64_t from, to; /* pitches, in elements */
+    size_t outer[2];  /* planes there are */
+    int64_t outer_from[2], outer_to[2];
+    const uint8_t *src;
+    uint8_t *dst;
+    struct box borders[2 * CASE_RANK];
+    int border_count;
+};
+
+/* False for what is no set of matrices: elements that are neighbours on one side only or none. */
+bool planes_init(struct planes *p, const struct job *j);
+
+/* Clears the padding. */
+void planes_clear(const struct planes *p);
+
+/* Source and destination of plane number (i, k). */
+static inline const uint8_t *planes_src(const struct planes *p, size_t i, size_t k)
+{
+    return p->src +
+           ((int64_t)i * p->outer_from[0] + (int64_t)k * p->outer_from[1]) * (int64_t)p->elem;
+}
+
+static inline uint8_t *planes_dst(const struct planes *p, size_t i, size_t k)
+{
+    return p->dst + ((int64_t)i * p->outer_to[0] + (int64_t)k * p->outer_to[1]) * (int64_t)p->elem;
+}
+
+/* Fills what the boxes cover with zeros. */
+void boxes_clear(const struct box *boxes, int count, uint32_t elem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

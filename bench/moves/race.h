@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several contenders at one job, each sample beside one of memcpy. The first contender is the one
+ * the race is about: there are as many rounds as it needs, and who is hopelessly slower drops out.
+ */
+#ifndef BENCH_RACE_H
+#define BENCH_RACE_H
+
+#include "figure.h"
+#include "memory.h"
+#include "peer.h"
+
+enum { RACE_CONTENDERS = 1 + PEER_MAX, RACE_ROUNDS = 1001 };
+
+/* From this many bytes on the caches are evicted before every sample. */
+#define RACE_COLD ((size_t)64 << 20)
+
+enum outcome { RACE_CANNOT, RACE_TIMED, RACE_DIFFERS, RACE_FAILED };
+
+struct contender {
+    const struct peer *peer;
+    bool masked; /* `mask` is set before each sample */
+    uint32_t mask;
+    bool sits_out; /* does not take part */
+    /* results */
+    enum outcome outcome;
+    struct figure ratio; /* times of memcpy; count 0: it was much slower once, and dropped out */
+    double ns;           /* of the fastest sample */
+    int64_t differs_at;  /* first wrong byte, from the destination's first */
+    uint8_t values[2];   /* found and expected there */
+    /* private */
+    void *state;
+    size_t repeat;
+    double once;
+    bool out;
+    double *samples;
+};
+
+struct race {
+    struct memory *memory;
+    struct job *job;
+    struct contender at[RACE_CONTENDERS];
+    int count;
+    int rounds_min, rounds_max;
+    double budget; /* nanoseconds; min and max go before it */
+    bool spoil;
+    /* results */
+    double memcpy_ns; /* median */
+    int interrupted;  /* samples that other processes took part of */
+    /* private */
+    double end;
+};
+
+void race_run(struct race *r);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one cell came out at: a case at one element size and one size of the destination. */
+#ifndef BENCH_RESULT_H
+#define BENCH_RESULT_H
+
+#include "race.h"
+
+struct result {
+    const struct bench_case *kind;
+    int number; /* of the case */
+    uint32_t elem, kib;
+    size_t moved_bytes;
+    uint64_t seed;
+    double memcpy_ns;
+    int interrupted; /* samples that other processes took part of */
+    double ours_ns;
+    struct figure ours; /* times of memcpy; count 0: not measured */
+    enum outcome outcome;
+    enum outcome peer_outcome[PEER_MAX];
+    struct figure peer[PEER_MAX];
+};
+
+struct result_list {
+    struct result *at;
+    int count;
+    const struct bench_case *kinds;
+    struct peer_list peers;
+};
+
+/* The fastest peer's number, -1 where none can. */
+int result_best(const struct result_list *list, const struct result *r);
+
+/* Null where it was not measured. */
+const struct result *result_find(const struct result_list *list, int number, uint32_t elem,
+                                 uint32_t kib);
+
+bool result_listed(const struct result *r);
+
+/* "transpose, odd, 2-byte, 384 KiB" */
+enum { RESULT_NAME = 96 };
+const char *result_name(const struct result *r, char name[RESULT_NAME]);
+
+/* "384 KiB", "8 MiB" */
+const char *result_size(uint32_t kib, char name[RESULT_NAME]);
+
+#endif

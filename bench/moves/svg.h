@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plot of the listed cases: a panel for each size, ours against the best peer. */
+#ifndef BENCH_SVG_H
+#define BENCH_SVG_H
+
+#include "options.h"
+#include "result.h"
+
+/* 0, or -1 after saying why the file was not written. */
+int svg_write(const struct result_list *list, const struct options *o, const char *path);
+
+#endif

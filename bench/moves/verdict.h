@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The goals, each with "holds" or "missed" and the figures. */
+#ifndef BENCH_VERDICT_H
+#define BENCH_VERDICT_H
+
+#include "calls.h"
+#include "levels.h"
+#include "result.h"
+
+/* calls, levels: null where not measured. */
+void verdict_print(const struct result_list *list, const struct calls *calls,
+                   const struct levels *levels);
+
+#endif
