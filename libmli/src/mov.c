@@ -38,7 +38,7 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
         return status;
     transfer_plan(&transfer, src, dst, &plan);
     if (plan.bytes <= pool_sync_limit() || !run_on_channel(&plan, &status))
-        exec_run(&plan);
+        exec_run(&plan, plan.bytes);
     if (status != MLI_STATUS_OK)
         return refuse(status, "dst", ": a DMA channel failed while it was written");
     transfer_set_layout(&transfer.geometry, src->el_type, dst);

@@ -78,7 +78,7 @@ static mli_status permute(const mli_tensor *in, const mli_permute_cfg *cfg, mli_
         return status;
 
     transfer_plan(&transfer, in, out, &plan);
-    exec_run(&plan);
+    exec_run(&plan, plan.bytes);
     quant_apply(&transfer.quant, out);
     return MLI_STATUS_OK;
 }

@@ -7,7 +7,10 @@
 #include "../plan.h"
 #include "mli_engine.h"
 
-enum { RUN = MLI_MAX_RANK };
+enum {
+    RUN = MLI_MAX_RANK,
+    SHARED = 256, /* bytes that a piece of a transpose reads one after the other */
+};
 
 static size_t at_most(size_t value, size_t limit)
 {
@@ -20,24 +23,48 @@ static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
 }
 
 /*
+ * A box whose source goes on along another loop than the innermost, such as a transpose's, reads a
+ * line for every run. A piece of it takes some iterations of that loop, too, so that it uses up the
+ * lines it reads. Which loop that is; none: the number of loops.
+ */
+static size_t find_shared(const struct mli_copy_box *box, const struct mli_channel_caps *caps)
+{
+    size_t i = 0;
+
+    if (!box->src || caps->loops < 2 || box->run >= SHARED)
+        return box->loops;
+    while (i < box->loops && box->loop[i].src_step != box->run)
+        i++;
+    return i;
+}
+
+/*
  * From the inside out: a loop is taken whole as long as it is legal and all within it was taken
- * whole; the first that is not is taken in part, and those around it one iteration at a time.
+ * whole; the first that is not is taken in part, and those around it one iteration at a time, but
+ * for the shared one.
  */
 static void choose_takes(struct mli_legaliser *l)
 {
     const struct mli_channel_caps *caps = &l->caps;
     const struct mli_copy_box *box = &l->box;
+    const size_t shared = find_shared(box, caps);
     size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
+    size_t share = 1; /* of caps->bytes_max, what the loops within the shared one may take */
     uint32_t loops = caps->loops;
     bool whole = bytes == box->run;
 
+    if (shared < box->loops && whole)
+        share = at_most(box->loop[shared].count, SHARED / box->run);
     l->take[RUN] = bytes;
     for (size_t i = box->loops; i-- > 0;) {
         size_t count = at_most(box->loop[i].count, caps->count_max);
 
-        if (caps->bytes_max)
-            count = at_most(count, caps->bytes_max / bytes);
-        if (!whole || loops == 0 || count < 2 || !step_fits(&box->loop[i], caps->step_max))
+        if (i == shared)
+            share = 1;
+        if (caps->bytes_max && count > caps->bytes_max / share / bytes)
+            count = caps->bytes_max / share / bytes;
+        if (!(whole || i == shared) || loops == 0 || count < 2 ||
+            !step_fits(&box->loop[i], caps->step_max))
             count = 1;
         whole = whole && count == box->loop[i].count;
         l->take[i] = count;

@@ -3,6 +3,7 @@
 
 #include "../error.h"
 #include "../exec/exec.h"
+#include "bands.h"
 #include "clock.h"
 
 /* What is moved between two looks at whether it shall stop. */
@@ -16,22 +17,21 @@ static MLI_THREAD_LOCAL struct {
 } waiting;
 
 /* In pieces, so that it can be stopped and watched. */
-static void move_pieces(struct mli_work *work, struct mli_work_end *end)
+static void move_bands(struct mli_work *work, struct mli_work_end *end)
 {
-    const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK, .bytes_max = CHUNK};
-    struct mli_legaliser legaliser;
-    struct mli_descriptor piece;
+    struct bands bands;
+    struct band band;
 
-    mli_legalise_init(&legaliser, work->plan, &caps);
-    while (mli_legalise_next(&legaliser, &piece)) {
+    bands_init(&bands, work->plan, CHUNK);
+    while (bands_next(&bands, &band)) {
         if (mli_work_cancelled(work)) {
             end->status = MLI_STATUS_CANCELLED;
-            end->descriptor = piece.index;
-            end->row = piece.row;
+            end->descriptor = band.descriptor;
+            end->row = band.row;
             return;
         }
-        exec_box(&piece.box, work->plan->bytes);
-        end->bytes += piece.bytes;
+        exec_run(&band.plan, work->plan->bytes);
+        end->bytes += band.plan.bytes;
         mli_work_progress(work, (size_t)end->bytes);
     }
 }
@@ -44,9 +44,9 @@ static void move(struct mli_work *work)
     if (mli_work_cancelled(work)) {
         end.status = MLI_STATUS_CANCELLED;
     } else if (work->plan->bytes > CHUNK) {
-        move_pieces(work, &end);
+        move_bands(work, &end);
     } else {
-        exec_run(work->plan);
+        exec_run(work->plan, work->plan->bytes);
         end.bytes = work->plan->bytes;
     }
     end.busy_ns = clock_ns() - begin;

@@ -52,22 +52,6 @@ static bool shall_stream(const struct leaf_table *leaf, size_t bytes)
     return leaf->stream && bytes >= level_stream_min();
 }
 
-void exec_box(const struct mli_copy_box *box, size_t whole)
-{
-    const struct leaf_table *leaf = level_leaf();
-    struct mli_fill_slab slab = {.dst = box->dst, .run = box->run, .loops = box->loops};
-    struct walk walk;
-
-    if (box->src) {
-        walk_init(&walk, box);
-        run_walk(leaf, &walk, shall_stream(leaf, whole));
-        return;
-    }
-    for (size_t i = 0; i < box->loops; i++)
-        slab.loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
-    fill(leaf, &slab);
-}
-
 /* Takes the slab into the rows of the walk. */
 static bool take_border(struct walk *walk, const struct mli_copy_box *box,
                         const struct mli_fill_slab *slab)
@@ -86,19 +70,18 @@ static bool take_border(struct walk *walk, const struct mli_copy_box *box,
     return false;
 }
 
-void exec_run(const struct mli_plan *plan)
+void exec_run(const struct mli_plan *plan, size_t whole)
 {
     const struct leaf_table *leaf = level_leaf();
     struct walk walk;
 
+    walk.kind = WALK_NOTHING;
     if (plan->box.run > 0)
         walk_init(&walk, &plan->box);
-    else
-        walk.kind = WALK_NOTHING;
     for (size_t i = 0; i < plan->slabs; i++) {
         if (!take_border(&walk, &plan->box, &plan->slab[i]))
             fill(leaf, &plan->slab[i]);
     }
     if (walk.kind != WALK_NOTHING)
-        run_walk(leaf, &walk, shall_stream(leaf, plan->bytes));
+        run_walk(leaf, &walk, shall_stream(leaf, whole));
 }

@@ -5,12 +5,10 @@
 
 #include "../plan.h"
 
-void exec_run(const struct mli_plan *plan);
-
 /**
- * One box of it, or a piece of one. src null: zeros are written. `whole` is the bytes of all that
- * the piece is part of: what is large goes past the caches.
+ * `whole` is the bytes of the transfer that the plan is all or a part of: what is large goes past
+ * the caches.
  */
-void exec_box(const struct mli_copy_box *box, size_t whole);
+void exec_run(const struct mli_plan *plan, size_t whole);
 
 #endif /* MLI_EXEC_H */
