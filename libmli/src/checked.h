@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* 64-bit arithmetic that tells when it overflows. Each returns true where the result is right. */
+/*
+ * 64-bit arithmetic that tells when it overflows, which is rare. Each returns true where the result
+ * is right.
+ */
 #ifndef MLI_CHECKED_H
 #define MLI_CHECKED_H
 
@@ -8,12 +11,12 @@
 
 static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
-    return !__builtin_add_overflow(a, b, sum);
+    return !__builtin_expect(__builtin_add_overflow(a, b, sum), false);
 }
 
 static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *product)
 {
-    return !__builtin_mul_overflow(a, b, product);
+    return !__builtin_expect(__builtin_mul_overflow(a, b, product), false);
 }
 
 /* *sum += a * b */

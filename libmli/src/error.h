@@ -30,17 +30,20 @@
 #define MLI_THREAD_LOCAL _Thread_local
 #endif
 
+/* What is refused is rare: compilers keep it out of the way of what is not. */
+#define ERROR_COLD __attribute__((cold))
+
 /* The value is `status` itself: readers and analysers see at the call that it is not OK. */
 #if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
 #define refuse(status, subject, format, ...)                                                       \
     ((void)(subject), (void)(format), (void)sizeof((const int64_t[]){0, ##__VA_ARGS__}),           \
      error_note(status), (status))
-void error_note(mli_status status);
+ERROR_COLD void error_note(mli_status status);
 #else
 #define refuse(status, subject, format, ...)                                                       \
     (error_explain(status, subject, format, (const int64_t[]){0, ##__VA_ARGS__} + 1), (status))
-void error_explain(mli_status status, const char *subject, const char *format,
-                   const int64_t *numbers);
+ERROR_COLD void error_explain(mli_status status, const char *subject, const char *format,
+                              const int64_t *numbers);
 #endif
 
 #endif /* MLI_ERROR_H */

@@ -22,34 +22,96 @@ static uint64_t sample_at(uint64_t coordinate, uint64_t offset, uint64_t step)
     return coordinate <= offset ? 0 : ceil_div(coordinate - offset, step);
 }
 
-/* Pad, crop and subsample along source dimension d. */
-static mli_status axis_window(struct axis *axis, const mli_tensor *src, const mli_mov_cfg_t *cfg,
-                              uint32_t d)
+/* The source or the destination, taken up dimension after dimension from the innermost outwards. */
+struct side {
+    uint64_t packed;          /* stride of the next dimension, unless one is given */
+    uint64_t first, elements; /* before the first that is touched, and from it to the last */
+    bool strides_fit, fits;   /* 64 bits hold the strides, and what is touched */
+};
+
+/* What a dimension adds: from coordinate `first` on, the last of them `span` further on. */
+static inline void side_reach(struct side *side, uint64_t first, uint64_t span, uint64_t stride)
+{
+    if ((first > 0 && !checked_mul_add(first, stride, &side->first)) ||
+        !checked_mul_add(span, stride, &side->elements))
+        side->fits = false;
+}
+
+/* What is touched in bytes; false where 64 bits do not hold it. */
+static inline bool side_extent(const struct side *side, uint32_t elem, struct extent *extent)
+{
+    uint64_t end;
+
+    extent->begin = side->first * elem; /* the end is beyond it */
+    return side->fits && checked_add(side->first, side->elements, &end) &&
+           checked_mul(end, elem, &extent->end);
+}
+
+/* A window with padding or subsampling. Apart, so that the others are quick. */
+static __attribute__((noinline)) void sample_window(struct geometry *g, struct axis *axis,
+                                                    uint64_t pre, uint64_t shape, uint64_t offset)
+{
+    axis->count = ceil_div(axis->count, axis->step);
+    axis->lo = at_most(sample_at(pre, offset, axis->step), axis->count);
+    axis->hi = at_most(sample_at(pre + shape, offset, axis->step), axis->count);
+    axis->first = offset + axis->lo * axis->step - pre;
+    if (axis->hi - axis->lo < axis->count)
+        g->pads = true;
+    if (axis->lo == axis->hi)
+        g->reads = false;
+}
+
+/* Pad, crop and subsample along source dimension d; false where cfg is out of range. */
+static inline bool window(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                          uint32_t d, struct side *source)
 {
     const uint64_t pre = cfg->padding_pre[d], shape = src->shape[d];
     const uint64_t padded = pre + shape + cfg->padding_post[d];
-    const uint64_t offset = cfg->offset[d], step = cfg->sub_sample_step[d];
-    uint64_t size = cfg->size[d];
+    const uint64_t offset = cfg->offset[d], size = cfg->size[d], step = cfg->sub_sample_step[d];
+    struct axis *axis = &g->axis[d];
 
-    if (offset >= padded)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d,
-                      offset, padded);
-    if (size > padded - offset)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                      ".size[%]: % given, at most % fit behind offset % of %", d, size,
-                      padded - offset, offset, padded);
-    if (step == 0)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                      ".sub_sample_step[%]: 0 given, 1 or more needed", d);
-    if (size == 0)
-        size = padded - offset;
-
+    if (offset >= padded || size > padded - offset)
+        return false;
     axis->step = step;
-    axis->count = ceil_div(size, step);
-    axis->lo = at_most(sample_at(pre, offset, step), axis->count);
-    axis->hi = at_most(sample_at(pre + shape, offset, step), axis->count);
-    axis->first = offset + axis->lo * step - pre;
-    return MLI_STATUS_OK;
+    axis->count = size ? size : padded - offset;
+    axis->lo = 0;
+    axis->hi = axis->count;
+    axis->first = offset;
+    if (step != 1 || padded != shape) {
+        if (step == 0)
+            return false;
+        sample_window(g, axis, pre, shape, offset);
+    }
+    g->samples *= axis->count;
+    axis->src_stride = next_stride(&source->packed, src->shape[d], src->mem_stride[d]);
+    if (axis->src_stride == 0)
+        source->strides_fit = false;
+    /* Means nothing where nothing is read. */
+    side_reach(source, axis->first, (axis->hi - 1 - axis->lo) * step, axis->src_stride);
+    return true;
+}
+
+/*
+ * Which window is out of range, and why: one of them is. Refusals are rare, so the quick way finds
+ * out only whether; the first in the order of the documentation is looked for here.
+ */
+ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_cfg_t *cfg)
+{
+    for (uint32_t d = 0;; d++) {
+        const uint64_t padded =
+            (uint64_t)cfg->padding_pre[d] + src->shape[d] + cfg->padding_post[d];
+
+        if (cfg->offset[d] >= padded)
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d,
+                          cfg->offset[d], padded);
+        if (cfg->size[d] > padded - cfg->offset[d])
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                          ".size[%]: % given, at most % fit behind offset % of %", d, cfg->size[d],
+                          padded - cfg->offset[d], cfg->offset[d], padded);
+        if (cfg->sub_sample_step[d] == 0)
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                          ".sub_sample_step[%]: 0 given, 1 or more needed", d);
+    }
 }
 
 static mli_status check_permutation(const uint8_t *perm, uint32_t rank)
@@ -82,74 +144,80 @@ static mli_status check_dst_strides(const mli_mov_cfg_t *cfg, const mli_tensor *
     return MLI_STATUS_OK;
 }
 
-/* Permute and place: shape and strides of the destination. */
-static mli_status place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+/* What of the permutation and of the destination's strides and shape cannot be: something is so. */
+ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mov_cfg_t *cfg,
+                                          const mli_tensor *dst)
 {
+    mli_status status = check_permutation(cfg->perm_dim, g->rank);
+    uint32_t shape[MLI_MAX_RANK];
     int32_t given[MLI_MAX_RANK];
     uint64_t stride[MLI_MAX_RANK];
+    uint32_t i;
 
-    g->cfg_strides = false;
-    for (uint32_t i = 0; i < g->rank; i++) {
-        struct axis *axis = &g->axis[cfg->perm_dim[i]];
-        const uint64_t shape = axis->count + cfg->dst_offset[i];
+    if (status == MLI_STATUS_OK)
+        status = check_dst_strides(cfg, dst, g->rank);
+    if (status != MLI_STATUS_OK)
+        return status;
+    for (i = 0; i < g->rank; i++) {
+        const uint64_t count = g->axis[cfg->perm_dim[i]].count + cfg->dst_offset[i];
 
-        if (shape > UINT32_MAX)
+        if (count > UINT32_MAX)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "cfg",
                           ".dst_offset[%]: % given, dst.shape[%] would be %, 32 bits hold %", i,
-                          cfg->dst_offset[i], i, shape, UINT32_MAX);
-        g->dst_shape[i] = (uint32_t)shape;
-        g->cfg_strides = g->cfg_strides || cfg->dst_mem_stride[i];
+                          cfg->dst_offset[i], i, count, UINT32_MAX);
+        shape[i] = (uint32_t)count;
         given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
-        axis->dst_dim = i;
-        axis->dst_offset = cfg->dst_offset[i];
     }
-    if (!strides_of(g->rank, g->dst_shape, given, stride))
+    if (!strides_of(g->rank, shape, given, stride))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".mem_stride: packed strides overflow");
-    for (uint32_t i = 0; i < g->rank; i++) {
-        if (stride[i] > INT32_MAX)
-            return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
-                          ".mem_stride[%]: % needed, 31 bits hold %", i, stride[i], INT32_MAX);
-        g->dst_stride[i] = (int32_t)stride[i];
-        g->axis[cfg->perm_dim[i]].dst_stride = stride[i];
-    }
-    return MLI_STATUS_OK;
+    for (i = 0; stride[i] <= INT32_MAX;)
+        i++;
+    return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".mem_stride[%]: % needed, 31 bits hold %",
+                  i, stride[i], INT32_MAX);
 }
 
-/* Bytes from the first to the last element of a box. */
-static bool extent_of(struct extent *extent, uint32_t elem, uint64_t first, uint64_t last)
+/* Permute and place into destination dimension i; false where something cannot be. */
+static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
+                         uint32_t rank, uint32_t i, struct side *target, uint32_t *placed)
 {
-    return checked_mul(first, elem, &extent->begin) && checked_add(last, 1, &last) &&
-           checked_mul(last, elem, &extent->end);
+    const uint32_t d = cfg->perm_dim[i], offset = cfg->dst_offset[i];
+    const int32_t cfg_stride = cfg->dst_mem_stride[i], own_stride = dst->mem_stride[i];
+    uint64_t shape, stride;
+    struct axis *axis;
+
+    if (d >= rank || *placed >> d & 1 || (cfg_stride | own_stride) < 0)
+        return false;
+    *placed |= 1u << d;
+    axis = &g->axis[d];
+    shape = axis->count + offset;
+    if (cfg_stride)
+        g->cfg_strides = true;
+    stride = next_stride(&target->packed, (uint32_t)shape, cfg_stride ? cfg_stride : own_stride);
+    if (shape > UINT32_MAX || stride - 1 >= INT32_MAX)
+        return false;
+    if (stride < target->elements && axis->count > 1)
+        g->nested = false;
+    side_reach(target, offset, axis->count - 1, stride);
+    axis->dst_stride = stride;
+    axis->dst_offset = offset;
+    axis->dst_dim = i;
+    g->dst_shape[i] = (uint32_t)shape;
+    g->dst_stride[i] = (int32_t)stride;
+    g->order[i] = d;
+    return true;
 }
 
-static mli_status extents(struct geometry *g)
+/* Strides that are not nested may stand in any order. */
+static void sort_order(struct geometry *g)
 {
-    uint64_t read_first = 0, read_last = 0, first = 0, last = 0;
-    bool read_fits = true, written_fits = true;
+    for (uint32_t i = 1; i < g->rank; i++) {
+        const uint32_t d = g->order[i];
+        uint32_t at = i;
 
-    g->reads = true;
-    for (uint32_t d = 0; d < g->rank; d++) {
-        const struct axis *a = &g->axis[d];
-
-        if (a->lo == a->hi) {
-            g->reads = false;
-        } else {
-            read_fits = read_fits && checked_mul_add(a->first, a->src_stride, &read_first);
-            read_fits = read_fits && checked_mul_add(a->first + (a->hi - 1 - a->lo) * a->step,
-                                                     a->src_stride, &read_last);
-        }
-        written_fits = written_fits && checked_mul_add(a->dst_offset, a->dst_stride, &first);
-        written_fits =
-            written_fits && checked_mul_add(a->dst_offset + a->count - 1, a->dst_stride, &last);
+        for (; at > 0 && g->axis[g->order[at - 1]].dst_stride < g->axis[d].dst_stride; at--)
+            g->order[at] = g->order[at - 1];
+        g->order[at] = d;
     }
-    g->read = (struct extent){0, 0};
-    if (g->reads && !(read_fits && extent_of(&g->read, g->elem, read_first, read_last)))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name,
-                      ".mem_stride: the last element's address overflows");
-    if (!(written_fits && extent_of(&g->written, g->elem, first, last)))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
-                      ".mem_stride: the last element's address overflows");
-    return MLI_STATUS_OK;
 }
 
 /* The written elements as a lattice: coordinate ranges and strides in bytes. */
@@ -167,6 +235,8 @@ mli_status geometry_check_written(const struct geometry *g)
     if (g->written.end > UINT32_MAX)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
                       ".data.capacity: % B needed, 32 bits hold %", g->written.end, UINT32_MAX);
+    if (g->nested)
+        return MLI_STATUS_OK;
     written_lattice(g, &lattice);
     if (!lattice_meets_itself(&lattice))
         return MLI_STATUS_OK;
@@ -180,53 +250,60 @@ mli_status geometry_check_written(const struct geometry *g)
 mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          const mli_tensor *dst)
 {
-    uint64_t src_stride[MLI_MAX_RANK];
-    mli_status status;
+    struct side source = {.packed = 1, .elements = 1, .strides_fit = true, .fits = true};
+    struct side target = source;
+    const uint32_t rank = src->rank;
+    uint32_t placed = 0;
 
-    g->rank = src->rank;
-    g->elem = element_bytes(src->el_type);
-    for (uint32_t d = 0; d < g->rank; d++) {
-        status = axis_window(&g->axis[d], src, cfg, d);
-        if (status != MLI_STATUS_OK)
-            return status;
+    g->rank = rank;
+    g->elem = known_element_bytes(src->el_type);
+    g->samples = 1;
+    g->reads = g->nested = true;
+    g->pads = g->cfg_strides = false;
+    /* Unrolled: with constant indices most addresses are constant too. */
+    _Pragma("GCC unroll 4") for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
+    {
+        if (d < rank && !window(g, src, cfg, d, &source))
+            return refuse_window(src, cfg);
     }
-    status = check_permutation(cfg->perm_dim, g->rank);
-    if (status == MLI_STATUS_OK)
-        status = check_dst_strides(cfg, dst, g->rank);
-    if (status == MLI_STATUS_OK)
-        status = place(g, cfg, dst);
-    if (status != MLI_STATUS_OK)
-        return status;
-
-    if (!strides_of(g->rank, src->shape, src->mem_stride, src_stride))
+    _Pragma("GCC unroll 4") for (uint32_t i = MLI_MAX_RANK; i-- > 0;)
+    {
+        if (i < rank && !place(g, cfg, dst, rank, i, &target, &placed))
+            return refuse_place(g, cfg, dst);
+    }
+    if (!source.strides_fit)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name, ".shape: packed strides overflow");
-    for (uint32_t d = 0; d < g->rank; d++)
-        g->axis[d].src_stride = src_stride[d];
-    return extents(g);
+    if (!g->reads)
+        g->read = (struct extent){0, 0};
+    else if (!side_extent(&source, g->elem, &g->read))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name,
+                      ".mem_stride: the last element's address overflows");
+    if (!side_extent(&target, g->elem, &g->written))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
+                      ".mem_stride: the last element's address overflows");
+    if (!g->nested)
+        sort_order(g);
+    return MLI_STATUS_OK;
 }
 
-/* Do bytes that are read and bytes that are written coincide anywhere? */
-static bool read_meets_written(const struct geometry *g, const uint8_t *src, const uint8_t *dst)
+/* Do bytes that are read and bytes that are written coincide? They lie between one another. */
+static __attribute__((noinline)) bool read_meets_written(const struct geometry *g, int64_t distance)
 {
-    const uint64_t src_begin = (uintptr_t)src + g->read.begin;
-    const uint64_t dst_begin = (uintptr_t)dst + g->written.begin;
     struct lattice lattice;
 
-    if (!g->reads || (uintptr_t)src + g->read.end <= dst_begin ||
-        (uintptr_t)dst + g->written.end <= src_begin)
-        return false;
     written_lattice(g, &lattice);
     for (uint32_t d = 0; d < g->rank; d++) {
         const struct axis *a = &g->axis[d];
 
         lattice_add(&lattice, a->src_stride * a->step * g->elem, -(int64_t)(a->hi - a->lo - 1), 0);
     }
-    return lattice_reaches(&lattice, (int64_t)(src_begin - dst_begin), g->elem);
+    return lattice_reaches(&lattice, distance, g->elem);
 }
 
 mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src,
                                  const mli_tensor *dst)
 {
+    const uint64_t from = (uintptr_t)tensor_bytes(src), to = (uintptr_t)tensor_bytes(dst);
     mli_status status;
 
     if (g->read.end > src->data.capacity)
@@ -235,10 +312,14 @@ mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src
     if (g->written.end > dst->data.capacity)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".data.capacity: % B given, % B needed",
                       dst->data.capacity, g->written.end);
-    status = geometry_check_written(g);
-    if (status != MLI_STATUS_OK)
-        return status;
-    if (read_meets_written(g, tensor_bytes(src), tensor_bytes(dst)))
+    if (!g->nested) {
+        status = geometry_check_written(g);
+        if (status != MLI_STATUS_OK)
+            return status;
+    }
+    if (g->reads && from + g->read.end > to + g->written.begin &&
+        to + g->written.end > from + g->read.begin &&
+        read_meets_written(g, (int64_t)(from + g->read.begin - to - g->written.begin)))
         return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, g->dst_name,
                       ".data.mem: bytes to be written are bytes to be read");
     return MLI_STATUS_OK;

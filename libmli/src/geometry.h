@@ -21,7 +21,7 @@ struct axis {
     uint64_t first;      /* source coordinate of sample lo; meaningless where lo == hi */
     uint64_t src_stride; /* in elements */
     uint64_t dst_stride; /* in elements */
-    uint64_t dst_offset; /* destination coordinate of sample 0 */
+    uint32_t dst_offset; /* destination coordinate of sample 0 */
     uint32_t dst_dim;    /* the destination dimension it becomes */
 };
 
@@ -35,9 +35,14 @@ struct geometry {
         *dst_name; /* in messages: "src", "dst" of a move, "in", "out" of a kernel */
     uint32_t rank;
     uint32_t elem;                    /* bytes of an element */
+    uint64_t samples;                 /* written in all */
     bool reads;                       /* false: every sample is padding */
+    bool pads;                        /* some samples are padding */
     bool cfg_strides;                 /* cfg has set strides of the destination */
+    bool nested;                      /* each stride of the destination reaches over all that the
+                                         dimensions inside it span, so that no elements overlap */
     struct axis axis[MLI_MAX_RANK];   /* by source dimension */
+    uint32_t order[MLI_MAX_RANK];     /* source dimensions by falling stride of the destination */
     uint32_t dst_shape[MLI_MAX_RANK]; /* by destination dimension */
     int32_t dst_stride[MLI_MAX_RANK]; /* by destination dimension, none is 0 */
     struct extent read, written;

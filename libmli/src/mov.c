@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_mov_*: the synchronous move, and a handle's life. */
-#include "bytes.h"
 #include "dma/pool.h"
 #include "dma/run.h"
 #include "error.h"
@@ -138,7 +137,7 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
     if (status != MLI_STATUS_OK)
         return status;
     transfer_plan(&transfer, src, dst, &plan);
-    copy_bytes(h->plan, &plan, plan_size(&plan));
+    plan_copy_bytes(h->plan, &plan);
     h->prepared = h->generation;
     run_forget(slot);
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
@@ -159,14 +158,6 @@ mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), in
     return MLI_STATUS_OK;
 }
 
-/* The handle's plan, which is kept there as bytes. */
-static void load_plan(struct mli_plan *plan, const mli_mov_handle_t *h)
-{
-    copy_bytes(plan, h->plan, offsetof(struct mli_plan, slab));
-    copy_bytes(plan->slab, (const uint8_t *)h->plan + offsetof(struct mli_plan, slab),
-               plan->slabs * sizeof(plan->slab[0]));
-}
-
 mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          mli_tensor *dst)
 {
@@ -182,7 +173,7 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
         return status;
     if (h->prepared != h->generation)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": nothing was prepared");
-    load_plan(&plan, h);
+    plan_copy_bytes(&plan, h->plan);
     run_start(&claim, &plan);
     return MLI_STATUS_OK;
 }
@@ -269,7 +260,7 @@ mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *out)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "status", ": null given");
     if (h->prepared == h->generation) {
         told.stage = MLI_MOV_PREPARED;
-        load_plan(&plan, h);
+        plan_copy_bytes(&plan, h->plan);
         told.bytes_total = plan.bytes;
     }
     (void)run_poll(&claim, slot);

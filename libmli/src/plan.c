@@ -3,122 +3,120 @@
 
 #include "geometry.h"
 
-/* Samples [begin, end) of each source dimension. */
-struct region {
-    uint64_t begin[MLI_MAX_RANK], end[MLI_MAX_RANK];
+/* Samples [begin, end) along a dimension, and the bytes from one to the next. */
+struct range {
+    uint64_t begin, end;
+    size_t step;
 };
 
-/* Inserts a loop so that destination steps fall; one iteration is no loop. */
-static void box_add_loop(struct mli_copy_box *box, struct mli_copy_loop loop)
+/*
+ * Adds a loop inside those that are there: to the innermost one, where both step as one loop would.
+ * One iteration is no loop. Returns how many loops there are.
+ */
+static inline size_t add_loop(struct mli_copy_loop *loop, size_t loops, size_t count,
+                              size_t src_step, size_t dst_step)
 {
-    size_t at = box->loops;
-
-    if (loop.count == 1)
-        return;
-    for (; at > 0 && box->loop[at - 1].dst_step < loop.dst_step; at--)
-        box->loop[at] = box->loop[at - 1];
-    box->loop[at] = loop;
-    box->loops++;
+    if (count == 1)
+        return loops;
+    if (loops > 0 && loop[loops - 1].dst_step == count * dst_step &&
+        loop[loops - 1].src_step == count * src_step)
+        count *= loop[--loops].count;
+    loop[loops] = (struct mli_copy_loop){count, src_step, dst_step};
+    return loops + 1;
 }
 
-/* Merges neighbours that step as one loop would, then the innermost loop into the run. */
-static void box_merge(struct mli_copy_box *box)
+/* A loop over neighbours becomes part of the run. Returns how many loops are left. */
+static inline size_t merge_run(const struct mli_copy_loop *loop, size_t loops, size_t *run)
 {
-    size_t kept = 0;
-
-    for (size_t i = 1; i < box->loops; i++) {
-        struct mli_copy_loop *outer = &box->loop[kept];
-        const struct mli_copy_loop *inner = &box->loop[i];
-
-        if (outer->dst_step == inner->count * inner->dst_step &&
-            outer->src_step == inner->count * inner->src_step)
-            *outer = (struct mli_copy_loop){outer->count * inner->count, inner->src_step,
-                                            inner->dst_step};
-        else
-            box->loop[++kept] = *inner;
-    }
-    box->loops = box->loops ? kept + 1 : 0;
-    if (box->loops && box->loop[kept].dst_step == box->run &&
-        box->loop[kept].src_step == box->run) {
-        box->run *= box->loop[kept].count;
-        box->loops = kept;
-    }
+    if (loops == 0 || loop[loops - 1].dst_step != *run || loop[loops - 1].src_step != *run)
+        return loops;
+    *run *= loop[loops - 1].count;
+    return loops - 1;
 }
 
-static void build_box(struct mli_copy_box *box, const struct geometry *g, const uint8_t *src,
-                      uint8_t *dst)
+static inline void build_box(struct mli_copy_box *box, const struct geometry *g, const uint8_t *src,
+                             uint8_t *dst)
 {
-    box->src = src;
+    const size_t elem = g->elem;
+    size_t loops = 0;
+
+    dst += g->written.begin;
+    for (uint32_t i = 0; i < g->rank; i++) {
+        const struct axis *a = &g->axis[g->order[i]];
+        const size_t dst_step = a->dst_stride * elem;
+
+        dst += a->lo * dst_step;
+        loops = add_loop(box->loop, loops, a->hi - a->lo, a->step * a->src_stride * elem, dst_step);
+    }
+    box->src = src + g->read.begin;
     box->dst = dst;
-    box->loops = 0;
-    box->run = g->reads ? g->elem : 0;
-    if (!g->reads)
-        return;
-    for (uint32_t d = 0; d < g->rank; d++) {
-        const struct axis *a = &g->axis[d];
-
-        box->src += a->first * a->src_stride * g->elem;
-        box->dst += (a->dst_offset + a->lo) * a->dst_stride * g->elem;
-        box_add_loop(box, (struct mli_copy_loop){a->hi - a->lo, a->step * a->src_stride * g->elem,
-                                                 a->dst_stride * g->elem});
-    }
-    box_merge(box);
+    box->run = elem;
+    box->loops = merge_run(box->loop, loops, &box->run);
 }
 
 /* A slab is a box that reads nothing: with equal steps on both sides it merges the same way. */
-static void add_slab(struct mli_plan *plan, const struct geometry *g, const struct region *region,
+static void add_slab(struct mli_plan *plan, const struct geometry *g, const struct range *range,
                      uint8_t *dst)
 {
     struct mli_fill_slab *slab = &plan->slab[plan->slabs++];
-    struct mli_copy_box box;
+    struct mli_copy_loop loop[MLI_MAX_RANK];
+    size_t loops = 0;
 
-    box.run = g->elem;
-    box.loops = 0;
-    slab->dst = dst;
-    for (uint32_t d = 0; d < g->rank; d++) {
-        const struct axis *a = &g->axis[d];
-        const size_t step = a->dst_stride * g->elem;
-
-        slab->dst += (a->dst_offset + region->begin[d]) * step;
-        box_add_loop(&box, (struct mli_copy_loop){region->end[d] - region->begin[d], step, step});
+    for (uint32_t i = 0; i < g->rank; i++) {
+        dst += range[i].begin * range[i].step;
+        loops = add_loop(loop, loops, range[i].end - range[i].begin, range[i].step, range[i].step);
     }
-    box_merge(&box);
-    slab->run = box.run;
-    slab->loops = box.loops;
-    for (size_t i = 0; i < box.loops; i++)
-        slab->loop[i] = (struct mli_fill_loop){box.loop[i].count, box.loop[i].dst_step};
+    slab->dst = dst;
+    slab->run = g->elem;
+    slab->loops = merge_run(loop, loops, &slab->run);
+    for (size_t i = 0; i < slab->loops; i++)
+        slab->loop[i] = (struct mli_fill_loop){loop[i].count, loop[i].dst_step};
+}
+
+/* The last slab once more, so many bytes further on. */
+static void add_same_slab(struct mli_plan *plan, size_t distance)
+{
+    const struct mli_fill_slab *last = &plan->slab[plan->slabs - 1];
+    struct mli_fill_slab *slab = &plan->slab[plan->slabs++];
+
+    slab->dst = last->dst + distance;
+    slab->run = last->run;
+    slab->loops = last->loops;
+    for (size_t i = 0; i < last->loops; i++)
+        slab->loop[i] = last->loop[i];
 }
 
 /*
- * Cuts the padding off, one destination dimension after the other from the outermost on, so that
- * the first slabs are the long ones: what is left after both ends of a dimension are cut is
+ * Cuts the padding off, one dimension after the other from the outermost of the destination on, so
+ * that the first slabs are the long ones: what is left after both ends of a dimension are cut is
  * narrower for all that follow. What is left in the end is the copy box.
  */
 static void build_slabs(struct mli_plan *plan, const struct geometry *g, uint8_t *dst)
 {
-    const struct axis *by_dst[MLI_MAX_RANK];
-    struct region rest;
+    struct range rest[MLI_MAX_RANK];
 
-    for (uint32_t d = 0; d < g->rank; d++) {
-        by_dst[g->axis[d].dst_dim] = &g->axis[d];
-        rest.begin[d] = 0;
-        rest.end[d] = g->axis[d].count;
+    dst += g->written.begin;
+    for (uint32_t i = 0; i < g->rank; i++) {
+        const struct axis *a = &g->axis[g->order[i]];
+
+        rest[i] = (struct range){0, a->count, a->dst_stride * g->elem};
     }
     for (uint32_t i = 0; i < g->rank; i++) {
-        const struct axis *a = by_dst[i];
-        const uint32_t d = (uint32_t)(a - g->axis);
+        const struct axis *a = &g->axis[g->order[i]];
 
         if (a->lo > 0) {
-            rest.end[d] = a->lo;
-            add_slab(plan, g, &rest, dst);
+            rest[i].end = a->lo;
+            add_slab(plan, g, rest, dst);
         }
-        if (a->hi < a->count) {
-            rest.begin[d] = a->hi;
-            rest.end[d] = a->count;
-            add_slab(plan, g, &rest, dst);
+        if (a->lo > 0 && a->lo == a->count - a->hi) {
+            add_same_slab(plan, a->hi * rest[i].step);
+        } else if (a->hi < a->count) {
+            rest[i].begin = a->hi;
+            rest[i].end = a->count;
+            add_slab(plan, g, rest, dst);
         }
-        rest.begin[d] = a->lo;
-        rest.end[d] = a->hi;
+        rest[i].begin = a->lo;
+        rest[i].end = a->hi;
         if (a->lo == a->hi)
             return;
     }
@@ -126,10 +124,12 @@ static void build_slabs(struct mli_plan *plan, const struct geometry *g, uint8_t
 
 void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst)
 {
+    plan->bytes = g->samples * g->elem;
+    if (g->reads)
+        build_box(&plan->box, g, src, dst);
+    else
+        plan->box = (struct mli_copy_box){.src = src, .dst = dst};
     plan->slabs = 0;
-    plan->bytes = g->elem;
-    for (uint32_t d = 0; d < g->rank; d++)
-        plan->bytes *= g->axis[d].count;
-    build_box(&plan->box, g, src, dst);
-    build_slabs(plan, g, dst);
+    if (g->pads)
+        build_slabs(plan, g, dst);
 }

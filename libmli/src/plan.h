@@ -16,16 +16,22 @@ struct geometry;
 /** Plans the move that `g` describes from the tensor data at `src` to that at `dst`. */
 void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst);
 
-/** Bytes of the plan that are in use: what a copy of it needs to copy. */
-static inline size_t plan_size(const struct mli_plan *plan)
+/** Copies what is in use; either may be a plan that is kept as bytes. */
+static inline void plan_copy_bytes(void *to, const void *from)
 {
-    return offsetof(struct mli_plan, slab) + plan->slabs * sizeof(plan->slab[0]);
+    const size_t head = offsetof(struct mli_plan, slab);
+    size_t slabs;
+
+    copy_bytes(to, from, head);
+    copy_bytes(&slabs, (const uint8_t *)from + offsetof(struct mli_plan, slabs), sizeof(slabs));
+    if (slabs > 0)
+        copy_bytes((uint8_t *)to + head, (const uint8_t *)from + head,
+                   slabs * sizeof(struct mli_fill_slab));
 }
 
-/** Copies what is in use. */
 static inline void plan_copy(struct mli_plan *to, const struct mli_plan *from)
 {
-    copy_bytes(to, from, plan_size(from));
+    plan_copy_bytes(to, from);
 }
 
 /** A slab as a box without a source. */
@@ -51,6 +57,16 @@ static inline uint64_t box_rows(const struct mli_copy_box *box)
 
     for (size_t i = 0; i < box->loops; i++)
         rows *= box->loop[i].count;
+    return rows;
+}
+
+/** Runs in a slab. */
+static inline uint64_t slab_rows(const struct mli_fill_slab *slab)
+{
+    uint64_t rows = 1;
+
+    for (size_t i = 0; i < slab->loops; i++)
+        rows *= slab->loop[i].count;
     return rows;
 }
 

@@ -5,7 +5,6 @@
 
 #include "checked.h"
 #include "error.h"
-#include "tensor.h"
 
 /* One parameter array, whatever its element type. */
 struct array {
@@ -118,9 +117,9 @@ static mli_status check_sharing(const struct geometry *g, int32_t d, const mli_t
     return MLI_STATUS_OK;
 }
 
-static mli_status plan_per_axis(struct quant_move *move, const struct geometry *g,
-                                const mli_tensor *src, const mli_mov_cfg_t *cfg,
-                                const mli_tensor *dst)
+mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g,
+                               const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                               const mli_tensor *dst)
 {
     const mli_element_params *to = &dst->el_params;
     struct array own[ARRAYS], theirs[ARRAYS];
@@ -164,21 +163,10 @@ static mli_status plan_per_axis(struct quant_move *move, const struct geometry *
     return status;
 }
 
-mli_status quant_plan(struct quant_move *move, const struct geometry *g, const mli_tensor *src,
-                      const mli_mov_cfg_t *cfg, const mli_tensor *dst)
-{
-    move->params = src->el_params;
-    move->fill = false;
-    return tensor_is_per_axis(src) ? plan_per_axis(move, g, src, cfg, dst) : MLI_STATUS_OK;
-}
-
-void quant_apply(const struct quant_move *move, mli_tensor *dst)
+void quant_fill(const struct quant_move *move)
 {
     const struct axis *axis = &move->axis;
 
-    dst->el_params = move->params;
-    if (!move->fill)
-        return;
     for (uint64_t k = 0; k < axis->count; k++) {
         const bool real = k >= axis->lo && k < axis->hi;
         const uint64_t from = axis->first + (k - axis->lo) * axis->step;

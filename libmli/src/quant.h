@@ -11,6 +11,7 @@
 
 #include "geometry.h"
 #include "mli_types.h"
+#include "tensor.h"
 
 /* What is to be done with the parameters; copies of all it needs, so that src may be dst. */
 struct quant_move {
@@ -27,11 +28,28 @@ mli_status quant_check_dim(const mli_tensor *tensor, const char *who);
 /** Checks the source's arrays: there, and long enough for `entries`. */
 mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who);
 
+/** What the two functions below do for per-axis parameters. */
+mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g,
+                               const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                               const mli_tensor *dst);
+void quant_fill(const struct quant_move *move);
+
 /** Decides; touches nothing. MLI_STATUS_OK or MLI_STATUS_SPEC_PARAM_MISMATCH. */
-mli_status quant_plan(struct quant_move *move, const struct geometry *g, const mli_tensor *src,
-                      const mli_mov_cfg_t *cfg, const mli_tensor *dst);
+static inline mli_status quant_plan(struct quant_move *move, const struct geometry *g,
+                                    const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                    const mli_tensor *dst)
+{
+    move->params = src->el_params;
+    move->fill = false;
+    return tensor_is_per_axis(src) ? quant_plan_per_axis(move, g, src, cfg, dst) : MLI_STATUS_OK;
+}
 
 /** Fills the arrays and sets dst->el_params. */
-void quant_apply(const struct quant_move *move, mli_tensor *dst);
+static inline void quant_apply(const struct quant_move *move, mli_tensor *dst)
+{
+    dst->el_params = move->params;
+    if (move->fill)
+        quant_fill(move);
+}
 
 #endif /* MLI_QUANT_H */

@@ -3,21 +3,16 @@
 
 #include <stddef.h>
 
-#include "checked.h"
-#include "error.h"
-
 uint32_t element_bytes(mli_element_type type)
 {
     switch (type) {
     case MLI_EL_FX_8:
     case MLI_EL_SA_8:
-        return 1;
     case MLI_EL_FX_16:
     case MLI_EL_FP_16:
-        return 2;
     case MLI_EL_SA_32:
     case MLI_EL_FP_32:
-        return 4;
+        return known_element_bytes(type);
     default:
         return 0;
     }
@@ -45,23 +40,14 @@ mli_status tensor_check(const mli_tensor *tensor, const char *who)
     return MLI_STATUS_OK;
 }
 
-mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
-{
-    if (!tensor_bytes(tensor))
-        return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given, a buffer needed");
-    return MLI_STATUS_OK;
-}
-
 bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride)
 {
     uint64_t packed = 1;
-    bool fits = true; /* packed is right */
 
     for (uint32_t d = rank; d-- > 0;) {
-        if (!given[d] && !fits)
+        stride[d] = next_stride(&packed, shape[d], given[d]);
+        if (stride[d] == 0)
             return false;
-        stride[d] = given[d] ? (uint64_t)given[d] : packed;
-        fits = fits && checked_mul(packed, shape[d], &packed);
     }
     return true;
 }

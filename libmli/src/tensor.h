@@ -6,23 +6,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "checked.h"
+#include "error.h"
 #include "mli_types.h"
 
 /** Bytes of an element, 0 for an unsupported or unknown type. */
 uint32_t element_bytes(mli_element_type type);
 
+/** The same of a type that tensor_check() has passed. */
+static inline uint32_t known_element_bytes(mli_element_type type)
+{
+    return ((uint32_t)type & 0xff) / 8; /* the low byte is the element's size in bits */
+}
+
 /** Checks pointer, rank, element type, shape and strides of a tensor called `who` in messages. */
 mli_status tensor_check(const mli_tensor *tensor, const char *who);
-
-/** Checks that there is memory at all (any union member: they share the address). */
-mli_status tensor_check_data(const mli_tensor *tensor, const char *who);
 
 /** Strides of `rank` dimensions in elements, packed where `given` is 0. False on overflow. */
 bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride);
 
+/**
+ * One step of it, from the innermost dimension outwards. *packed begins with 1. The stride is 0
+ * where a packed one is needed that 64 bits cannot hold.
+ */
+static inline uint64_t next_stride(uint64_t *packed, uint32_t shape, int32_t given)
+{
+    const uint64_t stride = given ? (uint64_t)given : *packed;
+
+    if (!checked_mul(*packed, shape, packed))
+        *packed = 0; /* and so it stays */
+    return stride;
+}
+
 static inline uint8_t *tensor_bytes(const mli_tensor *tensor)
 {
     return (uint8_t *)tensor->data.mem.pi8;
+}
+
+/** Checks that there is memory at all (any union member: they share the address). */
+static inline mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
+{
+    if (!tensor_bytes(tensor))
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given, a buffer needed");
+    return MLI_STATUS_OK;
 }
 
 /** True where the tensor has one set of quantisation parameters per index of `sa.dim`. */

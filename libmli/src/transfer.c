@@ -3,7 +3,6 @@
 
 #include "error.h"
 #include "profile.h"
-#include "tensor.h"
 
 static mli_status check_arguments(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                   const mli_tensor *dst)
@@ -22,8 +21,8 @@ static mli_status check_arguments(const mli_tensor *src, const mli_mov_cfg_t *cf
     return status;
 }
 
-mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *src,
-                                 const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+static inline mli_status check_memory(struct transfer *transfer, const mli_tensor *src,
+                                      const mli_mov_cfg_t *cfg, const mli_tensor *dst)
 {
     mli_status status = geometry_check_memory(&transfer->geometry, src, dst);
 
@@ -32,6 +31,12 @@ mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *sr
     if (status == MLI_STATUS_OK && profile_active.strict)
         status = profile_check_alignment(&transfer->geometry, src, dst);
     return status;
+}
+
+mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *src,
+                                 const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+{
+    return check_memory(transfer, src, cfg, dst);
 }
 
 mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
@@ -44,22 +49,6 @@ mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
     if (status == MLI_STATUS_OK)
         status = geometry_init(&transfer->geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)
-        status = transfer_check_memory(transfer, src, cfg, dst);
+        status = check_memory(transfer, src, cfg, dst);
     return status;
-}
-
-void transfer_plan(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst,
-                   struct mli_plan *plan)
-{
-    plan_build(plan, &transfer->geometry, tensor_bytes(src), tensor_bytes(dst));
-}
-
-void transfer_set_layout(const struct geometry *geometry, mli_element_type type, mli_tensor *dst)
-{
-    dst->rank = geometry->rank;
-    dst->el_type = type;
-    for (uint32_t i = 0; i < geometry->rank; i++) {
-        dst->shape[i] = geometry->dst_shape[i];
-        dst->mem_stride[i] = geometry->dst_stride[i];
-    }
 }

@@ -10,6 +10,7 @@
 #include "mli_mov_api.h"
 #include "plan.h"
 #include "quant.h"
+#include "tensor.h"
 
 struct transfer {
     struct geometry geometry;
@@ -25,10 +26,28 @@ mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *sr
                                  const mli_mov_cfg_t *cfg, const mli_tensor *dst);
 
 /** Plans what was checked. */
-void transfer_plan(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst,
-                   struct mli_plan *plan);
+static inline void transfer_plan(const struct transfer *transfer, const mli_tensor *src,
+                                 const mli_tensor *dst, struct mli_plan *plan)
+{
+    plan_build(plan, &transfer->geometry, tensor_bytes(src), tensor_bytes(dst));
+}
 
 /** Sets rank, shape, strides and element type of the destination. */
-void transfer_set_layout(const struct geometry *geometry, mli_element_type type, mli_tensor *dst);
+static inline void transfer_set_layout(const struct geometry *geometry, mli_element_type type,
+                                       mli_tensor *dst)
+{
+    const uint32_t rank = geometry->rank;
+
+    dst->rank = rank;
+    dst->el_type = type;
+    /* Unrolled, or compilers make two calls of memcpy of it. */
+    _Pragma("GCC unroll 4") for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
+    {
+        if (i < rank) {
+            dst->shape[i] = geometry->dst_shape[i];
+            dst->mem_stride[i] = geometry->dst_stride[i];
+        }
+    }
+}
 
 #endif /* MLI_TRANSFER_H */

@@ -36,13 +36,10 @@ void channel_reset(uint32_t number)
 
 static uint64_t count_rows(const struct mli_plan *plan)
 {
-    uint64_t rows = 0;
+    uint64_t rows = plan->box.run > 0 ? box_rows(&plan->box) : 0;
 
-    for (uint32_t i = 0; i <= plan->slabs; i++) {
-        const struct mli_copy_box box = plan_box(plan, i);
-
-        rows += box.run > 0 ? box_rows(&box) : 0;
-    }
+    for (size_t i = 0; i < plan->slabs; i++)
+        rows += slab_rows(&plan->slab[i]);
     return rows;
 }
 

@@ -16,8 +16,9 @@ static _Atomic uint32_t channels;
 
 static const struct mli_engine *_Atomic behind = &ENGINE_DEFAULT;
 static size_t tiny = SIZE_MAX; /* SIZE_MAX: as the channels say */
-static _Atomic size_t sync_limit = SIZE_MAX;
 static struct mli_channel_caps caps[MLI_MOV_MAX_CHANNELS];
+
+_Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
 _Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
 
@@ -173,7 +174,7 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
         atomic_store(&behind, engine);
         tiny = engine_tiny;
         told = caps_of(0);
-        atomic_store(&sync_limit, told.flags & MLI_CHANNEL_CPU ? SIZE_MAX : told.tiny);
+        atomic_store(&pool_sync_limit_word, told.flags & MLI_CHANNEL_CPU ? SIZE_MAX : told.tiny);
     }
     end_change(0);
 }
@@ -181,11 +182,6 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
 const struct mli_engine *pool_engine(void)
 {
     return atomic_load_explicit(&behind, memory_order_relaxed);
-}
-
-size_t pool_sync_limit(void)
-{
-    return atomic_load_explicit(&sync_limit, memory_order_relaxed);
 }
 
 bool pool_has(uint32_t channel)

@@ -37,11 +37,17 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
 /** The engine behind the pool. */
 const struct mli_engine *pool_engine(void);
 
+/* The pool's own; what follows reads it without a call. */
+extern _Atomic size_t pool_sync_limit_word;
+
 /**
  * Synchronous moves of more bytes than this are for a channel: SIZE_MAX where it is the processor
  * that moves in the end, whoever asks.
  */
-size_t pool_sync_limit(void);
+static inline size_t pool_sync_limit(void)
+{
+    return atomic_load_explicit(&pool_sync_limit_word, memory_order_relaxed);
+}
 
 /** Is the channel in the pool? */
 bool pool_has(uint32_t channel);

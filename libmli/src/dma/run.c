@@ -158,7 +158,9 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
     }
-    if (atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
+    /* Where one is left, it is this one, and nobody else counts any more. */
+    if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
         complete(slot);
 }
 
@@ -170,7 +172,10 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
 
     for (uint32_t i = first; i < first + parts; i++)
         channel_begin(i, first, part_done);
-    atomic_fetch_add(&slot->starts, 1);
+    /* Nobody else starts the slot now: there is no need of one step. */
+    atomic_store_explicit(&slot->starts,
+                          atomic_load_explicit(&slot->starts, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
