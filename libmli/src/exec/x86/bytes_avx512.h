@@ -46,6 +46,11 @@ BYTES_INLINE void store_32(uint8_t *at, __m256i v)
     _mm256_storeu_si256((void *)at, v);
 }
 
+BYTES_INLINE __m128i load_16(const uint8_t *at)
+{
+    return _mm_loadu_si128((const void *)at);
+}
+
 BYTES_INLINE __m128i load_16_of(__mmask16 mask, const uint8_t *at)
 {
     return _mm_maskz_loadu_epi8(mask, (const void *)at);
@@ -58,14 +63,16 @@ BYTES_INLINE void store_16(uint8_t *at, __m128i v)
 
 /* How far ahead of a store its line is fetched: a store that has to wait holds up those behind it.
  */
-#ifndef AHEAD
-#define AHEAD 512
-#endif
+enum { AHEAD = 512 };
+
+BYTES_INLINE void fetch_to_read(const uint8_t *at)
+{
+    __builtin_prefetch(at, 0, 3);
+}
 
 BYTES_INLINE void fetch_to_write(const uint8_t *at)
 {
-    if (AHEAD)
-        __builtin_prefetch(at, 1, 3);
+    __builtin_prefetch(at, 1, 3);
 }
 
 /* The lowest `count` bits, up to 64. */

@@ -21,15 +21,24 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    MERGED_MAX = 8,  /* rows, of which each has a load of its own */
-    WINDOWS_MAX = 4, /* loads of 64 bytes, one after the other, that a group is permuted from */
-    GROUPS_MIN = 8,  /* that are worth the making of permutations */
+    FAR = 64, /* rows, whose neighbours are in other lines */
+
+    MERGED_MAX = 8,   /* rows, of which each has a load of its own */
+    WINDOWS_MAX = 4,  /* loads of 64 bytes, one after the other, that a group is permuted from */
+    GROUPS_AHEAD = 8, /* whose source is fetched ahead */
+    GROUPS_MIN = 8,   /* that are worth the making of permutations */
 };
 
 struct packed {
-    const struct leaf_nest *nest;
-    size_t before, run, width;
-    size_t rows; /* of a group */
+    uint8_t *dst, *end; /* of all of it, or of the stretch at hand */
+    const uint8_t *src;
+    struct leaf_loop outer;
+    size_t before, run, width, step;               /* of a row */
+    size_t rows;                                   /* of a group */
+    size_t groups, stretch;                        /* groups and bytes until a gap may come */
+    bool gaps;                                     /* between rows of the source */
+    bool all;                                      /* no gap comes */
+    size_t bytes, stride, last_bytes, last_stride; /* between groups, and before the last one */
 
     /* Where the source is read in windows: bytes of theirs that are, the window's place of each
        byte of a group, and which of the group's bytes are in which window. */
@@ -61,6 +70,16 @@ BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t s
     return v;
 }
 
+/* One row of no more than a part of a register. */
+BYTES_INLINE __m512i load_piece(const struct packed *p, const uint8_t *from, size_t piece)
+{
+    const __mmask64 row = low_bits(p->run) << p->before;
+
+    from -= p->before;
+    return piece == 16 ? _mm512_castsi128_si512(load_16_of((__mmask16)row, from))
+                       : _mm512_castsi256_si512(load_32_of((__mmask32)row, from));
+}
+
 BYTES_INLINE __m512i permute(const struct packed *p, const uint8_t *from, size_t windows)
 {
     __m512i v = _mm512_maskz_permutexvar_epi8(p->to[0], p->place, load_64_of(p->from[0], from));
@@ -76,53 +95,106 @@ BYTES_INLINE __m512i permute(const struct packed *p, const uint8_t *from, size_t
     return v;
 }
 
+/* Lines of the source that a group will be read from; `from` is where it begins. */
+BYTES_INLINE void fetch_group(const struct packed *p, const uint8_t *from, size_t step, size_t rows,
+                              size_t windows)
+{
+    for (size_t i = 0; i < windows; i++)
+        fetch_to_read(from + i * REGISTER);
+    if (windows == 0) {
+        for (size_t i = 0; i < rows; i++)
+            fetch_to_read(from + i * step);
+        if (rows == 1)
+            fetch_to_read(from + p->run - 1);
+    }
+}
+
 /*
- * The last group of a stretch of packed rows ends with its last row, and may begin in the group
- * before it. Merged where there are no windows.
+ * `piece` bytes of a register are stored. The last group of a stretch of packed rows ends with its
+ * last row, and may begin in the group before it. Merged where there are no windows.
  */
-BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t windows)
+BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t windows,
+                              size_t piece)
 {
     const struct packed p = *packed; /* which the destination is not, for all the compiler knows */
-    const struct leaf_nest nest = *p.nest;
-    const size_t step = nest.inner.src_step, count = nest.inner.count, bytes = rows * p.width;
-    const size_t groups = (count + rows - 1) / rows, last = (count - 1) % rows + 1;
-    const __mmask64 group = low_bits(bytes);
-    const bool all = nest_is_packed(&nest, p.width);
+    const size_t step = p.step, stride = p.stride, last_stride = p.last_stride;
+    const size_t bytes = p.bytes, last_bytes = p.last_bytes;
+    const __mmask64 group = low_bits(rows * p.width);
+    uint8_t *end = p.end;
 
-    for (size_t o = 0; o < nest.outer.count; o++) {
-        uint8_t *to = nest.dst + o * nest.outer.dst_step;
-        const uint8_t *from = nest.src + o * nest.outer.src_step;
-        uint8_t *const end =
-            (all ? nest.dst + (nest.outer.count - 1) * nest.outer.dst_step : to) + count * p.width;
+    for (size_t o = 0; o < p.outer.count; o++) {
+        uint8_t *to = p.dst + o * p.outer.dst_step;
+        const uint8_t *from = p.src + o * p.outer.src_step, *next = from + p.outer.src_step;
+        const uint8_t *ahead = p.groups > GROUPS_AHEAD ? from + GROUPS_AHEAD * stride : next;
+        size_t left_ahead = p.groups > GROUPS_AHEAD ? p.groups - GROUPS_AHEAD : p.groups;
 
-        for (size_t left = groups;;) {
-            const __m512i v = windows ? permute(&p, from, windows) : merge(&p, from, step, rows);
+        if (!p.all)
+            end = to + p.stretch;
+        for (size_t left = p.groups;;) {
+            const __m512i v = windows      ? permute(&p, from, windows)
+                              : piece < 64 ? load_piece(&p, from, piece)
+                                           : merge(&p, from, step, rows);
 
+            if (p.gaps)
+                fetch_group(&p, ahead, step, rows, windows);
+            ahead += stride;
+            if (--left_ahead == 0) {
+                ahead = next;
+                left_ahead = p.groups;
+            }
             fetch_to_write(to + AHEAD);
-            if ((size_t)(end - to) >= REGISTER)
-                store_64(to, v);
-            else
+            if ((size_t)(end - to) < piece)
                 store_64_of(to, group, v);
+            else if (piece == 16)
+                store_16(to, _mm512_castsi512_si128(v));
+            else if (piece == 32)
+                store_32(to, _mm512_castsi512_si256(v));
+            else
+                store_64(to, v);
             if (--left == 0)
                 break;
-            to += left > 1 ? bytes : last * p.width;
-            from += left > 1 ? rows * step : last * step;
+            to += left > 1 ? bytes : last_bytes;
+            from += left > 1 ? stride : last_stride;
         }
     }
 }
 
-/* Chooses how many rows and windows move the most bytes in the least loads and stores. */
-static void choose(struct packed *p)
+/* Where the groups are, once it is known how many rows each has. */
+static void lay_out(struct packed *p, const struct leaf_nest *nest)
 {
-    const struct leaf_loop *inner = &p->nest->inner;
-    const size_t step = inner->src_step;
+    const size_t count = nest->inner.count, last = (count - 1) % p->rows + 1;
+
+    p->dst = nest->dst;
+    p->gaps = p->step != p->run;
+    p->src = nest->src;
+    p->outer = nest->outer;
+    p->groups = (count + p->rows - 1) / p->rows;
+    p->stretch = count * p->width;
+    p->all = nest_is_packed(nest, p->width);
+    p->end = nest->dst + (nest->outer.count - 1) * nest->outer.dst_step + p->stretch;
+    p->bytes = p->rows * p->width;
+    p->last_bytes = last * p->width;
+    p->stride = p->rows * p->step;
+    p->last_stride = last * p->step;
+    if (p->groups == 1 && p->all) { /* then the outer loop is one of groups */
+        p->groups = nest->outer.count;
+        p->last_bytes = p->bytes;
+        p->stride = p->last_stride = nest->outer.src_step;
+        p->outer = (struct leaf_loop){1, 0, 0};
+    }
+}
+
+/* Chooses how many rows and windows move the most bytes in the least loads and stores. */
+static void choose(struct packed *p, const struct leaf_nest *nest)
+{
+    const size_t step = p->step;
     size_t most = REGISTER / p->width;
 
-    if (most > inner->count)
-        most = inner->count;
+    if (most > nest->inner.count)
+        most = nest->inner.count;
     p->rows = most < MERGED_MAX ? most : MERGED_MAX;
     p->windows = 0;
-    if (step == 0 || step >= REGISTER || nest_rows(p->nest) < GROUPS_MIN * most)
+    if (step == 0 || step >= REGISTER || nest_rows(nest) < GROUPS_MIN * most)
         return;
     for (size_t windows = 1, cost = p->rows + 1; windows <= WINDOWS_MAX; windows++) {
         size_t rows;
@@ -152,7 +224,7 @@ static void make_windows(struct packed *p)
     for (size_t i = 0; i < REGISTER; i++)
         iota[i] = (uint8_t)i;
     for (size_t row = 0; row < p->rows; row++) {
-        const size_t to = row * p->width + p->before, from = row * p->nest->inner.src_step;
+        const size_t to = row * p->width + p->before, from = row * p->step;
         const size_t window = from / REGISTER, shift = from % REGISTER;
 
         place = _mm512_mask_add_epi8(place, run << to, load_64(iota),
@@ -176,31 +248,39 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row)
 
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border)
 {
-    struct packed p = {.nest = nest,
-                       .before = border->before,
+    struct packed p = {.before = border->before,
                        .run = border->run,
-                       .width = border->before + border->run + border->after};
+                       .width = border->before + border->run + border->after,
+                       .step = nest->inner.count > 1 ? nest->inner.src_step : 0};
+    size_t piece = 64;
 
-    choose(&p);
+    choose(&p, nest);
     if (p.windows > 0)
         make_windows(&p);
-    switch (p.windows * 16 + (p.windows ? 0 : p.rows)) {
-#define CASE(windows, rows, count)                                                                 \
-    case (windows)*16 + (rows):                                                                    \
-        move_groups(&p, count, windows);                                                           \
+    else if (p.width <= 32 && p.step >= FAR) {
+        p.rows = 1;
+        piece = p.width <= 16 ? 16 : 32;
+    }
+    lay_out(&p, nest);
+    switch (p.windows * 16 + (p.windows ? 0 : p.rows) + (64 - piece) * 16) {
+#define CASE(windows, rows, count, piece)                                                          \
+    case (windows)*16 + (rows) + (64 - (piece)) * 16:                                              \
+        move_groups(&p, count, windows, piece);                                                    \
         break;
-        CASE(0, 1, 1)
-        CASE(0, 2, 2)
-        CASE(0, 3, 3)
-        CASE(0, 4, 4)
-        CASE(0, 5, 5)
-        CASE(0, 6, 6)
-        CASE(0, 7, 7)
-        CASE(0, 8, 8)
-        CASE(1, 0, p.rows)
-        CASE(2, 0, p.rows)
-        CASE(3, 0, p.rows)
-        CASE(4, 0, p.rows)
+        CASE(0, 1, 1, 16)
+        CASE(0, 1, 1, 32)
+        CASE(0, 1, 1, 64)
+        CASE(0, 2, 2, 64)
+        CASE(0, 3, 3, 64)
+        CASE(0, 4, 4, 64)
+        CASE(0, 5, 5, 64)
+        CASE(0, 6, 6, 64)
+        CASE(0, 7, 7, 64)
+        CASE(0, 8, 8, 64)
+        CASE(1, 0, p.rows, 64)
+        CASE(2, 0, p.rows, 64)
+        CASE(3, 0, p.rows, 64)
+        CASE(4, 0, p.rows, 64)
 #undef CASE
     }
 }

@@ -21,7 +21,12 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 #include "bytes_avx512.h"
 
-enum { REGISTER = 64, CALL_MIN = 1024 };
+enum {
+    REGISTER = 64,
+    CALL_MIN = 16 * 1024,
+    PIECE_MIN = 16,
+    FAR = 192, /* short rows, which are quicker one by one */
+};
 
 /* The loop that there is, where there is one only, as the inner one. */
 static struct leaf_nest with_inner(const struct leaf_nest *nest)
@@ -50,25 +55,36 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, const u
         fetch_to_write(next + i);
         store_64(to + i, load_64(from + i));
     }
+    fetch_to_write(next + last_at);
     fetch_to_write(next + run - 1);
     store_64(to + run - REGISTER, load_64(from + run - REGISTER));
 }
+
+/* Rows in two pieces that overlap. */
+#define ROWS_IN_PIECES(type, LOAD, STORE)                                                          \
+    {                                                                                              \
+        const size_t tail_at = run - sizeof(type);                                                 \
+                                                                                                   \
+        NEST_FOR_ROWS(nest, to, from, {                                                            \
+            const type head = LOAD(from), tail = LOAD(from + tail_at);                             \
+                                                                                                   \
+            fetch_to_write(to + next);                                                             \
+            fetch_to_write(to + next + run - 1);                                                   \
+            STORE(to, head);                                                                       \
+            STORE(to + tail_at, tail);                                                             \
+        })                                                                                         \
+    }
 
 static void rows_apart(const struct leaf_nest *nest, size_t run)
 {
     const size_t next = next_row(nest, run);
 
-    if (run <= 32 || run >= CALL_MIN)
+    if (run < PIECE_MIN || run >= CALL_MIN)
         rows_c(nest, run);
+    else if (run < 32)
+        ROWS_IN_PIECES(__m128i, load_16, store_16)
     else if (run <= REGISTER)
-        NEST_FOR_ROWS(nest, to, from, {
-            const __m256i head = load_32(from), tail = load_32(from + run - 32);
-
-            fetch_to_write(to + next);
-            fetch_to_write(to + next + run - 1);
-            store_32(to, head);
-            store_32(to + run - 32, tail);
-        })
+        ROWS_IN_PIECES(__m256i, load_32, store_32)
     else if (run <= 128)
         NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 2); })
     else if (run <= 192)
@@ -83,7 +99,7 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
     const struct leaf_nest rows = with_inner(nest);
 
-    if (packed_avx512_can(&rows, run))
+    if (packed_avx512_can(&rows, run) && (run > 32 || rows.inner.src_step < FAR))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
     else
         rows_apart(&rows, run);
@@ -153,7 +169,8 @@ BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct lea
         const uint8_t *from = at - border->before;
 
         for (size_t i = 0; i < registers; i++)
-            fetch_to_write(to + next + (i + 1 < registers ? i * REGISTER : width - 1));
+            fetch_to_write(to + next + i * REGISTER);
+        fetch_to_write(to + next + width - 1);
         store_64(to, load_64_of(first, from));
         if (registers > 2)
             store_64(to + REGISTER, load_64_of(second, from + REGISTER));

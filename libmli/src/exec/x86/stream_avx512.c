@@ -18,7 +18,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 enum {
     LINE = 64,
     PAGE = 4096,
-    LANES = 4,       /* pages that are written at a time */
+    LANES = 1,       /* pages that are written at a time */
     CALL_MIN = 2048, /* zeros that memset is quicker with */
 };
 
