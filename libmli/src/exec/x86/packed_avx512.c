@@ -21,8 +21,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    FAR = 64, /* rows, whose neighbours are in other lines */
-
+    FAR = 64,         /* rows, of which a merged register would touch lines that nobody needs */
     MERGED_MAX = 8,   /* rows, of which each has a load of its own */
     WINDOWS_MAX = 4,  /* loads of 64 bytes, one after the other, that a group is permuted from */
     GROUPS_AHEAD = 8, /* whose source is fetched ahead */
@@ -51,6 +50,7 @@ struct packed {
 BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t step, size_t rows)
 {
     const size_t width = p->width;
+    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* of the rows' registers */
     const __mmask64 row = low_bits(p->run) << p->before;
     __m512i v;
 
@@ -58,7 +58,7 @@ BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t s
     v = load_64_of(row, from);
 #define MERGE(i)                                                                                   \
     if (rows > (i))                                                                                \
-        v = _mm512_mask_loadu_epi8(v, row << (i)*width, from + (i) * (step - width));
+        v = _mm512_mask_loadu_epi8(v, row << (i)*width, from + (i)*apart);
     MERGE(1)
     MERGE(2)
     MERGE(3)
@@ -131,9 +131,9 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
         if (!p.all)
             end = to + p.stretch;
         for (size_t left = p.groups;;) {
-            const __m512i v = windows      ? permute(&p, from, windows)
-                              : piece < 64 ? load_piece(&p, from, piece)
-                                           : merge(&p, from, step, rows);
+            const __m512i v = windows            ? permute(&p, from, windows)
+                              : piece < REGISTER ? load_piece(&p, from, piece)
+                                                 : merge(&p, from, step, rows);
 
             if (p.gaps)
                 fetch_group(&p, ahead, step, rows, windows);
@@ -159,13 +159,55 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
     }
 }
 
+static void move_permuted(const struct packed *p)
+{
+    switch (p->windows) {
+#define CASE(windows)                                                                              \
+    case windows:                                                                                  \
+        move_groups(p, p->rows, windows, REGISTER);                                                \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+#undef CASE
+    }
+}
+
+static void move_merged(const struct packed *p)
+{
+    switch (p->rows) {
+#define CASE(rows)                                                                                 \
+    case rows:                                                                                     \
+        move_groups(p, rows, 0, REGISTER);                                                         \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+        CASE(8)
+#undef CASE
+    }
+}
+
+static void move_pieces(const struct packed *p)
+{
+    if (p->width <= 16)
+        move_groups(p, 1, 0, 16);
+    else
+        move_groups(p, 1, 0, 32);
+}
+
 /* Where the groups are, once it is known how many rows each has. */
 static void lay_out(struct packed *p, const struct leaf_nest *nest)
 {
     const size_t count = nest->inner.count, last = (count - 1) % p->rows + 1;
 
-    p->dst = nest->dst;
     p->gaps = p->step != p->run;
+    p->dst = nest->dst;
     p->src = nest->src;
     p->outer = nest->outer;
     p->groups = (count + p->rows - 1) / p->rows;
@@ -252,36 +294,19 @@ void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *borde
                        .run = border->run,
                        .width = border->before + border->run + border->after,
                        .step = nest->inner.count > 1 ? nest->inner.src_step : 0};
-    size_t piece = 64;
 
     choose(&p, nest);
-    if (p.windows > 0)
+    if (p.windows > 0) {
         make_windows(&p);
-    else if (p.width <= 32 && p.step >= FAR) {
+        lay_out(&p, nest);
+        move_permuted(&p);
+    } else if (p.width <= 32 && p.step >= FAR) {
         p.rows = 1;
-        piece = p.width <= 16 ? 16 : 32;
-    }
-    lay_out(&p, nest);
-    switch (p.windows * 16 + (p.windows ? 0 : p.rows) + (64 - piece) * 16) {
-#define CASE(windows, rows, count, piece)                                                          \
-    case (windows)*16 + (rows) + (64 - (piece)) * 16:                                              \
-        move_groups(&p, count, windows, piece);                                                    \
-        break;
-        CASE(0, 1, 1, 16)
-        CASE(0, 1, 1, 32)
-        CASE(0, 1, 1, 64)
-        CASE(0, 2, 2, 64)
-        CASE(0, 3, 3, 64)
-        CASE(0, 4, 4, 64)
-        CASE(0, 5, 5, 64)
-        CASE(0, 6, 6, 64)
-        CASE(0, 7, 7, 64)
-        CASE(0, 8, 8, 64)
-        CASE(1, 0, p.rows, 64)
-        CASE(2, 0, p.rows, 64)
-        CASE(3, 0, p.rows, 64)
-        CASE(4, 0, p.rows, 64)
-#undef CASE
+        lay_out(&p, nest);
+        move_pieces(&p);
+    } else {
+        lay_out(&p, nest);
+        move_merged(&p);
     }
 }
 

@@ -23,9 +23,11 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    CALL_MIN = 16 * 1024,
-    PIECE_MIN = 16,
-    FAR = 192, /* short rows, which are quicker one by one */
+    PIECE_MIN = 16,       /* bytes of a row, from which on lines are worth fetching */
+    CALL_MIN = 16 * 1024, /* bytes of a row that are memcpy's */
+    FAR = 192,            /* rows, whose neighbours are in lines that nobody needs */
+    SMALL_BYTES = 4096,   /* with these all is in the first-level cache, or soon done */
+    SMALL_ROWS = 32,
 };
 
 /* The loop that there is, where there is one only, as the inner one. */
@@ -42,6 +44,14 @@ static size_t next_row(const struct leaf_nest *nest, size_t row)
     const size_t step = nest->inner.count > 1 ? nest->inner.dst_step : row;
 
     return (AHEAD / step + 1) * step;
+}
+
+/* So little that the making of groups costs more than it saves? */
+static bool is_small(const struct leaf_nest *nest, size_t row)
+{
+    const size_t rows = nest_rows(nest);
+
+    return rows * row <= SMALL_BYTES && (row >= 16 || rows <= SMALL_ROWS);
 }
 
 /* Of `registers` registers, or of as many as it takes where that is 0. `next` is where the row will
@@ -99,7 +109,9 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
     const struct leaf_nest rows = with_inner(nest);
 
-    if (packed_avx512_can(&rows, run) && (run > 32 || rows.inner.src_step < FAR))
+    if (run <= REGISTER && is_small(nest, run))
+        rows_c(nest, run);
+    else if (packed_avx512_can(&rows, run) && (run > 32 || rows.inner.src_step < FAR))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
     else
         rows_apart(&rows, run);
@@ -224,10 +236,10 @@ void bordered_avx512(const struct leaf_nest *nest, const struct leaf_border *bor
     const size_t width = border->before + border->run + border->after;
     const struct leaf_nest rows = with_inner(nest);
 
-    if (packed_avx512_can(&rows, width))
-        packed_avx512(&rows, border);
-    else if (width == 1)
+    if (width == 1)
         bordered_c(&rows, border);
+    else if (packed_avx512_can(&rows, width) && !is_small(nest, width))
+        packed_avx512(&rows, border);
     else if (width <= REGISTER)
         bordered_short(&rows, border, width);
     else if (width <= 2 * REGISTER)
