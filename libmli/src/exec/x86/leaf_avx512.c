@@ -9,6 +9,8 @@
 #include "../nest.h"
 #include "../tile_block.h"
 #include "pick_avx512.h"
+#include "rows_avx512.h"
+#include "stream_avx512.h"
 #include "target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
@@ -100,73 +102,6 @@ DEFINE_PICK(1, 0)
 DEFINE_PICK(2, 1)
 DEFINE_PICK(4, 2)
 
-#define LOAD_32(at)     _mm256_loadu_si256((const void *)(at))
-#define STORE_32(at, v) _mm256_storeu_si256((void *)(at), (v))
-#define LOAD_64(at)     _mm512_loadu_si512((const void *)(at))
-#define STORE_64(at, v) _mm512_storeu_si512((void *)(at), (v))
-
-/* Longer rows are worth a call of memcpy, which knows more about long ones. */
-enum { CALL_MIN = 1024 };
-
-static inline __attribute__((always_inline)) void copy_row(uint8_t *dst, const uint8_t *src,
-                                                           size_t run)
-{
-    const __m512i last = LOAD_64(src + run - 64);
-
-    for (size_t i = 0; i < run - 64; i += 64)
-        STORE_64(dst + i, LOAD_64(src + i));
-    STORE_64(dst + run - 64, last);
-}
-
-/* Rows as whole registers, the last of which overlaps the one before. */
-static void rows(const struct leaf_nest *nest, size_t run)
-{
-    if (run <= 32 || run >= CALL_MIN)
-        below.rows(nest, run);
-    else if (run <= 64)
-        NEST_FOR_ROWS(nest, to, from, {
-            const __m256i head = LOAD_32(from), tail = LOAD_32(from + run - 32);
-
-            STORE_32(to, head);
-            STORE_32(to + run - 32, tail);
-        })
-    else if (run <= 128)
-        NEST_FOR_ROWS(nest, to, from, {
-            const __m512i head = LOAD_64(from), tail = LOAD_64(from + run - 64);
-
-            STORE_64(to, head);
-            STORE_64(to + run - 64, tail);
-        })
-    else
-        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run); })
-}
-
-/* The ends under a mask, what is between them in whole lines of the destination. */
-static void stream(uint8_t *dst, const uint8_t *src, size_t bytes)
-{
-    size_t head = (size_t)(-(uintptr_t)dst % 64);
-
-    if (head > bytes)
-        head = bytes;
-    if (head) {
-        const __mmask64 m = (UINT64_C(1) << head) - 1;
-        _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
-        dst += head;
-        src += head;
-        bytes -= head;
-    }
-    for (; bytes >= 64; bytes -= 64, dst += 64, src += 64)
-        _mm512_stream_si512((void *)dst, LOAD_64(src));
-    if (bytes) {
-        const __mmask64 m = (UINT64_C(1) << bytes) - 1;
-        _mm512_mask_storeu_epi8(dst, m, _mm512_maskz_loadu_epi8(m, src));
-    }
-}
-static void fence(void)
-{
-    _mm_sfence();
-}
-
 void level_avx512(struct leaf_table *table)
 {
     below = *table;
@@ -180,9 +115,11 @@ void level_avx512(struct leaf_table *table)
     table->transpose_at[1] = transpose_at_2;
     table->transpose_at[2] = transpose_at_4;
     table->transpose_at[3] = transpose_at_8;
-    table->rows = rows;
-    table->stream = stream;
-    table->fence = fence;
+    table->rows = rows_avx512;
+    table->bordered = bordered_avx512;
+    table->fill = fill_avx512;
+    table->stream = stream_avx512;
+    table->fence = fence_avx512;
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;
     table->pick[2] = pick_4;

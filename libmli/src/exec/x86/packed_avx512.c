@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows of at most 64 bytes that follow one another in the destination. A register holds a group of
+ * them, as many as it can, and is stored whole: what it has in excess falls where the next group
+ * comes. Where rows lie close together in the source too, one load reads several of them.
+ */
+#include "packed_avx512.h"
+
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../nest.h"
+#include "target.h"
+
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
+
+#include "bytes_avx512.h"
+
+enum {
+    REGISTER = 64,
+    FAR = 64,         /* rows, of which a merged register would touch lines that nobody needs */
+    MERGED_MAX = 8,   /* rows, of which each has a load of its own */
+    WINDOWS_MAX = 4,  /* loads of 64 bytes, one after the other, that a group is permuted from */
+    GROUPS_AHEAD = 8, /* whose source is fetched ahead */
+    GROUPS_MIN = 8,   /* that are worth the making of permutations */
+};
+
+struct packed {
+    uint8_t *dst, *end; /* of all of it, or of the stretch at hand */
+    const uint8_t *src;
+    struct leaf_loop outer;
+    size_t before, run, width, step;               /* of a row */
+    size_t rows;                                   /* of a group */
+    size_t groups, stretch;                        /* groups and bytes until a gap may come */
+    bool gaps;                                     /* between rows of the source */
+    bool all;                                      /* no gap comes */
+    size_t bytes, stride, last_bytes, last_stride; /* between groups, and before the last one */
+
+    /* Where the source is read in windows: bytes of theirs that are, the window's place of each
+       byte of a group, and which of the group's bytes are in which window. */
+    size_t windows;
+    __mmask64 from[WINDOWS_MAX], to[WINDOWS_MAX];
+    __m512i place;
+};
+
+/* A row's bytes are loaded to where they belong in the group. */
+BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t step, size_t rows)
+{
+    const size_t width = p->width;
+    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* of the rows' registers */
+    const __mmask64 row = low_bits(p->run) << p->before;
+    __m512i v;
+
+    from -= p->before;
+    v = load_64_of(row, from);
+#define MERGE(i)                                                                                   \
+    if (rows > (i))                                                                                \
+        v = _mm512_mask_loadu_epi8(v, row << (i)*width, from + (i)*apart);
+    MERGE(1)
+    MERGE(2)
+    MERGE(3)
+    MERGE(4)
+    MERGE(5)
+    MERGE(6)
+    MERGE(7)
+#undef MERGE
+    return v;
+}
+
+/* One row of no more than a part of a register. */
+BYTES_INLINE __m512i load_piece(const struct packed *p, const uint8_t *from, size_t piece)
+{
+    const __mmask64 row = low_bits(p->run) << p->before;
+
+    from -= p->before;
+    return piece == 16 ? _mm512_castsi128_si512(load_16_of((__mmask16)row, from))
+                       : _mm512_castsi256_si512(load_32_of((__mmask32)row, from));
+}
+
+BYTES_INLINE __m512i permute(const struct packed *p, const uint8_t *from, size_t windows)
+{
+    __m512i v = _mm512_maskz_permutexvar_epi8(p->to[0], p->place, load_64_of(p->from[0], from));
+
+#define PERMUTE(i)                                                                                 \
+    if (windows > (i))                                                                             \
+        v = _mm512_mask_permutexvar_epi8(v, p->to[i], p->place,                                    \
+                                         load_64_of(p->from[i], from + (i)*REGISTER));
+    PERMUTE(1)
+    PERMUTE(2)
+    PERMUTE(3)
+#undef PERMUTE
+    return v;
+}
+
+/* Lines of the source that a group will be read from; `from` is where it begins. */
+BYTES_INLINE void fetch_group(const struct packed *p, const uint8_t *from, size_t step, size_t rows,
+                              size_t windows)
+{
+    for (size_t i = 0; i < windows; i++)
+        fetch_to_read(from + i * REGISTER);
+    if (windows == 0) {
+        for (size_t i = 0; i < rows; i++)
+            fetch_to_read(from + i * step);
+        if (rows == 1)
+            fetch_to_read(from + p->run - 1);
+    }
+}
+
+/*
+ * `piece` bytes of a register are stored. The last group of a stretch of packed rows ends with its
+ * last row, and may begin in the group before it. Merged where there are no windows.
+ */
+BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t windows,
+                              size_t piece)
+{
+    const struct packed p = *packed; /* which the destination is not, for all the compiler knows */
+    const size_t step = p.step, stride = p.stride, last_stride = p.last_stride;
+    const size_t bytes = p.bytes, last_bytes = p.last_bytes;
+    const __mmask64 group = low_bits(rows * p.width);
+    uint8_t *end = p.end;
+
+    for (size_t o = 0; o < p.outer.count; o++) {
+        uint8_t *to = p.dst + o * p.outer.dst_step;
+        const uint8_t *from = p.src + o * p.outer.src_step, *next = from + p.outer.src_step;
+        const uint8_t *ahead = p.groups > GROUPS_AHEAD ? from + GROUPS_AHEAD * stride : next;
+        size_t left_ahead = p.groups > GROUPS_AHEAD ? p.groups - GROUPS_AHEAD : p.groups;
+
+        if (!p.all)
+            end = to + p.stretch;
+        for (size_t left = p.groups;;) {
+            const __m512i v = windows            ? permute(&p, from, windows)
+                              : piece < REGISTER ? load_piece(&p, from, piece)
+                                                 : merge(&p, from, step, rows);
+
+            if (p.gaps)
+                fetch_group(&p, ahead, step, rows, windows);
+            ahead += stride;
+            if (--left_ahead == 0) {
+                ahead = next;
+                left_ahead = p.groups;
+            }
+            fetch_to_write(to + AHEAD);
+            if ((size_t)(end - to) < piece)
+                store_64_of(to, group, v);
+            else if (piece == 16)
+                store_16(to, _mm512_castsi512_si128(v));
+            else if (piece == 32)
+                store_32(to, _mm512_castsi512_si256(v));
+            else
+                store_64(to, v);
+            if (--left == 0)
+                break;
+            to += left > 1 ? bytes : last_bytes;
+            from += left > 1 ? stride : last_stride;
+        }
+    }
+}
+
+static void move_permuted(const struct packed *p)
+{
+    switch (p->windows) {
+#define CASE(windows)                                                                              \
+    case windows:                                                                                  \
+        move_groups(p, p->rows, windows, REGISTER);                                                \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+#undef CASE
+    }
+}
+
+static void move_merged(const struct packed *p)
+{
+    switch (p->rows) {
+#define CASE(rows)                                                                                 \
+    case rows:                                                                                     \
+        move_groups(p, rows, 0, REGISTER);                                                         \
+        break;
+        CASE(1)
+        CASE(2)
+        CASE(3)
+        CASE(4)
+        CASE(5)
+        CASE(6)
+        CASE(7)
+        CASE(8)
+#undef CASE
+    }
+}
+
+static void move_pieces(const struct packed *p)
+{
+    if (p->width <= 16)
+        move_groups(p, 1, 0, 16);
+    else
+        move_groups(p, 1, 0, 32);
+}
+
+/* Where the groups are, once it is known how many rows each has. */
+static void lay_out(struct packed *p, const struct leaf_nest *nest)
+{
+    const size_t count = nest->inner.count, last = (count - 1) % p->rows + 1;
+
+    p->gaps = p->step != p->run;
+    p->dst = nest->dst;
+    p->src = nest->src;
+    p->outer = nest->outer;
+    p->groups = (count + p->rows - 1) / p->rows;
+    p->stretch = count * p->width;
+    p->all = nest_is_packed(nest, p->width);
+    p->end = nest->dst + (nest->outer.count - 1) * nest->outer.dst_step + p->stretch;
+    p->bytes = p->rows * p->width;
+    p->last_bytes = last * p->width;
+    p->stride = p->rows * p->step;
+    p->last_stride = last * p->step;
+    if (p->groups == 1 && p->all) { /* then the outer loop is one of groups */
+        p->groups = nest->outer.count;
+        p->last_bytes = p->bytes;
+        p->stride = p->last_stride = nest->outer.src_step;
+        p->outer = (struct leaf_loop){1, 0, 0};
+    }
+}
+
+/* Chooses how many rows and windows move the most bytes in the least loads and stores. */
+static void choose(struct packed *p, const struct leaf_nest *nest)
+{
+    const size_t step = p->step;
+    size_t most = REGISTER / p->width;
+
+    if (most > nest->inner.count)
+        most = nest->inner.count;
+    p->rows = most < MERGED_MAX ? most : MERGED_MAX;
+    p->windows = 0;
+    if (step == 0 || step >= REGISTER || nest_rows(nest) < GROUPS_MIN * most)
+        return;
+    for (size_t windows = 1, cost = p->rows + 1; windows <= WINDOWS_MAX; windows++) {
+        size_t rows;
+
+        if (windows * REGISTER < p->run)
+            continue;
+        rows = (windows * REGISTER - p->run) / step + 1;
+        if (rows > most)
+            rows = most;
+        if ((windows + 1) * p->rows < cost * rows) {
+            cost = windows + 1;
+            p->rows = rows;
+            p->windows = windows;
+        }
+    }
+}
+
+static void make_windows(struct packed *p)
+{
+    const __mmask64 run = low_bits(p->run);
+    __m512i place = _mm512_setzero_si512();
+    uint8_t iota[REGISTER];
+    __mmask64 named = 0;
+
+    for (size_t i = 0; i < WINDOWS_MAX; i++)
+        p->from[i] = p->to[i] = 0;
+    for (size_t i = 0; i < REGISTER; i++)
+        iota[i] = (uint8_t)i;
+    for (size_t row = 0; row < p->rows; row++) {
+        const size_t to = row * p->width + p->before, from = row * p->step;
+        const size_t window = from / REGISTER, shift = from % REGISTER;
+
+        place = _mm512_mask_add_epi8(place, run << to, load_64(iota),
+                                     _mm512_set1_epi8((char)(from - to)));
+        named |= run << to;
+        p->from[window] |= run << shift;
+        if (shift + p->run > REGISTER)
+            p->from[window + 1] |= run >> (REGISTER - shift);
+    }
+    for (size_t i = 0; i < p->windows; i++)
+        p->to[i] = _mm512_mask_cmpeq_epi8_mask(
+            named, _mm512_and_si512(place, _mm512_set1_epi8((char)((WINDOWS_MAX - 1) << 6))),
+            _mm512_set1_epi8((char)(i << 6)));
+    p->place = place;
+}
+
+bool packed_avx512_can(const struct leaf_nest *nest, size_t row)
+{
+    return row <= REGISTER && (nest->inner.count == 1 || nest->inner.dst_step == row);
+}
+
+void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border)
+{
+    struct packed p = {.before = border->before,
+                       .run = border->run,
+                       .width = border->before + border->run + border->after,
+                       .step = nest->inner.count > 1 ? nest->inner.src_step : 0};
+
+    choose(&p, nest);
+    if (p.windows > 0) {
+        make_windows(&p);
+        lay_out(&p, nest);
+        move_permuted(&p);
+    } else if (p.width <= 32 && p.step >= FAR) {
+        p.rows = 1;
+        lay_out(&p, nest);
+        move_pieces(&p);
+    } else {
+        lay_out(&p, nest);
+        move_merged(&p);
+    }
+}
+
+TARGET_END
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows, with and without zeros around them. Each is written in whole registers, the last of which
+ * overlaps the one before.
+ */
+#include "rows_avx512.h"
+
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../../bytes.h"
+#include "../c/kernels_c.h"
+#include "../nest.h"
+#include "packed_avx512.h"
+#include "target.h"
+
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
+
+#include "bytes_avx512.h"
+
+enum {
+    REGISTER = 64,
+    PIECE_MIN = 16,       /* bytes of a row, from which on lines are worth fetching */
+    CALL_MIN = 16 * 1024, /* bytes of a row that are memcpy's */
+    FAR = 192,            /* rows, whose neighbours are in lines that nobody needs */
+    SMALL_BYTES = 4096,   /* with these all is in the first-level cache, or soon done */
+    SMALL_ROWS = 32,
+};
+
+/* The loop that there is, where there is one only, as the inner one. */
+static struct leaf_nest with_inner(const struct leaf_nest *nest)
+{
+    if (nest->inner.count > 1)
+        return *nest;
+    return (struct leaf_nest){nest->dst, nest->src, {1, 0, 0}, nest->outer};
+}
+
+/* How far on the row is that is to be fetched. */
+static size_t next_row(const struct leaf_nest *nest, size_t row)
+{
+    const size_t step = nest->inner.count > 1 ? nest->inner.dst_step : row;
+
+    return (AHEAD / step + 1) * step;
+}
+
+/* So little that the making of groups costs more than it saves? */
+static bool is_small(const struct leaf_nest *nest, size_t row)
+{
+    const size_t rows = nest_rows(nest);
+
+    return rows * row <= SMALL_BYTES && (row >= 16 || rows <= SMALL_ROWS);
+}
+
+/* Of `registers` registers, or of as many as it takes where that is 0. `next` is where the row will
+   be that is fetched in this one's time. */
+BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, const uint8_t *next,
+                           size_t registers)
+{
+    const size_t last_at = registers > 0 ? (registers - 1) * REGISTER : run - REGISTER;
+
+    for (size_t i = 0; i < last_at; i += REGISTER) {
+        fetch_to_write(next + i);
+        store_64(to + i, load_64(from + i));
+    }
+    fetch_to_write(next + last_at);
+    fetch_to_write(next + run - 1);
+    store_64(to + run - REGISTER, load_64(from + run - REGISTER));
+}
+
+/* Rows in two pieces that overlap. */
+#define ROWS_IN_PIECES(type, LOAD, STORE)                                                          \
+    {                                                                                              \
+        const size_t tail_at = run - sizeof(type);                                                 \
+                                                                                                   \
+        NEST_FOR_ROWS(nest, to, from, {                                                            \
+            const type head = LOAD(from), tail = LOAD(from + tail_at);                             \
+                                                                                                   \
+            fetch_to_write(to + next);                                                             \
+            fetch_to_write(to + next + run - 1);                                                   \
+            STORE(to, head);                                                                       \
+            STORE(to + tail_at, tail);                                                             \
+        })                                                                                         \
+    }
+
+static void rows_apart(const struct leaf_nest *nest, size_t run)
+{
+    const size_t next = next_row(nest, run);
+
+    if (run < PIECE_MIN || run >= CALL_MIN)
+        rows_c(nest, run);
+    else if (run < 32)
+        ROWS_IN_PIECES(__m128i, load_16, store_16)
+    else if (run <= REGISTER)
+        ROWS_IN_PIECES(__m256i, load_32, store_32)
+    else if (run <= 128)
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 2); })
+    else if (run <= 192)
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 3); })
+    else if (run <= 256)
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 4); })
+    else
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + AHEAD, 0); })
+}
+
+void rows_avx512(const struct leaf_nest *nest, size_t run)
+{
+    const struct leaf_nest rows = with_inner(nest);
+
+    if (run <= REGISTER && is_small(nest, run))
+        rows_c(nest, run);
+    else if (packed_avx512_can(&rows, run) && (run > 32 || rows.inner.src_step < FAR))
+        packed_avx512(&rows, &(struct leaf_border){0, run, 0});
+    else
+        rows_apart(&rows, run);
+}
+
+/* Which bytes of the register at `at` of a row are of the source. */
+static __mmask64 source_bytes(const struct leaf_border *border, size_t at)
+{
+    const size_t begin = border->before, end = begin + border->run;
+    const __mmask64 until = end > at ? low_bits(end - at < REGISTER ? end - at : REGISTER) : 0;
+
+    return begin > at ? until & ~low_bits(begin - at < REGISTER ? begin - at : REGISTER) : until;
+}
+
+/* Rows of up to 64 bytes, in two pieces that overlap. Of LOAD, any bytes are zero. */
+#define BORDERED_IN_PIECES(piece, LOAD, STORE)                                                     \
+    {                                                                                              \
+        const size_t tail_at = width - (piece);                                                    \
+        const __mmask64 head = low_bits(piece) & source_bytes(border, 0),                          \
+                        tail = low_bits(piece) & source_bytes(border, tail_at);                    \
+                                                                                                   \
+        NEST_FOR_ROWS(nest, to, at, {                                                              \
+            const uint8_t *from = at - border->before;                                             \
+                                                                                                   \
+            STORE(to, LOAD(head, from));                                                           \
+            STORE(to + tail_at, LOAD(tail, from + tail_at));                                       \
+        })                                                                                         \
+    }
+
+#define STORE_LOW(piece, to, v)                                                                    \
+    {                                                                                              \
+        const int64_t low = _mm_cvtsi128_si64(v);                                                  \
+        copy_bytes((to), &low, (piece));                                                           \
+    }
+#define STORE_8(to, v)      STORE_LOW(8, to, v)
+#define STORE_4(to, v)      STORE_LOW(4, to, v)
+#define STORE_2(to, v)      STORE_LOW(2, to, v)
+#define LOAD_16(mask, from) load_16_of((__mmask16)(mask), from)
+#define LOAD_32(mask, from) load_32_of((__mmask32)(mask), from)
+
+static void bordered_short(const struct leaf_nest *nest, const struct leaf_border *border,
+                           size_t width)
+{
+    if (width >= 32)
+        BORDERED_IN_PIECES(32, LOAD_32, store_32)
+    else if (width >= 16)
+        BORDERED_IN_PIECES(16, LOAD_16, store_16)
+    else if (width >= 8)
+        BORDERED_IN_PIECES(8, LOAD_16, STORE_8)
+    else if (width >= 4)
+        BORDERED_IN_PIECES(4, LOAD_16, STORE_4)
+    else
+        BORDERED_IN_PIECES(2, LOAD_16, STORE_2)
+}
+
+/* Rows of 65 .. 256 bytes: each register has a mask. */
+BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct leaf_border *border,
+                                  size_t registers)
+{
+    const size_t width = border->before + border->run + border->after;
+    const size_t last_at = width - REGISTER, next = next_row(nest, width);
+    const __mmask64 first = source_bytes(border, 0), second = source_bytes(border, REGISTER),
+                    third = source_bytes(border, 2 * REGISTER),
+                    last = source_bytes(border, last_at);
+
+    NEST_FOR_ROWS(nest, to, at, {
+        const uint8_t *from = at - border->before;
+
+        for (size_t i = 0; i < registers; i++)
+            fetch_to_write(to + next + i * REGISTER);
+        fetch_to_write(to + next + width - 1);
+        store_64(to, load_64_of(first, from));
+        if (registers > 2)
+            store_64(to + REGISTER, load_64_of(second, from + REGISTER));
+        if (registers > 3)
+            store_64(to + 2 * REGISTER, load_64_of(third, from + 2 * REGISTER));
+        store_64(to + last_at, load_64_of(last, from + last_at));
+    })
+}
+
+/* Longer ones: registers within the source's bytes have none. */
+static void bordered_long(const struct leaf_nest *nest, const struct leaf_border *border)
+{
+    const size_t before = border->before, end = before + border->run;
+    const size_t last_at = end + border->after - REGISTER;
+    const size_t fit = end < REGISTER ? 0 : end - REGISTER + 1;
+    const size_t full_end = fit < last_at ? fit : last_at;
+    const __mmask64 head = source_bytes(border, before / REGISTER * REGISTER),
+                    tail = source_bytes(border, end / REGISTER * REGISTER),
+                    last = source_bytes(border, last_at);
+    const __m512i zero = _mm512_setzero_si512();
+
+    NEST_FOR_ROWS(nest, to, first, {
+        const uint8_t *from = first - before;
+        size_t i = 0;
+
+        for (; i + REGISTER <= before; i += REGISTER)
+            store_64(to + i, zero);
+        if (i < before && i < last_at) {
+            fetch_to_write(to + i + AHEAD);
+            store_64(to + i, load_64_of(head, from + i));
+            i += REGISTER;
+        }
+        for (; i < full_end; i += REGISTER) {
+            fetch_to_write(to + i + AHEAD);
+            store_64(to + i, load_64(from + i));
+        }
+        if (i < end && i < last_at) {
+            fetch_to_write(to + i + AHEAD);
+            store_64(to + i, load_64_of(tail, from + i));
+            i += REGISTER;
+        }
+        for (; i < last_at; i += REGISTER)
+            store_64(to + i, zero);
+        fetch_to_write(to + last_at + AHEAD);
+        store_64(to + last_at, load_64_of(last, from + last_at));
+    })
+}
+
+void bordered_avx512(const struct leaf_nest *nest, const struct leaf_border *border)
+{
+    const size_t width = border->before + border->run + border->after;
+    const struct leaf_nest rows = with_inner(nest);
+
+    if (width == 1)
+        bordered_c(&rows, border);
+    else if (packed_avx512_can(&rows, width) && !is_small(nest, width))
+        packed_avx512(&rows, border);
+    else if (width <= REGISTER)
+        bordered_short(&rows, border, width);
+    else if (width <= 2 * REGISTER)
+        bordered_masked(&rows, border, 2);
+    else if (width <= 3 * REGISTER)
+        bordered_masked(&rows, border, 3);
+    else if (width <= 4 * REGISTER)
+        bordered_masked(&rows, border, 4);
+    else
+        bordered_long(&rows, border);
+}
+
+TARGET_END
+
+#endif
