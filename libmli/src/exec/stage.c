@@ -119,6 +119,37 @@ static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
+/* Pixels of a few elements that follow one another in the destination, as many as fit. */
+static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                         const uint8_t *src)
+{
+    const struct leaf_loop *row = &walk->row[1], *col = &walk->col[1];
+    const size_t pixels = STAGE / row->dst_step;
+    struct stage stage;
+
+    for (size_t r = 0; r < row->count; r += pixels) {
+        const size_t count = at_most(row->count - r, pixels);
+        uint8_t *to = dst + r * row->dst_step, *staged = place(&stage, to);
+
+        leaf->transpose[walk->kernel](staged, row->dst_step, src + (r << walk->kernel),
+                                      col->src_step, count, col->count);
+        leaf->stream(to, staged, count * row->dst_step);
+    }
+}
+
+/*
+ * Other transposes are not staged: their rows lie apart, and what is saved in the middle of a piece
+ * of one is lost at its ends, whose lines other pieces share. docs/performance.md has figures.
+ */
+static bool is_staged(const struct walk *walk)
+{
+    const size_t pixel = walk->col[1].count << walk->kernel;
+
+    if (walk->kind == WALK_TRANSPOSE)
+        return pixel <= LINE && walk->row[1].dst_step == pixel;
+    return walk->kind != WALK_TRANSPOSE_AT && walk->block == walk->nest.inner.count;
+}
+
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src)
 {
@@ -126,10 +157,10 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 
     nest.dst = dst;
     nest.src = src;
-    if (walk->kind == WALK_TRANSPOSE || walk->kind == WALK_TRANSPOSE_AT)
+    if (!is_staged(walk))
         walk_move(leaf, walk, dst, src);
-    else if (walk->block < walk->nest.inner.count)
-        walk_move(leaf, walk, dst, src);
+    else if (walk->kind == WALK_TRANSPOSE)
+        stage_pixels(leaf, walk, dst, src);
     else
         stage_nest(leaf, walk, &nest);
 }
