@@ -23,6 +23,22 @@ ALWAYS_INLINE void store_16(uint8_t *at, __m128i v)
     _mm_storeu_si128((__m128i *)(void *)at, v);
 }
 
+ALWAYS_INLINE __m256i both_lanes(const uint8_t *lane)
+{
+    return _mm256_broadcastsi128_si256(load_1(lane));
+}
+
+/* The bytes of a lane from `first` on, and then zeros. */
+ALWAYS_INLINE __m128i slide(__m128i v, size_t first)
+{
+    static const uint8_t order[2 * LANE] = {0,    1,    2,    3,    4,    5,    6,    7,
+                                            8,    9,    10,   11,   12,   13,   14,   15,
+                                            0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+                                            0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80};
+
+    return _mm_shuffle_epi8(v, load_1(order + first));
+}
+
 /* In each lane, elements of the low halves of a and b in turn. */
 ALWAYS_INLINE __m256i weave_low(size_t size, __m256i a, __m256i b)
 {

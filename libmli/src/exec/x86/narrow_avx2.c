@@ -15,6 +15,10 @@ TARGET_BEGIN("avx2")
 
 enum { SIZES = 3, FOLDS = 4 };
 
+/* 32 bytes of each row, then the next 32, `tiles` times. */
+typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                          size_t src_step, size_t rows, size_t tiles);
+
 /* fold[i][j]: of a lane of whole columns of 2^j elements, the elements of a row side by side. */
 static uint8_t fold[SIZES][FOLDS][LANE];
 
@@ -47,11 +51,6 @@ void narrow_avx2_init(void)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         init_size(i);
-}
-
-ALWAYS_INLINE __m256i both_lanes(const uint8_t *order)
-{
-    return _mm256_broadcastsi128_si256(load_1(order));
 }
 
 /* Packed columns of 2^log elements: a transpose of what a lane has of each row. */
@@ -152,19 +151,92 @@ DEFINE_ANY(2, 8)
 DEFINE_ANY(4, 2)
 DEFINE_ANY(4, 4)
 
-narrow_kernel *narrow_avx2(uint32_t size_log, size_t src_step, size_t rows)
-{
-    static narrow_kernel *const packed[] = {NULL, NULL, narrow_2, narrow_3, narrow_4,
-                                            NULL, NULL, NULL,     narrow_8};
-    static narrow_kernel *const any[SIZES][4] = {
-        {narrow_1_2, narrow_1_4, narrow_1_8, narrow_1_16},
-        {narrow_2_2, narrow_2_4, narrow_2_8, NULL},
-        {narrow_4_2, narrow_4_4, NULL, NULL},
-    };
+/* The last columns, where 16 bytes of a column may go past the end. */
+struct edge {
+    uint8_t *dst;
+    size_t dst_step;
+    const uint8_t *src, *last; /* where the last 16 bytes begin */
+    size_t src_step, rows, cols;
+};
 
-    if (src_step == rows << size_log && rows <= 8 && packed[rows])
-        return packed[rows];
-    return any[size_log][rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 8 ? 2 : 3];
+ALWAYS_INLINE __m128i load_edge(const struct edge *e, size_t col)
+{
+    const uint8_t *at = e->src + col * e->src_step;
+
+    return at <= e->last ? load_1(at) : slide(load_1(e->last), (size_t)(at - e->last));
+}
+
+/* 16 bytes of each row from column `low` on in the low lanes, and from column `high` on. */
+ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size_t low, size_t high)
+{
+    __m256i x[16];
+
+    _Pragma("GCC unroll 16") for (size_t k = 0; k < LANE / size; k++) x[k] =
+        _mm256_set_m128i(load_edge(e, high + k), load_edge(e, low + k));
+    weave_registers(size, LANE / size, x);
+    _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
+    {
+        if (r <= most / 2 || r < e->rows) {
+            store_16(e->dst + r * e->dst_step + low * size, _mm256_castsi256_si128(x[r]));
+            store_16(e->dst + r * e->dst_step + high * size, _mm256_extracti128_si256(x[r], 1));
+        }
+    }
+}
+
+typedef void edge_kernel(const struct edge *edge, size_t low, size_t high);
+
+#define DEFINE_EDGE(size, most)                                                                    \
+    static void edge_##size##_##most(const struct edge *edge, size_t low, size_t high)             \
+    {                                                                                              \
+        edge_any(size, most, edge, low, high);                                                     \
+    }
+
+DEFINE_EDGE(1, 2)
+DEFINE_EDGE(1, 4)
+DEFINE_EDGE(1, 8)
+DEFINE_EDGE(1, 16)
+DEFINE_EDGE(2, 2)
+DEFINE_EDGE(2, 4)
+DEFINE_EDGE(2, 8)
+DEFINE_EDGE(4, 2)
+DEFINE_EDGE(4, 4)
+
+/* By the logarithm of the most rows, rounded up; and for packed columns by the rows. */
+static tiles_kernel *const any[SIZES][4] = {
+    {narrow_1_2, narrow_1_4, narrow_1_8, narrow_1_16},
+    {narrow_2_2, narrow_2_4, narrow_2_8, NULL},
+    {narrow_4_2, narrow_4_4, NULL, NULL},
+};
+static edge_kernel *const edges[SIZES][4] = {
+    {edge_1_2, edge_1_4, edge_1_8, edge_1_16},
+    {edge_2_2, edge_2_4, edge_2_8, NULL},
+    {edge_4_2, edge_4_4, NULL, NULL},
+};
+static tiles_kernel *const packed[9] = {
+    [2] = narrow_2, [3] = narrow_3, [4] = narrow_4, [8] = narrow_8};
+
+void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                 size_t src_step, size_t rows, size_t cols)
+{
+    const size_t lane = (size_t)LANE >> size_log, wide = 2 * lane, col = rows << size_log;
+    const size_t most = rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 8 ? 2 : 3;
+    const struct edge edge = {dst,      dst_step, src, src + (cols - 1) * src_step + col - LANE,
+                              src_step, rows,     cols};
+    const bool is_packed = src_step == col && rows <= 8 && packed[rows];
+    tiles_kernel *const kernel = is_packed ? packed[rows] : any[size_log][most];
+    /* Where columns are packed a kernel that reads 16 bytes of them reads those of the next ones.
+     */
+    const size_t beyond = is_packed ? 0 : (LANE - col + src_step - 1) / src_step;
+    const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;
+    size_t c = tiles * wide;
+
+    if (tiles > 0)
+        kernel(size_log, dst, dst_step, src, src_step, rows, tiles);
+    for (; c < cols; c += wide) {
+        const size_t low = c + wide <= cols ? c : cols < wide ? 0 : cols - wide;
+
+        edges[size_log][most](&edge, low, cols < wide ? cols - lane : low + lane);
+    }
 }
 
 TARGET_END

@@ -56,27 +56,45 @@ void pick_avx2_init(void)
             make_pattern(&patterns[i][spread], 1u << i, spread);
 }
 
+/* A pattern in registers, where stores cannot change it. */
+struct picker {
+    __m256i order[LOADS_MAX];
+    size_t begin[LOADS_MAX];
+    size_t spread;
+};
+
+ALWAYS_INLINE struct picker make_picker(const struct pattern *p, size_t loads, size_t spread)
+{
+    struct picker picker = {.spread = spread};
+
+    _Pragma("GCC unroll 8") for (size_t k = 0; k < loads; k++)
+    {
+        picker.order[k] = both_lanes(p->order[k]);
+        picker.begin[k] = p->begin[k];
+    }
+    return picker;
+}
+
 /* 16 bytes of results from src on in the low lane, from src + apart on in the high one. */
-ALWAYS_INLINE __m256i pick_lanes(const struct pattern *p, size_t loads, const uint8_t *src,
+ALWAYS_INLINE __m256i pick_lanes(const struct picker *p, size_t loads, const uint8_t *src,
                                  size_t apart)
 {
-    __m256i v = _mm256_setzero_si256();
+    __m256i v = _mm256_shuffle_epi8(load_2(src, src + apart), p->order[0]);
 
-    _Pragma("GCC unroll 4") for (size_t k = 0; k < loads; k++)
+    _Pragma("GCC unroll 8") for (size_t k = 1; k < loads; k++)
     {
         const uint8_t *at = src + p->begin[k];
-        const __m256i order = _mm256_broadcastsi128_si256(load_1(p->order[k]));
 
-        v = _mm256_or_si256(v, _mm256_shuffle_epi8(load_2(at, at + apart), order));
+        v = _mm256_or_si256(v, _mm256_shuffle_epi8(load_2(at, at + apart), p->order[k]));
     }
     return v;
 }
 
 /* A row of at least 16 bytes of results. */
-ALWAYS_INLINE void pick_row(const struct pattern *p, size_t loads, size_t spread, uint8_t *dst,
-                            const uint8_t *src, size_t bytes)
+ALWAYS_INLINE void pick_row(const struct picker *p, size_t loads, uint8_t *dst, const uint8_t *src,
+                            size_t bytes)
 {
-    const size_t last = bytes - VEC;
+    const size_t last = bytes - VEC, spread = p->spread;
 
     if (bytes < VEC) {
         const __m256i v = pick_lanes(p, loads, src, (bytes - LANE) * spread);
@@ -104,15 +122,21 @@ void pick_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, siz
     }
     p = &patterns[size_log][spread];
 #define ROWS_WITH(loads, spread)                                                                   \
-    NEST_FOR_ROWS(nest, to, from, { pick_row(p, loads, spread, to, from, bytes); })
+    {                                                                                              \
+        const struct picker picker = make_picker(p, loads, spread);                                \
+                                                                                                   \
+        NEST_FOR_ROWS(nest, to, from, { pick_row(&picker, loads, to, from, bytes); })              \
+    }
     if (p->loads == 2)
         ROWS_WITH(2, spread)
     else if (p->loads == 3)
         ROWS_WITH(3, spread)
     else if (p->loads == 4)
         ROWS_WITH(4, spread)
+    else if (p->loads == 6)
+        ROWS_WITH(6, spread)
     else
-        ROWS_WITH(p->loads, spread)
+        ROWS_WITH(8, spread)
 #undef ROWS_WITH
 }
 

@@ -12,6 +12,7 @@
 #include "../../bytes.h"
 #include "../c/kernels_c.h"
 #include "../nest.h"
+#include "../piece.h"
 #include "rows_avx2.h"
 #include "target.h"
 
@@ -24,29 +25,14 @@ enum {
     CALL_MIN = 1024 /* longer rows are worth a call of memcpy, which knows more about long ones */
 };
 
-/* copy_N: runs of N to 2 * N bytes; but the first and the last one. */
-ALWAYS_INLINE void copy_1(uint8_t *to, const uint8_t *from, size_t run)
+/* copy_N: runs of N to 2 * N bytes. */
+ALWAYS_INLINE void copy_32(uint8_t *to, const uint8_t *from, size_t run)
 {
-    (void)run;
-    *to = *from;
+    const __m256i head = load_32(from), tail = load_32(from + run - VEC);
+
+    store_32(to, head);
+    store_32(to + run - VEC, tail);
 }
-
-#define DEFINE_COPY(N, type)                                                                       \
-    ALWAYS_INLINE void copy_##N(uint8_t *to, const uint8_t *from, size_t run)                      \
-    {                                                                                              \
-        type head, tail;                                                                           \
-                                                                                                   \
-        copy_bytes(&head, from, N);                                                                \
-        copy_bytes(&tail, from + run - (N), N);                                                    \
-        copy_bytes(to, &head, N);                                                                  \
-        copy_bytes(to + run - (N), &tail, N);                                                      \
-    }
-
-DEFINE_COPY(2, uint16_t)
-DEFINE_COPY(4, uint32_t)
-DEFINE_COPY(8, uint64_t)
-DEFINE_COPY(16, __m128i)
-DEFINE_COPY(32, __m256i)
 
 ALWAYS_INLINE void copy_64(uint8_t *to, const uint8_t *from, size_t run)
 {
@@ -54,12 +40,15 @@ ALWAYS_INLINE void copy_64(uint8_t *to, const uint8_t *from, size_t run)
     copy_32(to + run - LINE, from + run - LINE, LINE);
 }
 
+/* Stores that split a line cost double: but for the first and the last ones they are aligned. */
 ALWAYS_INLINE void copy_128(uint8_t *to, const uint8_t *from, size_t run)
 {
-    const __m256i a = load_32(from + run - LINE), b = load_32(from + run - VEC);
+    const __m256i head = load_32(from), a = load_32(from + run - LINE),
+                  b = load_32(from + run - VEC);
 
-    for (size_t i = 0; i < run - LINE; i += LINE)
+    for (size_t i = -(uintptr_t)to % VEC; i < run - LINE; i += LINE)
         copy_32(to + i, from + i, LINE);
+    store_32(to, head);
     store_32(to + run - LINE, a);
     store_32(to + run - VEC, b);
 }
@@ -70,19 +59,7 @@ ALWAYS_INLINE void copy_1024(uint8_t *to, const uint8_t *from, size_t run)
 }
 
 /* A loop of its own for each size of the pieces. */
-#define FOR_RUN(run, ROWS_WITH)                                                                    \
-    if ((run) < 2)                                                                                 \
-        ROWS_WITH(copy_1)                                                                          \
-    else if ((run) < 4)                                                                            \
-        ROWS_WITH(copy_2)                                                                          \
-    else if ((run) < 8)                                                                            \
-        ROWS_WITH(copy_4)                                                                          \
-    else if ((run) < 16)                                                                           \
-        ROWS_WITH(copy_8)                                                                          \
-    else if ((run) < VEC)                                                                          \
-        ROWS_WITH(copy_16)                                                                         \
-    else                                                                                           \
-        FOR_LONG_RUN(run, ROWS_WITH)
+#define FOR_RUN(run, ROWS_WITH) PIECE_FOR_RUN(run, ROWS_WITH) FOR_LONG_RUN(run, ROWS_WITH)
 
 #define FOR_LONG_RUN(run, ROWS_WITH)                                                               \
     if ((run) <= LINE)                                                                             \
@@ -97,8 +74,10 @@ ALWAYS_INLINE void copy_1024(uint8_t *to, const uint8_t *from, size_t run)
 void rows_avx2(const struct leaf_nest *nest, size_t run)
 {
 #define ROWS_WITH(copy) NEST_FOR_ROWS(nest, to, from, { copy(to, from, run); })
-    if (run <= VEC)
+    if (run < VEC)
         rows_c(nest, run);
+    else if (run == VEC)
+        NEST_FOR_ROWS(nest, to, from, { store_32(to, load_32(from)); })
     else
         FOR_LONG_RUN(run, ROWS_WITH)
 #undef ROWS_WITH
@@ -107,7 +86,8 @@ void rows_avx2(const struct leaf_nest *nest, size_t run)
 /* Zeros, of VEC bytes at least. */
 ALWAYS_INLINE void zero_long(uint8_t *to, size_t bytes)
 {
-    for (size_t i = 0; i + VEC < bytes; i += VEC)
+    store_32(to, _mm256_setzero_si256());
+    for (size_t i = VEC - (uintptr_t)to % VEC; i + VEC < bytes; i += VEC)
         store_32(to + i, _mm256_setzero_si256());
     store_32(to + bytes - VEC, _mm256_setzero_si256());
 }
@@ -193,16 +173,13 @@ void bordered_avx2(const struct leaf_nest *nest, const struct leaf_border *borde
 
 void fill_avx2(uint8_t *dst, size_t step, size_t run, size_t count)
 {
-    if (run < VEC || run >= CALL_MIN) {
+    if (run < VEC || run > LINE) {
         fill_c(dst, step, run, count);
-    } else if (run <= LINE) {
-        for (; count > 0; count--, dst += step) {
-            store_32(dst, _mm256_setzero_si256());
-            store_32(dst + run - VEC, _mm256_setzero_si256());
-        }
-    } else {
-        for (; count > 0; count--, dst += step)
-            zero_long(dst, run);
+        return;
+    }
+    for (; count > 0; count--, dst += step) {
+        store_32(dst, _mm256_setzero_si256());
+        store_32(dst + run - VEC, _mm256_setzero_si256());
     }
 }
 

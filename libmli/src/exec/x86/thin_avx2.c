@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transposes with a side of less than 16 bytes, with AVX2. The kernels move tiles of 32 bytes of
- * the long side, and read or write somewhat more than that: the last tiles, and those of matrices
- * with gaps, go through buffers.
+ * Transposes with a side of less than 16 bytes, with AVX2. Columns that are far apart, and rows
+ * that are not packed, go through a buffer in which they are.
  */
 #include "../level.h"
 
@@ -38,64 +37,42 @@ static void copy_rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
     rows_avx2(&(struct leaf_nest){dst, src, {1, 0, 0}, {count, dst_step, src_step}}, run);
 }
 
-/* Columns [c, c + count), 32 bytes of each row at most. */
-static void narrow_through_buffer(const struct thin *t, narrow_kernel *kernel, size_t c,
-                                  size_t count)
-{
-    const size_t col = t->rows << t->size_log;
-    uint8_t in[(VEC + 1) * LANE] = {0}, out[LANE * VEC];
+enum { BUFFER = 4 * LANE }; /* bytes of the long side that go through one */
 
-    copy_rows(in, col, t->src + c * t->src_step, t->src_step, col, count);
-    kernel(t->size_log, out, VEC, in, col, t->rows, 1);
-    copy_rows(t->dst + (c << t->size_log), t->dst_step, out, VEC, count << t->size_log, t->rows);
+/* How much of what is left goes through the buffer next: never less than a lane. */
+static size_t next_piece(const struct thin *t, size_t left)
+{
+    const size_t most = (size_t)BUFFER >> t->size_log, lane = (size_t)LANE >> t->size_log;
+
+    return left <= most ? left : left - most < lane ? left - lane : most;
 }
 
-static void narrow(const struct thin *t)
+static void narrow_through_buffer(const struct thin *t)
 {
-    const size_t wide = (size_t)VEC >> t->size_log, spare = (size_t)LANE >> t->size_log;
     const size_t col = t->rows << t->size_log;
-    size_t c = 0;
+    uint8_t in[BUFFER * LANE];
 
-    if (t->src_step >= col && t->src_step <= STEP_MAX && t->cols >= wide + spare) {
-        const size_t tiles = (t->cols - spare) / wide;
+    for (size_t c = 0; c < t->cols;) {
+        const size_t count = next_piece(t, t->cols - c);
 
-        narrow_avx2(t->size_log, t->src_step, t->rows)(t->size_log, t->dst, t->dst_step, t->src,
-                                                       t->src_step, t->rows, tiles);
-        c = tiles * wide;
+        copy_rows(in, col, t->src + c * t->src_step, t->src_step, col, count);
+        narrow_avx2(t->size_log, t->dst + (c << t->size_log), t->dst_step, in, col, t->rows, count);
+        c += count;
     }
-    for (; c < t->cols; c += wide)
-        narrow_through_buffer(t, narrow_avx2(t->size_log, col, t->rows), c,
-                              t->cols - c < wide ? t->cols - c : wide);
 }
 
-/* Rows [r, r + count), 32 bytes of each column at most. */
-static void weave_through_buffer(const struct thin *t, weave_kernel *kernel, size_t r, size_t count)
+static void weave_through_buffer(const struct thin *t)
 {
     const size_t row = t->cols << t->size_log;
-    uint8_t in[LANE * VEC] = {0}, out[(VEC + 1) * LANE];
+    uint8_t out[BUFFER * LANE];
 
-    copy_rows(in, VEC, t->src + (r << t->size_log), t->src_step, count << t->size_log, t->cols);
-    kernel(t->size_log, out, in, VEC, t->cols, 1);
-    if (t->dst_step == row)
-        copy_rows(t->dst + r * row, 0, out, 0, count * row, 1);
-    else
+    for (size_t r = 0; r < t->rows;) {
+        const size_t count = next_piece(t, t->rows - r);
+
+        weave_avx2(t->size_log, out, t->src + (r << t->size_log), t->src_step, count, t->cols);
         copy_rows(t->dst + r * t->dst_step, t->dst_step, out, row, row, count);
-}
-
-static void weave(const struct thin *t)
-{
-    const size_t high = (size_t)VEC >> t->size_log, spare = (size_t)LANE >> t->size_log;
-    weave_kernel *const kernel = weave_avx2(t->size_log, t->cols);
-    size_t r = 0;
-
-    if (t->dst_step == t->cols << t->size_log && t->rows >= high + spare) {
-        const size_t tiles = (t->rows - spare) / high;
-
-        kernel(t->size_log, t->dst, t->src, t->src_step, t->cols, tiles);
-        r = tiles * high;
+        r += count;
     }
-    for (; r < t->rows; r += high)
-        weave_through_buffer(t, kernel, r, t->rows - r < high ? t->rows - r : high);
 }
 
 void thin_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
@@ -104,12 +81,19 @@ void thin_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *
     const struct thin thin = {size_log, dst, dst_step, src, src_step, rows, cols};
     const size_t few = (size_t)LANE >> size_log;
 
-    if (rows < few && rows >= 2 && cols >= few)
-        narrow(&thin);
-    else if (cols < few && cols >= 2 && rows >= few)
-        weave(&thin);
-    else
+    if (rows < few && rows >= 2 && cols >= few && src_step >= rows << size_log) {
+        if (src_step <= STEP_MAX)
+            narrow_avx2(size_log, dst, dst_step, src, src_step, rows, cols);
+        else
+            narrow_through_buffer(&thin);
+    } else if (cols < few && cols >= 2 && rows >= few) {
+        if (dst_step == cols << size_log)
+            weave_avx2(size_log, dst, src, src_step, rows, cols);
+        else
+            weave_through_buffer(&thin);
+    } else {
         leaf_c.transpose[size_log](dst, dst_step, src, src_step, rows, cols);
+    }
 }
 
 void thin_avx2_init(void)
