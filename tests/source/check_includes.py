@@ -23,7 +23,7 @@ RULES = [
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
      "a public header needs public headers only"),
     (r"libmli/src/exec/(leaf|nest|piece|tile|c/|x86/|arm/).*", "only",
-     r"(\.\./)?(leaf|level|nest|piece|tile\w*)\.h|(\.\./c/)?kernels_c\.h|(\.\./)*bytes\.h|"
+     r"(\.\./)?(leaf|level|nest|piece|words|tile\w*)\.h|(\.\./c/)?kernels_c\.h|(\.\./)*bytes\.h|"
      r"(lanes|tiles|target|cpu|\w+_(avx2|avx512|neon))\.h|std(int|def|bool)\.h|"
      r"(cpuid|immintrin|arm_neon)\.h", "leaf kernels know bytes and steps"),
     (r"libmli/src/(plan|geometry|overlap|quant|transfer)\.[ch]", "never", ENGINE,

@@ -6,21 +6,9 @@
  */
 #include "../../bytes.h"
 #include "kernels_c.h"
+#include "words.h"
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-
-/* Swaps the high half of each 2*bits group of *a with the low half of *b's. */
-static inline void swap_halves(uint64_t *a, uint64_t *b, int bits, uint64_t low_halves)
-{
-    const uint64_t t = ((*a >> bits) ^ *b) & low_halves;
-
-    *b ^= t;
-    *a ^= t << bits;
-}
-
-#define LOW_32 UINT64_C(0x00000000ffffffff)
-#define LOW_16 UINT64_C(0x0000ffff0000ffff)
-#define LOW_8  UINT64_C(0x00ff00ff00ff00ff)
+#if WORDS_LITTLE
 
 /*
  * turn_E exchanges rows and columns of a block of E-byte elements, SIDE_E of each. In each stage
@@ -48,7 +36,32 @@ static inline void turn_2(uint64_t *r)
     swap_halves(&r[2], &r[3], 16, LOW_16);
 }
 
+/* Two columns to packed rows, eight rows at a time; how many rows that were. */
+static size_t zip(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows)
+{
+    uint64_t r[2];
+
+    for (size_t i = 0; i < rows - rows % 8; i += 8) {
+        copy_bytes(&r[0], src + i, 8);
+        copy_bytes(&r[1], src + src_step + i, 8);
+        swap_halves(&r[0], &r[1], 32, LOW_32);
+        r[0] = zip_bytes(r[0]);
+        r[1] = zip_bytes(r[1]);
+        copy_bytes(dst + 2 * i, r, 16);
+    }
+    return rows - rows % 8;
+}
+
 #else
+
+static size_t zip(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows)
+{
+    (void)dst;
+    (void)src;
+    (void)src_step;
+    (void)rows;
+    return 0;
+}
 
 enum { SIDE_1 = 1, SIDE_2 = 1 };
 
@@ -101,8 +114,8 @@ static inline void store_8(uint8_t *to, uint64_t (*e)[2], size_t r)
 }
 
 enum {
-    LINE = 64,    /* of a cache */
-    STEP_MAX = 64 /* columns farther apart than this are read exactly */
+    LINE = 64,              /* of a cache */
+    NARROW_BYTES = 8 * 1024 /* that few rows take of the first-level cache, for all but the first */
 };
 
 static size_t at_most(size_t count, size_t most)
@@ -110,17 +123,14 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/* Rows [r, r + height) and columns [c, c + width) of a block; beyond them it holds the last column
-   again, and rows that are not stored. */
-#define MOVE_BLOCK(E, COLUMN, ROW, r, c, height, width)                                            \
+#define MOVE_BLOCK(E, COLUMN, ROW, r, c)                                                           \
     {                                                                                              \
         block_##E block;                                                                           \
                                                                                                    \
         for (size_t i = 0; i < SIDE_##E; i++)                                                      \
-            copy_bytes(&block[i], COLUMN((c) + (i < (width) ? i : (width)-1)) + (r) * (E),         \
-                       sizeof(block[i]));                                                          \
+            copy_bytes(&block[i], COLUMN((c) + i) + (r) * (E), sizeof(block[i]));                  \
         turn_##E(block);                                                                           \
-        for (size_t i = 0; i < (height); i++)                                                      \
+        for (size_t i = 0; i < SIDE_##E; i++)                                                      \
             store_##E(ROW((r) + i) + (c) * (E), block, i);                                         \
     }
 
@@ -143,7 +153,7 @@ static size_t at_most(size_t count, size_t most)
                     const size_t row = at_most(r, rows - SIDE_##E);                                \
                     const size_t col = at_most(c, cols - SIDE_##E);                                \
                                                                                                    \
-                    MOVE_BLOCK(E, COLUMN, ROW, row, col, SIDE_##E, SIDE_##E)                       \
+                    MOVE_BLOCK(E, COLUMN, ROW, row, col)                                           \
                 }
 
 #define STEP_COLUMN(c) (src + (c)*src_step)
@@ -151,26 +161,35 @@ static size_t at_most(size_t count, size_t most)
 #define AT_COLUMN(c)   (src + src_at[c])
 #define AT_ROW(r)      (dst + dst_at[r])
 
+#define WEAVE_COLUMN(c) (column[c])
+
 #define DEFINE_TRANSPOSE(E)                                                                        \
     static void narrow_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,     \
                            size_t rows, size_t cols)                                               \
     {                                                                                              \
-        const size_t beyond = ((SIDE_##E - rows) * (E) + src_step - 1) / src_step;                 \
-        size_t done = 0;                                                                           \
+        const size_t most = NARROW_BYTES / src_step + 1;                                           \
                                                                                                    \
-        for (; done + SIDE_##E + beyond <= cols; done += SIDE_##E)                                 \
-            MOVE_BLOCK(E, STEP_COLUMN, STEP_ROW, 0, done, rows, SIDE_##E)                          \
-        MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, 0, rows, done, cols)                                 \
+        for (size_t c = 0; c < cols; c += most) {                                                  \
+            const struct leaf_nest nest = {                                                        \
+                dst + c * (E), src + c * src_step, {1, 0, 0}, {rows, dst_step, E}};                \
+                                                                                                   \
+            pick_c_##E(&nest, src_step, at_most(cols - c, most));                                  \
+        }                                                                                          \
     }                                                                                              \
                                                                                                    \
     static void weave_##E(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows,          \
                           size_t cols)                                                             \
     {                                                                                              \
         const size_t dst_step = cols * (E);                                                        \
+        const uint8_t *column[SIDE_##E];                                                           \
         size_t done = 0;                                                                           \
                                                                                                    \
+        for (size_t i = 0; i < SIDE_##E; i++)                                                      \
+            column[i] = STEP_COLUMN(at_most(i, cols - 1));                                         \
+        if ((E) == 1 && cols == 2)                                                                 \
+            done = zip(dst, src, src_step, rows);                                                  \
         for (; done + 2 * SIDE_##E <= rows; done += SIDE_##E)                                      \
-            MOVE_BLOCK(E, STEP_COLUMN, STEP_ROW, done, 0, SIDE_##E, cols)                          \
+            MOVE_BLOCK(E, WEAVE_COLUMN, STEP_ROW, done, 0)                                         \
         MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, done, rows, 0, cols)                                 \
     }                                                                                              \
                                                                                                    \
@@ -179,7 +198,7 @@ static size_t at_most(size_t count, size_t most)
     {                                                                                              \
         if (rows >= SIDE_##E && cols >= SIDE_##E)                                                  \
             MOVE_BLOCKS(E, STEP_COLUMN, STEP_ROW)                                                  \
-        else if (rows > 1 && cols >= SIDE_##E && src_step >= rows * (E) && src_step <= STEP_MAX)   \
+        else if (cols >= SIDE_##E)                                                                 \
             narrow_##E(dst, dst_step, src, src_step, rows, cols);                                  \
         else if (cols > 1 && rows >= SIDE_##E && dst_step == cols * (E))                           \
             weave_##E(dst, src, src_step, rows, cols);                                             \
