@@ -18,6 +18,16 @@ ALWAYS_INLINE void store_32(uint8_t *at, __m256i v)
     _mm256_storeu_si256((__m256i *)(void *)at, v);
 }
 
+/* A store of a row of many: the line that some store after it writes is fetched, or that one would
+   wait for it. */
+ALWAYS_INLINE void store_ahead(uint8_t *at, __m256i v)
+{
+    enum { AHEAD = 256 };
+
+    __builtin_prefetch(at + AHEAD, 1, 3);
+    store_32(at, v);
+}
+
 ALWAYS_INLINE void store_16(uint8_t *at, __m128i v)
 {
     _mm_storeu_si128((__m128i *)(void *)at, v);

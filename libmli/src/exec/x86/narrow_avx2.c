@@ -13,7 +13,7 @@ TARGET_BEGIN("avx2")
 
 #include "lanes_avx2.h"
 
-enum { SIZES = 3, FOLDS = 4 };
+enum { SIZES = 3, FOLDS = 3 };
 
 /* 32 bytes of each row, then the next 32, `tiles` times. */
 typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
@@ -21,6 +21,9 @@ typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, cons
 
 /* fold[i][j]: of a lane of whole columns of 2^j elements, the elements of a row side by side. */
 static uint8_t fold[SIZES][FOLDS][LANE];
+
+/* pairs[rows]: of two columns of 5 to 8 bytes, the two bytes of each row side by side. */
+static uint8_t pairs[9][LANE];
 
 /* three[i][row][k]: what lane k of three lanes of columns of three elements gives the row. */
 static uint8_t three[SIZES][3][3][LANE];
@@ -51,6 +54,9 @@ void narrow_avx2_init(void)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         init_size(i);
+    for (uint32_t rows = 5; rows <= 8; rows++)
+        for (uint32_t b = 0; b < LANE; b++)
+            pairs[rows][b] = (uint8_t)(b / 2 < rows ? b % 2 * rows + b / 2 : 0x80);
 }
 
 /* Packed columns of 2^log elements: a transpose of what a lane has of each row. */
@@ -71,7 +77,7 @@ ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, s
         }
         weave_registers(LANE >> log, rows, x);
         _Pragma("GCC unroll 8") for (size_t r = 0; r < rows; r++)
-            store_32(dst + r * dst_step, x[r]);
+            store_ahead(dst + r * dst_step, x[r]);
     }
 }
 
@@ -86,7 +92,31 @@ ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, s
 
 DEFINE_POWER(2, 1)
 DEFINE_POWER(4, 2)
-DEFINE_POWER(8, 3)
+
+/* Packed columns of 5 to 8 bytes, two to a lane: what is behind the second one is read too. */
+static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                         size_t src_step, size_t rows, size_t tiles)
+{
+    const __m256i order = both_lanes(pairs[rows]);
+
+    (void)size_log;
+    for (; tiles > 0; tiles--, src += VEC * src_step, dst += VEC) {
+        __m256i x[8];
+
+        _Pragma("GCC unroll 8") for (size_t k = 0; k < 8; k++)
+        {
+            const uint8_t *at = src + k * 2 * src_step;
+
+            x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * src_step), order);
+        }
+        weave_registers(2, 8, x);
+        _Pragma("GCC unroll 8") for (size_t r = 0; r < 8; r++)
+        {
+            if (r < 5 || r < rows)
+                store_ahead(dst + r * dst_step, x[r]);
+        }
+    }
+}
 
 /* Packed columns of three elements. */
 static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
@@ -107,7 +137,8 @@ static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uin
             const __m256i ab = _mm256_or_si256(_mm256_shuffle_epi8(a, order[r][0]),
                                                _mm256_shuffle_epi8(b, order[r][1]));
 
-            store_32(dst + r * dst_step, _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])));
+            store_ahead(dst + r * dst_step,
+                        _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])));
         }
     }
 }
@@ -127,7 +158,8 @@ ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst
         _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
         {
             if (r <= most / 2 || r < rows)
-                store_32(dst + r * dst_step, x[r]);
+
+                store_ahead(dst + r * dst_step, x[r]);
         }
     }
 }
@@ -212,8 +244,7 @@ static edge_kernel *const edges[SIZES][4] = {
     {edge_2_2, edge_2_4, edge_2_8, NULL},
     {edge_4_2, edge_4_4, NULL, NULL},
 };
-static tiles_kernel *const packed[9] = {
-    [2] = narrow_2, [3] = narrow_3, [4] = narrow_4, [8] = narrow_8};
+static tiles_kernel *const packed[] = {[2] = narrow_2, [3] = narrow_3, [4] = narrow_4};
 
 void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                  size_t src_step, size_t rows, size_t cols)
@@ -222,11 +253,15 @@ void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
     const size_t most = rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 8 ? 2 : 3;
     const struct edge edge = {dst,      dst_step, src, src + (cols - 1) * src_step + col - LANE,
                               src_step, rows,     cols};
-    const bool is_packed = src_step == col && rows <= 8 && packed[rows];
-    tiles_kernel *const kernel = is_packed ? packed[rows] : any[size_log][most];
+    const bool is_packed = src_step == col && rows <= 4;
+    const bool is_paired = src_step == col && rows <= 8 && size_log == 0;
+    tiles_kernel *const kernel = is_packed   ? packed[rows]
+                                 : is_paired ? narrow_pairs
+                                             : any[size_log][most];
     /* Where columns are packed a kernel that reads 16 bytes of them reads those of the next ones.
      */
-    const size_t beyond = is_packed ? 0 : (LANE - col + src_step - 1) / src_step;
+    const size_t beyond =
+        is_packed ? 0 : (uint32_t)(LANE - col + src_step - 1) / (uint32_t)src_step;
     const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;
     size_t c = tiles * wide;
 
