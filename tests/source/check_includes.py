@@ -22,8 +22,8 @@ RULES = [
      r"service|config)\.h", "libmli knows nothing of the service around it"),
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
      "a public header needs public headers only"),
-    (r"libmli/src/exec/(leaf|nest|tile|c/|x86/|arm/).*", "only",
-     r"(\.\./)?(leaf|level|nest|tile\w*)\.h|(\.\./c/)?kernels_c\.h|(\.\./)*bytes\.h|"
+    (r"libmli/src/exec/(leaf|nest|piece|tile|c/|x86/|arm/).*", "only",
+     r"(\.\./)?(leaf|level|nest|piece|words|tile\w*)\.h|(\.\./c/)?kernels_c\.h|(\.\./)*bytes\.h|"
      r"(lanes|tiles|target|cpu|\w+_(avx2|avx512|neon))\.h|std(int|def|bool)\.h|"
      r"(cpuid|immintrin|arm_neon)\.h", "leaf kernels know bytes and steps"),
     (r"libmli/src/(plan|geometry|overlap|quant|transfer)\.[ch]", "never", ENGINE,

@@ -1,21 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Picking elements that lie apart, in plain C. */
+/* Picking elements that lie apart, in plain C: small ones are put together in a register. */
 #include "../../bytes.h"
 #include "../nest.h"
 #include "kernels_c.h"
+#include "words.h"
+
+#if WORDS_LITTLE
+
+/* 8 bytes of results. */
+#define DEFINE_WORD(E, type)                                                                       \
+    static inline uint64_t word_##E(const uint8_t *from, size_t step)                              \
+    {                                                                                              \
+        uint64_t word = 0;                                                                         \
+                                                                                                   \
+        for (int bits = 0; bits < 64; bits += 8 * (E), from += step) {                             \
+            type element;                                                                          \
+                                                                                                   \
+            copy_bytes(&element, from, E);                                                         \
+            word |= (uint64_t)element << bits;                                                     \
+        }                                                                                          \
+        return word;                                                                               \
+    }
+
+DEFINE_WORD(1, uint8_t)
+DEFINE_WORD(2, uint16_t)
+DEFINE_WORD(4, uint32_t)
+
+#define PICK_WORDS(E, to, from)                                                                    \
+    for (; c + 8 / (E) <= cols; c += 8 / (E)) {                                                    \
+        const uint64_t word = word_##E((from) + c * step, step);                                   \
+                                                                                                   \
+        copy_bytes((to) + c * (E), &word, 8);                                                      \
+    }
+
+#else
+
+#define PICK_WORDS(E, to, from)
+
+#endif
+
+#define PICK_SINGLY(E, to, from)                                                                   \
+    for (; c < cols; c++)                                                                          \
+        copy_bytes((to) + c * (E), (from) + c * step, E);
 
 #define DEFINE_PICK(E)                                                                             \
     void pick_c_##E(const struct leaf_nest *nest, size_t step, size_t cols)                        \
     {                                                                                              \
         NEST_FOR_ROWS(nest, to, from, {                                                            \
-            const uint8_t *at = from;                                                              \
+            size_t c = 0;                                                                          \
                                                                                                    \
-            for (size_t c = 0; c < cols; c++, at += step)                                          \
-                copy_bytes(to + c * (E), at, E);                                                   \
+            PICK_WORDS(E, to, from)                                                                \
+            PICK_SINGLY(E, to, from)                                                               \
         })                                                                                         \
     }
 
 DEFINE_PICK(1)
 DEFINE_PICK(2)
 DEFINE_PICK(4)
-DEFINE_PICK(8)
+
+void pick_c_8(const struct leaf_nest *nest, size_t step, size_t cols)
+{
+    NEST_FOR_ROWS(nest, to, from, {
+        size_t c = 0;
+
+        PICK_SINGLY(8, to, from)
+    })
+}

@@ -2,6 +2,7 @@
 /* Rows, rows between zeros, and zeros, in plain C. */
 #include "../../bytes.h"
 #include "../nest.h"
+#include "../piece.h"
 #include "kernels_c.h"
 
 /* From here on a call of memcpy or memset costs less than it saves. */
@@ -9,63 +10,59 @@ enum { CALL_MIN = 65 };
 
 #define ROWS_OF(size) NEST_FOR_ROWS(nest, to, from, { copy_bytes(to, from, size); })
 
-/* Every row in two pieces of a constant size, which overlap where the run is not twice a piece. */
-#define ROWS_IN_PIECES(piece)                                                                      \
-    NEST_FOR_ROWS(nest, to, from, {                                                                \
-        uint8_t head[piece], tail[piece];                                                          \
-        copy_bytes(head, from, piece);                                                             \
-        copy_bytes(tail, from + run - (piece), piece);                                             \
-        copy_bytes(to, head, piece);                                                               \
-        copy_bytes(to + run - (piece), tail, piece);                                               \
-    })
-
+/* A run that is a piece needs one of it. */
 void rows_c(const struct leaf_nest *nest, size_t run)
 {
+#define ROWS_WITH(piece) NEST_FOR_ROWS(nest, to, from, { piece(to, from, run); })
     if (run >= CALL_MIN)
         ROWS_OF(run)
-    else if (run > 32)
-        ROWS_IN_PIECES(32)
-    else if (run > 16)
-        ROWS_IN_PIECES(16)
+    else if (run == 32)
+        ROWS_OF(32)
     else if (run == 16)
         ROWS_OF(16)
-    else if (run > 8)
-        ROWS_IN_PIECES(8)
     else if (run == 8)
         ROWS_OF(8)
-    else if (run > 4)
-        ROWS_IN_PIECES(4)
     else if (run == 4)
         ROWS_OF(4)
-    else if (run > 2)
-        ROWS_IN_PIECES(2)
     else if (run == 2)
         ROWS_OF(2)
     else
-        ROWS_OF(1)
+        PIECE_FOR_RUN(run, ROWS_WITH) ROWS_WITH(piece_32)
+#undef ROWS_WITH
 }
 
-static void zero_short(uint8_t *to, size_t bytes)
+/* Few enough for a loop, or a call. */
+static inline void zero(uint8_t *to, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        to[i] = 0;
-}
-
-static void zero(uint8_t *to, size_t bytes)
-{
-    if (bytes < 16)
-        zero_short(to, bytes);
-    else
+    if (bytes >= 16) {
         zero_bytes(to, bytes);
+    } else if (bytes >= 8) {
+        zero_bytes(to, 8);
+        zero_bytes(to + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        zero_bytes(to, 4);
+        zero_bytes(to + bytes - 4, 4);
+    } else {
+        for (size_t i = 0; i < bytes; i++)
+            to[i] = 0;
+    }
 }
 
 void bordered_c(const struct leaf_nest *nest, const struct leaf_border *border)
 {
-    NEST_FOR_ROWS(nest, to, from, {
-        zero(to, border->before);
-        copy_bytes(to + border->before, from, border->run);
-        zero(to + border->before + border->run, border->after);
+    const size_t run = border->run;
+
+#define ROWS_WITH(piece)                                                                           \
+    NEST_FOR_ROWS(nest, to, from, {                                                                \
+        zero(to, border->before);                                                                  \
+        piece(to + border->before, from, run);                                                     \
+        zero(to + border->before + run, border->after);                                            \
     })
+    if (run >= CALL_MIN)
+        ROWS_WITH(copy_bytes)
+    else
+        PIECE_FOR_RUN(run, ROWS_WITH) ROWS_WITH(piece_32)
+#undef ROWS_WITH
 }
 
 #define FILL_IN_PIECES(piece)                                                                      \

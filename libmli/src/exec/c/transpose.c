@@ -1,147 +1,218 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tiled transposes in plain C: in 64-bit registers. */
+/*
+ * Transposes in plain C: in blocks of as many rows as columns, in 64-bit registers. Few rows are
+ * blocks of which some are not stored, few columns blocks of which some are whatever there is:
+ * those of packed rows are stored too, and the next rows written over them.
+ */
 #include "../../bytes.h"
 #include "kernels_c.h"
+#include "words.h"
 
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if WORDS_LITTLE
 
-/* Swaps the high half of each 2*bits group of *a with the low half of *b's. */
-static inline void swap_halves(uint64_t *a, uint64_t *b, int bits, uint64_t low_halves)
+/*
+ * turn_E exchanges rows and columns of a block of E-byte elements, SIDE_E of each. In each stage
+ * parts half as wide as the one before change places.
+ */
+enum { SIDE_1 = 8, SIDE_2 = 4 };
+
+typedef uint64_t block_1[8], block_2[4];
+
+static inline void turn_1(uint64_t *r)
 {
-    const uint64_t t = ((*a >> bits) ^ *b) & low_halves;
-
-    *b ^= t;
-    *a ^= t << bits;
-}
-
-#define LOW_32 UINT64_C(0x00000000ffffffff)
-#define LOW_16 UINT64_C(0x0000ffff0000ffff)
-#define LOW_8  UINT64_C(0x00ff00ff00ff00ff)
-
-/* 8x8 elements of 1 byte: each stage exchanges blocks half as wide as the one before. */
-static inline void micro_1(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
-{
-    uint64_t r[8];
-
-    for (size_t i = 0; i < 8; i++)
-        copy_bytes(&r[i], src + i * src_step, 8);
     for (size_t i = 0; i < 4; i++)
         swap_halves(&r[i], &r[i + 4], 32, LOW_32);
     for (size_t i = 0; i < 8; i += i % 4 == 1 ? 3 : 1)
         swap_halves(&r[i], &r[i + 2], 16, LOW_16);
     for (size_t i = 0; i < 8; i += 2)
         swap_halves(&r[i], &r[i + 1], 8, LOW_8);
-    for (size_t i = 0; i < 8; i++)
-        copy_bytes(dst + i * dst_step, &r[i], 8);
 }
 
-/* 4x4 elements of 2 bytes. */
-static inline void micro_2(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
+static inline void turn_2(uint64_t *r)
 {
-    uint64_t r[4];
-
-    for (size_t i = 0; i < 4; i++)
-        copy_bytes(&r[i], src + i * src_step, 8);
     swap_halves(&r[0], &r[2], 32, LOW_32);
     swap_halves(&r[1], &r[3], 32, LOW_32);
     swap_halves(&r[0], &r[1], 16, LOW_16);
     swap_halves(&r[2], &r[3], 16, LOW_16);
-    for (size_t i = 0; i < 4; i++)
-        copy_bytes(dst + i * dst_step, &r[i], 8);
 }
 
-enum { MICRO_1 = 8, MICRO_2 = 4 };
+/* Two columns to packed rows, eight rows at a time; how many rows that were. */
+static size_t zip(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows)
+{
+    uint64_t r[2];
+
+    for (size_t i = 0; i < rows - rows % 8; i += 8) {
+        copy_bytes(&r[0], src + i, 8);
+        copy_bytes(&r[1], src + src_step + i, 8);
+        swap_halves(&r[0], &r[1], 32, LOW_32);
+        r[0] = zip_bytes(r[0]);
+        r[1] = zip_bytes(r[1]);
+        copy_bytes(dst + 2 * i, r, 16);
+    }
+    return rows - rows % 8;
+}
 
 #else
 
-static inline void micro_1(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
+static size_t zip(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows)
 {
-    (void)dst_step;
+    (void)dst;
+    (void)src;
     (void)src_step;
-    *dst = *src;
+    (void)rows;
+    return 0;
 }
 
-static inline void micro_2(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
+enum { SIDE_1 = 1, SIDE_2 = 1 };
+
+typedef uint8_t block_1[1];
+typedef uint16_t block_2[1];
+
+static inline void turn_1(uint8_t *r)
 {
-    (void)dst_step;
-    (void)src_step;
-    copy_bytes(dst, src, 2);
+    (void)r;
 }
 
-enum { MICRO_1 = 1, MICRO_2 = 1 };
+static inline void turn_2(uint16_t *r)
+{
+    (void)r;
+}
 
 #endif
 
-/* 4x4 elements of 4 bytes. */
-static inline void micro_4(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
+enum { SIDE_4 = 4, SIDE_8 = 2 };
+
+typedef uint32_t block_4[4][4];
+typedef uint64_t block_8[2][2];
+
+/* These two are turned where they are stored. */
+static inline void turn_4(uint32_t (*e)[4])
 {
-    uint32_t e[4][4];
+    (void)e;
+}
 
-    for (size_t c = 0; c < 4; c++)
-        copy_bytes(e[c], src + c * src_step, 16);
-    for (size_t r = 0; r < 4; r++) {
-        const uint32_t row[4] = {e[0][r], e[1][r], e[2][r], e[3][r]};
+static inline void turn_8(uint64_t (*e)[2])
+{
+    (void)e;
+}
 
-        copy_bytes(dst + r * dst_step, row, 16);
+#define store_1(to, block, r) copy_bytes(to, &block[r], sizeof(block[r]))
+#define store_2(to, block, r) store_1(to, block, r)
+
+static inline void store_4(uint8_t *to, uint32_t (*e)[4], size_t r)
+{
+    const uint32_t row[4] = {e[0][r], e[1][r], e[2][r], e[3][r]};
+
+    copy_bytes(to, row, sizeof(row));
+}
+
+static inline void store_8(uint8_t *to, uint64_t (*e)[2], size_t r)
+{
+    const uint64_t row[2] = {e[0][r], e[1][r]};
+
+    copy_bytes(to, row, sizeof(row));
+}
+
+enum {
+    LINE = 64,              /* of a cache */
+    NARROW_BYTES = 8 * 1024 /* that few rows take of the first-level cache, for all but the first */
+};
+
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+#define MOVE_BLOCK(E, COLUMN, ROW, r, c)                                                           \
+    {                                                                                              \
+        block_##E block;                                                                           \
+                                                                                                   \
+        for (size_t i = 0; i < SIDE_##E; i++)                                                      \
+            copy_bytes(&block[i], COLUMN((c) + i) + (r) * (E), sizeof(block[i]));                  \
+        turn_##E(block);                                                                           \
+        for (size_t i = 0; i < SIDE_##E; i++)                                                      \
+            store_##E(ROW((r) + i) + (c) * (E), block, i);                                         \
     }
-}
 
-/* 2x2 elements of 8 bytes. */
-static inline void micro_8(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step)
-{
-    uint64_t a[2], b[2];
-
-    copy_bytes(a, src, 16);
-    copy_bytes(b, src + src_step, 16);
-    copy_bytes(dst, ((const uint64_t[2]){a[0], b[0]}), 16);
-    copy_bytes(dst + dst_step, ((const uint64_t[2]){a[1], b[1]}), 16);
-}
-
-enum { MICRO_4 = 4, MICRO_8 = 2 };
+/* Element by element. */
+#define MOVE_SINGLY(E, COLUMN, ROW, r0, r1, c0, c1)                                                \
+    for (size_t r = (r0); r < (r1); r++)                                                           \
+        for (size_t c = (c0); c < (c1); c++)                                                       \
+            copy_bytes(ROW(r) + c * (E), COLUMN(c) + r * (E), E);
 
 /*
- * Tiles of one cache line by one cache line's worth of rows keep the lines of both sides in the
- * first-level cache until they are used up. In a tile, micro-kernels of N x N elements; what is
- * left at the edges element by element.
+ * A matrix of at least one block: blocks at the far edges overlap the ones before them. Tiles of
+ * one cache line by one cache line's worth of rows keep the lines of both sides in the first-level
+ * cache until they are used up.
  */
-#define LINE 64
+#define MOVE_BLOCKS(E, COLUMN, ROW)                                                                \
+    for (size_t r0 = 0; r0 < rows; r0 += LINE / (E))                                               \
+        for (size_t c0 = 0; c0 < cols; c0 += LINE / (E))                                           \
+            for (size_t r = r0; r < rows && r < r0 + LINE / (E); r += SIDE_##E)                    \
+                for (size_t c = c0; c < cols && c < c0 + LINE / (E); c += SIDE_##E) {              \
+                    const size_t row = at_most(r, rows - SIDE_##E);                                \
+                    const size_t col = at_most(c, cols - SIDE_##E);                                \
+                                                                                                   \
+                    MOVE_BLOCK(E, COLUMN, ROW, row, col)                                           \
+                }
+
+#define STEP_COLUMN(c) (src + (c)*src_step)
+#define STEP_ROW(r)    (dst + (r)*dst_step)
+#define AT_COLUMN(c)   (src + src_at[c])
+#define AT_ROW(r)      (dst + dst_at[r])
+
+#define WEAVE_COLUMN(c) (column[c])
 
 #define DEFINE_TRANSPOSE(E)                                                                        \
-    static void tile_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
-                         size_t rows, size_t cols)                                                 \
+    static void narrow_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,     \
+                           size_t rows, size_t cols)                                               \
     {                                                                                              \
-        const size_t full_rows = rows - rows % MICRO_##E, full_cols = cols - cols % MICRO_##E;     \
+        const size_t most = NARROW_BYTES / src_step + 1;                                           \
                                                                                                    \
-        for (size_t r = 0; r < full_rows; r += MICRO_##E)                                          \
-            for (size_t c = 0; c < full_cols; c += MICRO_##E)                                      \
-                micro_##E(dst + r * dst_step + c * (E), dst_step, src + c * src_step + r * (E),    \
-                          src_step);                                                               \
-        for (size_t r = 0; r < rows; r++)                                                          \
-            for (size_t c = r < full_rows ? full_cols : 0; c < cols; c++)                          \
-                copy_bytes(dst + r * dst_step + c * (E), src + c * src_step + r * (E), E);         \
+        for (size_t c = 0; c < cols; c += most) {                                                  \
+            const struct leaf_nest nest = {                                                        \
+                dst + c * (E), src + c * src_step, {1, 0, 0}, {rows, dst_step, E}};                \
+                                                                                                   \
+            pick_c_##E(&nest, src_step, at_most(cols - c, most));                                  \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void weave_##E(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows,          \
+                          size_t cols)                                                             \
+    {                                                                                              \
+        const size_t dst_step = cols * (E);                                                        \
+        const uint8_t *column[SIDE_##E];                                                           \
+        size_t done = 0;                                                                           \
+                                                                                                   \
+        for (size_t i = 0; i < SIDE_##E; i++)                                                      \
+            column[i] = STEP_COLUMN(at_most(i, cols - 1));                                         \
+        if ((E) == 1 && cols == 2)                                                                 \
+            done = zip(dst, src, src_step, rows);                                                  \
+        for (; done + 2 * SIDE_##E <= rows; done += SIDE_##E)                                      \
+            MOVE_BLOCK(E, WEAVE_COLUMN, STEP_ROW, done, 0)                                         \
+        MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, done, rows, 0, cols)                                 \
     }                                                                                              \
                                                                                                    \
     void transpose_c_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,       \
                          size_t rows, size_t cols)                                                 \
     {                                                                                              \
-        const size_t side = LINE / (E);                                                            \
-                                                                                                   \
-        for (size_t r = 0; r < rows; r += side)                                                    \
-            for (size_t c = 0; c < cols; c += side)                                                \
-                tile_##E(dst + r * dst_step + c * (E), dst_step, src + c * src_step + r * (E),     \
-                         src_step, rows - r < side ? rows - r : side,                              \
-                         cols - c < side ? cols - c : side);                                       \
+        if (rows >= SIDE_##E && cols >= SIDE_##E)                                                  \
+            MOVE_BLOCKS(E, STEP_COLUMN, STEP_ROW)                                                  \
+        else if (cols >= SIDE_##E)                                                                 \
+            narrow_##E(dst, dst_step, src, src_step, rows, cols);                                  \
+        else if (cols > 1 && rows >= SIDE_##E && dst_step == cols * (E))                           \
+            weave_##E(dst, src, src_step, rows, cols);                                             \
+        else                                                                                       \
+            MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, 0, rows, 0, cols)                                \
     }                                                                                              \
                                                                                                    \
     void transpose_at_c_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,                \
                             const size_t *src_at, size_t rows, size_t cols)                        \
     {                                                                                              \
-        const size_t side = LINE / (E);                                                            \
-                                                                                                   \
-        for (size_t r0 = 0; r0 < rows; r0 += side)                                                 \
-            for (size_t r = r0; r < rows && r < r0 + side; r++)                                    \
-                for (size_t c = 0; c < cols; c++)                                                  \
-                    copy_bytes(dst + dst_at[r] + c * (E), src + src_at[c] + r * (E), E);           \
+        if (rows >= SIDE_##E && cols >= SIDE_##E)                                                  \
+            MOVE_BLOCKS(E, AT_COLUMN, AT_ROW)                                                      \
+        else                                                                                       \
+            MOVE_SINGLY(E, AT_COLUMN, AT_ROW, 0, rows, 0, cols)                                    \
     }
 
 DEFINE_TRANSPOSE(1)

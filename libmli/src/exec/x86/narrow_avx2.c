@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Few rows of many columns with AVX2: a picture of a few interleaved channels becomes planes. */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "narrow_avx2.h"
+#include "target.h"
+
+TARGET_BEGIN("avx2")
+
+#include "lanes_avx2.h"
+
+enum { SIZES = 3, FOLDS = 3 };
+
+/* 32 bytes of each row, then the next 32, `tiles` times. */
+typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                          size_t src_step, size_t rows, size_t tiles);
+
+/* fold[i][j]: of a lane of whole columns of 2^j elements, the elements of a row side by side. */
+static uint8_t fold[SIZES][FOLDS][LANE];
+
+/* pairs[rows]: of two columns of 5 to 8 bytes, the two bytes of each row side by side. */
+static uint8_t pairs[9][LANE];
+
+/* three[i][row][k]: what lane k of three lanes of columns of three elements gives the row. */
+static uint8_t three[SIZES][3][3][LANE];
+
+static void init_size(uint32_t i)
+{
+    const uint32_t size = 1u << i;
+
+    for (uint32_t b = 0; b < LANE; b++) {
+        const uint32_t element = b / size, in_element = b % size;
+
+        for (uint32_t j = 1; j < FOLDS && size << j <= LANE; j++) {
+            const uint32_t cols = (uint32_t)LANE / (size << j);
+
+            fold[i][j][b] =
+                (uint8_t)((element % cols << j) * size + element / cols * size + in_element);
+        }
+        for (uint32_t row = 0; row < 3; row++) {
+            const uint32_t from = (element * 3 + row) * size + in_element;
+
+            for (uint32_t k = 0; k < 3; k++)
+                three[i][row][k][b] = (uint8_t)(from / LANE == k ? from % LANE : 0x80);
+        }
+    }
+}
+
+void narrow_avx2_init(void)
+{
+    for (uint32_t i = 0; i < SIZES; i++)
+        init_size(i);
+    for (uint32_t rows = 5; rows <= 8; rows++)
+        for (uint32_t b = 0; b < LANE; b++)
+            pairs[rows][b] = (uint8_t)(b / 2 < rows ? b % 2 * rows + b / 2 : 0x80);
+}
+
+/* Packed columns of 2^log elements: a transpose of what a lane has of each row. */
+ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, size_t dst_step,
+                                const uint8_t *src, size_t tiles)
+{
+    const size_t rows = (size_t)1 << log;
+    const __m256i order = both_lanes(fold[size_log][log]);
+
+    for (; tiles > 0; tiles--, src += VEC * rows, dst += VEC) {
+        __m256i x[8];
+
+        _Pragma("GCC unroll 8") for (size_t k = 0; k < rows; k++)
+        {
+            const uint8_t *at = src + k * LANE;
+
+            x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * rows), order);
+        }
+        weave_registers(LANE >> log, rows, x);
+        _Pragma("GCC unroll 8") for (size_t r = 0; r < rows; r++)
+            store_ahead(dst + r * dst_step, x[r]);
+    }
+}
+
+#define DEFINE_POWER(rows, log)                                                                    \
+    static void narrow_##rows(uint32_t size_log, uint8_t *dst, size_t dst_step,                    \
+                              const uint8_t *src, size_t src_step, size_t some, size_t tiles)      \
+    {                                                                                              \
+        (void)src_step;                                                                            \
+        (void)some;                                                                                \
+        narrow_power(log, size_log, dst, dst_step, src, tiles);                                    \
+    }
+
+DEFINE_POWER(2, 1)
+DEFINE_POWER(4, 2)
+
+/* Packed columns of 5 to 8 bytes, two to a lane: what is behind the second one is read too. */
+static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                         size_t src_step, size_t rows, size_t tiles)
+{
+    const __m256i order = both_lanes(pairs[rows]);
+
+    (void)size_log;
+    for (; tiles > 0; tiles--, src += VEC * src_step, dst += VEC) {
+        __m256i x[8];
+
+        _Pragma("GCC unroll 8") for (size_t k = 0; k < 8; k++)
+        {
+            const uint8_t *at = src + k * 2 * src_step;
+
+            x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * src_step), order);
+        }
+        weave_registers(2, 8, x);
+        _Pragma("GCC unroll 8") for (size_t r = 0; r < 8; r++)
+        {
+            if (r < 5 || r < rows)
+                store_ahead(dst + r * dst_step, x[r]);
+        }
+    }
+}
+
+/* Packed columns of three elements. */
+static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                     size_t src_step, size_t rows, size_t tiles)
+{
+    __m256i order[3][3];
+
+    (void)src_step;
+    (void)rows;
+    _Pragma("GCC unroll 9") for (size_t i = 0; i < 9; i++) order[i / 3][i % 3] =
+        both_lanes(three[size_log][i / 3][i % 3]);
+    for (; tiles > 0; tiles--, src += VEC * 3, dst += VEC) {
+        const __m256i a = load_2(src, src + 3 * LANE), b = load_2(src + LANE, src + 4 * LANE),
+                      c = load_2(src + 2 * LANE, src + 5 * LANE);
+
+        _Pragma("GCC unroll 3") for (size_t r = 0; r < 3; r++)
+        {
+            const __m256i ab = _mm256_or_si256(_mm256_shuffle_epi8(a, order[r][0]),
+                                               _mm256_shuffle_epi8(b, order[r][1]));
+
+            store_ahead(dst + r * dst_step,
+                        _mm256_or_si256(ab, _mm256_shuffle_epi8(c, order[r][2])));
+        }
+    }
+}
+
+/* Any columns, of at most `most` rows: 16 bytes of each, of which the last may be others'. */
+ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst_step,
+                              const uint8_t *src, size_t src_step, size_t rows, size_t tiles)
+{
+    const size_t cols = LANE / size;
+
+    for (; tiles > 0; tiles--, src += 2 * cols * src_step, dst += VEC) {
+        __m256i x[16];
+
+        _Pragma("GCC unroll 16") for (size_t k = 0; k < cols; k++) x[k] =
+            load_2(src + k * src_step, src + (k + cols) * src_step);
+        weave_registers(size, cols, x);
+        _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
+        {
+            if (r <= most / 2 || r < rows)
+
+                store_ahead(dst + r * dst_step, x[r]);
+        }
+    }
+}
+
+#define DEFINE_ANY(size, most)                                                                     \
+    static void narrow_##size##_##most(uint32_t size_log, uint8_t *dst, size_t dst_step,           \
+                                       const uint8_t *src, size_t src_step, size_t rows,           \
+                                       size_t tiles)                                               \
+    {                                                                                              \
+        (void)size_log;                                                                            \
+        narrow_any(size, most, dst, dst_step, src, src_step, rows, tiles);                         \
+    }
+
+DEFINE_ANY(1, 2)
+DEFINE_ANY(1, 4)
+DEFINE_ANY(1, 8)
+DEFINE_ANY(1, 16)
+DEFINE_ANY(2, 2)
+DEFINE_ANY(2, 4)
+DEFINE_ANY(2, 8)
+DEFINE_ANY(4, 2)
+DEFINE_ANY(4, 4)
+
+/* The last columns, where 16 bytes of a column may go past the end. */
+struct edge {
+    uint8_t *dst;
+    size_t dst_step;
+    const uint8_t *src, *last; /* where the last 16 bytes begin */
+    size_t src_step, rows, cols;
+};
+
+ALWAYS_INLINE __m128i load_edge(const struct edge *e, size_t col)
+{
+    const uint8_t *at = e->src + col * e->src_step;
+
+    return at <= e->last ? load_1(at) : slide(load_1(e->last), (size_t)(at - e->last));
+}
+
+/* 16 bytes of each row from column `low` on in the low lanes, and from column `high` on. */
+ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size_t low, size_t high)
+{
+    __m256i x[16];
+
+    _Pragma("GCC unroll 16") for (size_t k = 0; k < LANE / size; k++) x[k] =
+        _mm256_set_m128i(load_edge(e, high + k), load_edge(e, low + k));
+    weave_registers(size, LANE / size, x);
+    _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
+    {
+        if (r <= most / 2 || r < e->rows) {
+            store_16(e->dst + r * e->dst_step + low * size, _mm256_castsi256_si128(x[r]));
+            store_16(e->dst + r * e->dst_step + high * size, _mm256_extracti128_si256(x[r], 1));
+        }
+    }
+}
+
+typedef void edge_kernel(const struct edge *edge, size_t low, size_t high);
+
+#define DEFINE_EDGE(size, most)                                                                    \
+    static void edge_##size##_##most(const struct edge *edge, size_t low, size_t high)             \
+    {                                                                                              \
+        edge_any(size, most, edge, low, high);                                                     \
+    }
+
+DEFINE_EDGE(1, 2)
+DEFINE_EDGE(1, 4)
+DEFINE_EDGE(1, 8)
+DEFINE_EDGE(1, 16)
+DEFINE_EDGE(2, 2)
+DEFINE_EDGE(2, 4)
+DEFINE_EDGE(2, 8)
+DEFINE_EDGE(4, 2)
+DEFINE_EDGE(4, 4)
+
+/* By the logarithm of the most rows, rounded up; and for packed columns by the rows. */
+static tiles_kernel *const any[SIZES][4] = {
+    {narrow_1_2, narrow_1_4, narrow_1_8, narrow_1_16},
+    {narrow_2_2, narrow_2_4, narrow_2_8, NULL},
+    {narrow_4_2, narrow_4_4, NULL, NULL},
+};
+static edge_kernel *const edges[SIZES][4] = {
+    {edge_1_2, edge_1_4, edge_1_8, edge_1_16},
+    {edge_2_2, edge_2_4, edge_2_8, NULL},
+    {edge_4_2, edge_4_4, NULL, NULL},
+};
+static tiles_kernel *const packed[] = {[2] = narrow_2, [3] = narrow_3, [4] = narrow_4};
+
+void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                 size_t src_step, size_t rows, size_t cols)
+{
+    const size_t lane = (size_t)LANE >> size_log, wide = 2 * lane, col = rows << size_log;
+    const size_t most = rows <= 2 ? 0 : rows <= 4 ? 1 : rows <= 8 ? 2 : 3;
+    const struct edge edge = {dst,      dst_step, src, src + (cols - 1) * src_step + col - LANE,
+                              src_step, rows,     cols};
+    const bool is_packed = src_step == col && rows <= 4;
+    const bool is_paired = src_step == col && rows <= 8 && size_log == 0;
+    tiles_kernel *const kernel = is_packed   ? packed[rows]
+                                 : is_paired ? narrow_pairs
+                                             : any[size_log][most];
+    /* Where columns are packed a kernel that reads 16 bytes of them reads those of the next ones.
+     */
+    const size_t beyond =
+        is_packed ? 0 : (uint32_t)(LANE - col + src_step - 1) / (uint32_t)src_step;
+    const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;
+    size_t c = tiles * wide;
+
+    if (tiles > 0)
+        kernel(size_log, dst, dst_step, src, src_step, rows, tiles);
+    for (; c < cols; c += wide) {
+        const size_t low = c + wide <= cols ? c : cols < wide ? 0 : cols - wide;
+
+        edges[size_log][most](&edge, low, cols < wide ? cols - lane : low + lane);
+    }
+}
+
+TARGET_END
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Picking every s-th element with AVX2: for 16 bytes of results a few loads of 16 bytes, each
+ * shuffled to where its elements belong and zero elsewhere, then or-ed. Each load begins at an
+ * element, but the last one ends at the last element: no byte beyond the elements is read. Both
+ * lanes of a register do the same at two places of the row.
+ */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../c/kernels_c.h"
+#include "../nest.h"
+#include "pick_avx2.h"
+#include "target.h"
+
+TARGET_BEGIN("avx2")
+
+#include "lanes_avx2.h"
+
+enum { SPREAD_MAX = 15, LOADS_MAX = 8, SIZES = 3 };
+
+/* How one spread is picked, for one size of element. */
+static struct pattern {
+    uint8_t order[LOADS_MAX][LANE]; /* of load k: the byte for each byte of the result, or 0x80 */
+    uint8_t begin[LOADS_MAX];       /* of load k, in bytes from the first element */
+    uint8_t loads;                  /* 0: not worth it */
+} patterns[SIZES][SPREAD_MAX + 1];
+
+static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
+{
+    const uint32_t step = spread * size, per_load = (LANE - size) / step + 1, count = LANE / size;
+    const uint32_t last = (count - 1) * step + size - LANE; /* where the last load begins */
+
+    for (uint32_t k = 0; k * per_load < count; k++) {
+        const uint32_t begin = k * per_load * step;
+
+        p->begin[k] = (uint8_t)(begin < last ? begin : last);
+        for (uint32_t b = 0; b < LANE; b++) {
+            const uint32_t element = b / size;
+
+            p->order[k][b] = (uint8_t)(element * step + b % size - p->begin[k]);
+            if (element / per_load != k)
+                p->order[k][b] = 0x80;
+        }
+        p->loads = (uint8_t)(k + 1);
+    }
+}
+
+void pick_avx2_init(void)
+{
+    for (uint32_t i = 0; i < SIZES; i++)
+        for (uint32_t spread = 2; spread < (uint32_t)LANE >> i; spread++)
+            make_pattern(&patterns[i][spread], 1u << i, spread);
+}
+
+/* A pattern in registers, where stores cannot change it. */
+struct picker {
+    __m256i order[LOADS_MAX];
+    size_t begin[LOADS_MAX];
+    size_t spread;
+};
+
+ALWAYS_INLINE struct picker make_picker(const struct pattern *p, size_t loads, size_t spread)
+{
+    struct picker picker = {.spread = spread};
+
+    _Pragma("GCC unroll 8") for (size_t k = 0; k < loads; k++)
+    {
+        picker.order[k] = both_lanes(p->order[k]);
+        picker.begin[k] = p->begin[k];
+    }
+    return picker;
+}
+
+/* 16 bytes of results from src on in the low lane, from src + apart on in the high one. */
+ALWAYS_INLINE __m256i pick_lanes(const struct picker *p, size_t loads, const uint8_t *src,
+                                 size_t apart)
+{
+    __m256i v = _mm256_shuffle_epi8(load_2(src, src + apart), p->order[0]);
+
+    _Pragma("GCC unroll 8") for (size_t k = 1; k < loads; k++)
+    {
+        const uint8_t *at = src + p->begin[k];
+
+        v = _mm256_or_si256(v, _mm256_shuffle_epi8(load_2(at, at + apart), p->order[k]));
+    }
+    return v;
+}
+
+/* A row of at least 16 bytes of results. */
+ALWAYS_INLINE void pick_row(const struct picker *p, size_t loads, uint8_t *dst, const uint8_t *src,
+                            size_t bytes)
+{
+    const size_t last = bytes - VEC, spread = p->spread;
+
+    if (bytes < VEC) {
+        const __m256i v = pick_lanes(p, loads, src, (bytes - LANE) * spread);
+
+        store_16(dst, _mm256_castsi256_si128(v));
+        store_16(dst + bytes - LANE, _mm256_extracti128_si256(v, 1));
+        return;
+    }
+    for (size_t i = 0; i < last; i += VEC)
+        store_32(dst + i, pick_lanes(p, loads, src + i * spread, LANE * spread));
+    store_32(dst + last, pick_lanes(p, loads, src + last * spread, LANE * spread));
+}
+
+static leaf_pick *const plain[] = {pick_c_1, pick_c_2, pick_c_4, pick_c_8};
+
+void pick_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
+{
+    const size_t spread = step >> size_log, bytes = cols << size_log;
+    const struct pattern *p;
+
+    if (size_log >= SIZES || spread > SPREAD_MAX || step != spread << size_log || bytes < LANE ||
+        patterns[size_log][spread].loads == 0) {
+        plain[size_log](nest, step, cols);
+        return;
+    }
+    p = &patterns[size_log][spread];
+#define ROWS_WITH(loads, spread)                                                                   \
+    {                                                                                              \
+        const struct picker picker = make_picker(p, loads, spread);                                \
+                                                                                                   \
+        NEST_FOR_ROWS(nest, to, from, { pick_row(&picker, loads, to, from, bytes); })              \
+    }
+    if (p->loads == 2)
+        ROWS_WITH(2, spread)
+    else if (p->loads == 3)
+        ROWS_WITH(3, spread)
+    else if (p->loads == 4)
+        ROWS_WITH(4, spread)
+    else if (p->loads == 6)
+        ROWS_WITH(6, spread)
+    else
+        ROWS_WITH(8, spread)
+#undef ROWS_WITH
+}
+
+TARGET_END
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transposes with a side of less than 16 bytes, with AVX2. Columns that are far apart, and rows
+ * that are not packed, go through a buffer in which they are.
+ */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "../c/kernels_c.h"
+#include "narrow_avx2.h"
+#include "rows_avx2.h"
+#include "target.h"
+#include "thin_avx2.h"
+#include "weave_avx2.h"
+
+TARGET_BEGIN("avx2")
+
+#include "lanes_avx2.h"
+
+/* Columns farther apart than this are read exactly: between them may be what is not ours. */
+enum { STEP_MAX = 256 };
+
+struct thin {
+    uint32_t size_log;
+    uint8_t *dst;
+    size_t dst_step;
+    const uint8_t *src;
+    size_t src_step, rows, cols;
+};
+
+static void copy_rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,
+                      size_t run, size_t count)
+{
+    rows_avx2(&(struct leaf_nest){dst, src, {1, 0, 0}, {count, dst_step, src_step}}, run);
+}
+
+enum { BUFFER = 4 * LANE }; /* bytes of the long side that go through one */
+
+/* How much of what is left goes through the buffer next: never less than a lane. */
+static size_t next_piece(const struct thin *t, size_t left)
+{
+    const size_t most = (size_t)BUFFER >> t->size_log, lane = (size_t)LANE >> t->size_log;
+
+    return left <= most ? left : left - most < lane ? left - lane : most;
+}
+
+static void narrow_through_buffer(const struct thin *t)
+{
+    const size_t col = t->rows << t->size_log;
+    uint8_t in[BUFFER * LANE];
+
+    for (size_t c = 0; c < t->cols;) {
+        const size_t count = next_piece(t, t->cols - c);
+
+        copy_rows(in, col, t->src + c * t->src_step, t->src_step, col, count);
+        narrow_avx2(t->size_log, t->dst + (c << t->size_log), t->dst_step, in, col, t->rows, count);
+        c += count;
+    }
+}
+
+static void weave_through_buffer(const struct thin *t)
+{
+    const size_t row = t->cols << t->size_log;
+    uint8_t out[BUFFER * LANE];
+
+    for (size_t r = 0; r < t->rows;) {
+        const size_t count = next_piece(t, t->rows - r);
+
+        weave_avx2(t->size_log, out, t->src + (r << t->size_log), t->src_step, count, t->cols);
+        copy_rows(t->dst + r * t->dst_step, t->dst_step, out, row, row, count);
+        r += count;
+    }
+}
+
+void thin_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+               size_t src_step, size_t rows, size_t cols)
+{
+    const struct thin thin = {size_log, dst, dst_step, src, src_step, rows, cols};
+    const size_t few = (size_t)LANE >> size_log;
+
+    if (rows < few && rows >= 2 && cols >= few && src_step >= rows << size_log) {
+        if (src_step <= STEP_MAX)
+            narrow_avx2(size_log, dst, dst_step, src, src_step, rows, cols);
+        else
+            narrow_through_buffer(&thin);
+    } else if (cols < few && cols >= 2 && rows >= few) {
+        if (dst_step == cols << size_log)
+            weave_avx2(size_log, dst, src, src_step, rows, cols);
+        else
+            weave_through_buffer(&thin);
+    } else {
+        leaf_c.transpose[size_log](dst, dst_step, src, src_step, rows, cols);
+    }
+}
+
+void thin_avx2_init(void)
+{
+    narrow_avx2_init();
+    weave_avx2_init();
+}
+
+TARGET_END
+
+#endif
