@@ -76,6 +76,7 @@ DEFINE_TRANSPOSE(8, 3)
 DEFINE_PICK(1, 0)
 DEFINE_PICK(2, 1)
 DEFINE_PICK(4, 2)
+DEFINE_PICK(8, 3)
 
 #define LOAD_32(at)     _mm256_loadu_si256((const void *)(at))
 #define STORE_32(at, v) _mm256_storeu_si256((void *)(at), (v))
@@ -136,6 +137,7 @@ void level_avx512(struct leaf_table *table)
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;
     table->pick[2] = pick_4;
+    table->pick[3] = pick_8;
 }
 
 TARGET_END

@@ -25,7 +25,8 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 
 #include "lanes.h"
 
-enum { LINE = 64, MOST = 8, SIZES = 4, AHEAD = 4 * LINE };
+enum { LINE = 64, MOST = 8, SIZES = 4, AHEAD = 8 * LINE };
+
 
 /* How pixels of S elements are taken apart, for one S and one size of element. */
 static struct network {
@@ -93,6 +94,17 @@ ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
     return first - first % turns + (first + turns - k / period) % turns;
 }
 
+/* The masks, and where lines are, in registers: what is stored might change them in memory, as far
+   as the compiler knows. */
+#define KEEP_AT_HAND(net, spread)                                                                  \
+    __mmask64 mask[MOST];                                                                          \
+    size_t line[MOST];                                                                             \
+    UNROLL for (size_t k_ = 0; k_ < (spread); k_++)                                                \
+    {                                                                                              \
+        mask[k_] = _cvtu64_mask64((net)->mask[k_]);                                                \
+        line[k_] = (net)->line[k_];                                                                \
+    }
+
 struct chunks {
     uint8_t *dst;
     const uint8_t *src;
@@ -107,21 +119,23 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
     const size_t period = spread / DIVISOR(spread);
     uint8_t *dst = chunks->dst;
     const uint8_t *src = chunks->src;
+    const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
 
-    for (size_t i = 0; i < chunks->count; i++, dst += LINE, src += spread * LINE) {
+    KEEP_AT_HAND(net, spread)
+    for (size_t i = 0; i < count; i++, dst += LINE, src += spread * LINE) {
         uint8_t *to = dst;
         __m512i x[MOST];
 
-        UNROLL for (size_t k = 0; k < spread; k++) x[k] = LOAD(src + net->line[k]);
+        UNROLL for (size_t k = 0; k < spread; k++) x[k] = LOAD(src + line[k]);
         UNROLL for (size_t k = period; k < spread; k++) x[k] = PERMUTE(x[k], net->turn[k / period]);
-        UNROLL for (size_t r = 0; r < spread; r++, to += chunks->step)
+        UNROLL for (size_t r = 0; r < spread; r++, to += step)
         {
             __m512i v = x[0];
 
-            if (r == chunks->planes)
+            if (r == planes)
                 break;
             UNROLL for (size_t k = 1; k < spread; k++) v =
-                _mm512_mask_mov_epi8(v, net->mask[mask_of(spread, k, r)], x[k]);
+                _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[k]);
             __builtin_prefetch(to + AHEAD, 1, 3);
             STORE(to, PERMUTE(v, net->order[r]));
         }
@@ -135,25 +149,28 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
     const size_t turns = DIVISOR(spread), period = spread / turns;
     uint8_t *dst = chunks->dst;
     const uint8_t *src = chunks->src;
+    const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
 
-    for (size_t i = 0; i < chunks->count; i++, dst += spread * LINE, src += LINE) {
+    KEEP_AT_HAND(net, spread)
+    for (size_t i = 0; i < count; i++, dst += spread * LINE, src += LINE) {
         __m512i x[MOST];
 
         UNROLL for (size_t r = 0; r < spread; r++) x[r] =
-            whole || r < chunks->planes ? PERMUTE(LOAD(src + r * chunks->step), net->places[r])
-                                        : _mm512_setzero_si512();
+            whole || r < planes ? PERMUTE(LOAD(src + r * step), net->places[r])
+                                : _mm512_setzero_si512();
         UNROLL for (size_t k = 0; k < spread; k++)
         {
             __m512i v = x[0];
 
             UNROLL for (size_t r = 1; r < spread; r++) v =
-                _mm512_mask_mov_epi8(v, net->mask[mask_of(spread, k, r)], x[r]);
+                _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[r]);
             if (k >= period)
                 v = PERMUTE(v, net->turn[turns - k / period]);
+            __builtin_prefetch(dst + line[k] + AHEAD, 1, 3);
             if (whole)
-                STORE(dst + net->line[k], v);
+                STORE(dst + line[k], v);
             else
-                _mm512_mask_storeu_epi8((void *)(dst + net->line[k]), chunks->keep[k % period], v);
+                _mm512_mask_storeu_epi8((void *)(dst + line[k]), chunks->keep[k % period], v);
         }
     }
 }
