@@ -72,7 +72,7 @@ bool pick_avx512_can(uint32_t size_log, size_t step)
 #define LOAD(at, mask)   _mm512_maskz_loadu_epi8((mask), (const void *)(at))
 #define ADD(v, at, mask) _mm512_mask_loadu_epi8((v), (mask), (const void *)(at))
 #define STORE(at, v)     _mm512_storeu_si512((void *)(at), (v))
-#define UNROLL           _Pragma("GCC unroll 8")
+#define UNROLL           _Pragma("GCC unroll 16")
 
 /* The first `bytes` of a register. */
 ALWAYS_INLINE uint64_t first(size_t bytes)
@@ -80,42 +80,47 @@ ALWAYS_INLINE uint64_t first(size_t bytes)
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
-/* 64 bytes of results. Every load but the first is of the elements that are picked only. */
-ALWAYS_INLINE __m512i pick_line(const struct pattern *p, size_t spread, const uint8_t *src)
-{
-    __m512i v = _mm512_loadu_si512((const void *)src);
-
-    for (size_t k = 1; k < spread; k++)
-        v = ADD(v, src + p->begin[k], p->places[k]);
-    return _mm512_permutexvar_epi8(_mm512_load_si512((const void *)p->order), v);
-}
-
-/* A row of a line at least; the last line overlaps the one before. */
-ALWAYS_INLINE void pick_row(const struct pattern *p, size_t size, size_t spread, uint8_t *dst,
-                            const uint8_t *src, size_t cols)
+/*
+ * Rows of a line at least; the last line overlaps the one before. No load but the first is of more
+ * than the elements that are picked, and that one ends before the last of them.
+ */
+ALWAYS_INLINE void pick_lines(const struct pattern *p, size_t size, size_t spread,
+                              const struct leaf_nest *nest, size_t cols)
 {
     const size_t line = LINE / size;
+    const __m512i order = _mm512_load_si512((const void *)p->order);
+    __mmask64 places[SPREAD_MAX];
+    size_t begin[SPREAD_MAX];
 
-    for (size_t c = 0; c < cols - line; c += line)
-        STORE(dst + c * size, pick_line(p, spread, src + c * spread * size));
-    cols -= line;
-    STORE(dst + cols * size, pick_line(p, spread, src + cols * spread * size));
+    for (size_t k = 1; k < spread; k++) {
+        places[k] = _cvtu64_mask64(p->places[k]);
+        begin[k] = p->begin[k];
+    }
+    NEST_FOR_ROWS(nest, to, from, {
+        for (size_t c = 0; c < cols; c += line) {
+            const size_t col = c + line <= cols ? c : cols - line;
+            const uint8_t *at = from + col * spread * size;
+            __m512i v = _mm512_loadu_si512((const void *)at);
+
+            for (size_t k = 1; k < spread; k++)
+                v = ADD(v, at + begin[k], places[k]);
+            STORE(to + col * size, _mm512_permutexvar_epi8(order, v));
+        }
+    })
 }
 
 static void pick_long(const struct pattern *p, size_t size, size_t spread,
                       const struct leaf_nest *nest, size_t cols)
 {
     /* The spreads that are common get loops of their own. */
-#define ROWS_WITH(s) NEST_FOR_ROWS(nest, to, from, { pick_row(p, size, s, to, from, cols); })
     if (spread == 2)
-        ROWS_WITH(2)
+        pick_lines(p, size, 2, nest, cols);
     else if (spread == 3)
-        ROWS_WITH(3)
+        pick_lines(p, size, 3, nest, cols);
     else if (spread == 4)
-        ROWS_WITH(4)
+        pick_lines(p, size, 4, nest, cols);
     else
-        ROWS_WITH(spread)
-#undef ROWS_WITH
+        pick_lines(p, size, spread, nest, cols);
 }
 
 /*
@@ -127,7 +132,7 @@ struct scoop {
     size_t loads, rows;
     size_t row; /* bytes of one */
     ptrdiff_t at[SPREAD_MAX];
-    uint64_t mask[SPREAD_MAX]; /* none is 0 */
+    uint64_t mask[SPREAD_MAX];
 };
 
 /* One row, in the loads of the pattern that it reaches. */
@@ -161,7 +166,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     const uint64_t mask = p->places_of_row & first(block);
     const __m512i order = _mm512_load_si512((const void *)p->order_of_row);
 
-    scoop->rows = most > 8 ? 8 : most == 7 ? 6 : most == 5 ? 4 : most;
+    scoop->rows = most > 8 ? 8 : most;
     scoop->loads = scoop->rows;
     scoop->row = cols * size;
     STORE(scoop->order, order); /* the compiler does not see that there is a row */
@@ -174,69 +179,87 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     }
 }
 
-/* What one scoop takes; `loads` is the scoop's, or fewer at the end of the rows. */
-ALWAYS_INLINE void scoop_up(const uint64_t *mask, const ptrdiff_t *at, size_t loads, __m512i order,
-                            uint8_t *to, const uint8_t *from, size_t bytes, bool room)
+/* The rows that are left when they are too few for a scoop of several. */
+static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
 {
-    __m512i v = LOAD(from + at[0], mask[0]);
+    __m512i v = _mm512_setzero_si512();
 
-    UNROLL for (size_t k = 1; k < loads; k++) v = ADD(v, from + at[k], mask[k]);
-    v = _mm512_permutexvar_epi8(order, v);
-    if (room)
-        STORE(to, v);
-    else
-        _mm512_mask_storeu_epi8((void *)to, first(bytes), v);
+    for (size_t i = 0; i < rows; i++)
+        v = ADD(v, from + scoop->at[i], scoop->mask[i]);
+    v = _mm512_permutexvar_epi8(_mm512_load_si512((const void *)scoop->order), v);
+    _mm512_mask_storeu_epi8((void *)to, first(rows * scoop->row), v);
 }
 
 /* Where rows are packed, whole registers are stored as long as there is room for one. */
 ALWAYS_INLINE void scoop_rows(const struct scoop *scoop, const struct leaf_nest *nest, size_t loads)
 {
-    const struct leaf_loop *inner = &nest->inner;
-    const size_t rows = scoop->rows, row = scoop->row, bytes = rows * row;
-    const bool packed = inner->count > 1 && inner->dst_step == row;
+    const struct leaf_loop inner = nest->inner, outer = nest->outer;
+    const size_t rows = scoop->rows, row = scoop->row;
+    const bool packed = inner.count > 1 && inner.dst_step == row;
+    const size_t dst_step = packed ? rows * row : inner.dst_step, src_step = rows * inner.src_step;
+    const bool all_packed = nest_is_packed(nest, row);
     const __m512i order = _mm512_load_si512((const void *)scoop->order);
+    const __mmask64 exact = _cvtu64_mask64(first(rows * row));
     const uint8_t *end = nest->dst + nest_rows(nest) * row;
-    uint64_t mask[SPREAD_MAX];
+    __mmask64 mask[SPREAD_MAX];
     ptrdiff_t at[SPREAD_MAX];
 
-    for (size_t k = 0; k < loads; k++) {
-        mask[k] = scoop->mask[k];
+    UNROLL for (size_t k = 0; k < loads; k++)
+    {
+        mask[k] = _cvtu64_mask64(scoop->mask[k]);
         at[k] = scoop->at[k];
     }
-    for (size_t o = 0; o < nest->outer.count; o++) {
-        uint8_t *to = nest->dst + o * nest->outer.dst_step;
-        const uint8_t *from = nest->src + o * nest->outer.src_step;
-        size_t left = inner->count;
+    for (size_t o = 0; o < outer.count; o++) {
+        uint8_t *to = nest->dst + o * outer.dst_step;
+        const uint8_t *from = nest->src + o * outer.src_step;
+        size_t left = inner.count;
 
-        if (!nest_is_packed(nest, row))
+        if (!all_packed)
             end = to + (packed ? left * row : 0);
-        for (; left >= rows; left -= rows) {
-            scoop_up(mask, at, loads, order, to, from, bytes, end - to >= LINE);
-            to += packed ? bytes : inner->dst_step;
-            from += rows * inner->src_step;
+        for (; left >= rows; left -= rows, to += dst_step, from += src_step) {
+            __m512i v = LOAD(from + at[0], mask[0]);
+
+            UNROLL for (size_t k = 1; k < loads; k++) v = ADD(v, from + at[k], mask[k]);
+            v = _mm512_permutexvar_epi8(order, v);
+            if (end - to >= LINE)
+                STORE(to, v);
+            else
+                _mm512_mask_storeu_epi8((void *)to, exact, v);
         }
         if (left > 0)
-            scoop_up(mask, at, left, order, to, from, left * row, false);
+            scoop_rest(scoop, to, from, left);
     }
 }
 
-static void pick_short(const struct scoop *scoop, const struct leaf_nest *nest)
-{
-    switch (scoop->loads) {
-#define CASE(n)                                                                                    \
-    case n:                                                                                        \
-        scoop_rows(scoop, nest, n);                                                                \
-        break;
-        CASE(1)
-        CASE(2)
-        CASE(3)
-        CASE(4)
-        CASE(6)
-        CASE(8)
-#undef CASE
-    default:
-        scoop_rows(scoop, nest, scoop->loads);
+#define DEFINE_SCOOP(loads)                                                                        \
+    static void scoop_##loads(const struct scoop *scoop, const struct leaf_nest *nest)             \
+    {                                                                                              \
+        scoop_rows(scoop, nest, loads);                                                            \
     }
+
+DEFINE_SCOOP(1)
+DEFINE_SCOOP(2)
+DEFINE_SCOOP(3)
+DEFINE_SCOOP(4)
+DEFINE_SCOOP(6)
+DEFINE_SCOOP(8)
+DEFINE_SCOOP(16)
+
+/* Loads of nothing make their number one of those for which there is a loop. */
+static void pick_short(struct scoop *scoop, const struct leaf_nest *nest)
+{
+    static void (*const by_loads[])(const struct scoop *, const struct leaf_nest *) = {
+        scoop_1, scoop_2, scoop_3, scoop_4, scoop_6, scoop_8, scoop_16};
+    static const uint8_t loads[] = {1, 2, 3, 4, 6, 8, 16};
+    size_t i = 0;
+
+    while (scoop->loads > loads[i])
+        i++;
+    for (size_t k = scoop->loads; k < loads[i]; k++) {
+        scoop->at[k] = scoop->at[0];
+        scoop->mask[k] = 0;
+    }
+    by_loads[i](scoop, nest);
 }
 
 void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
