@@ -18,6 +18,7 @@
 
 #include <immintrin.h>
 
+#include "narrow_avx512.h"
 #include "target.h"
 #include "thin_avx512.h"
 
@@ -26,7 +27,6 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 #include "lanes.h"
 
 enum { LINE = 64, MOST = 8, SIZES = 4, AHEAD = 8 * LINE };
-
 
 /* How pixels of S elements are taken apart, for one S and one size of element. */
 static struct network {
@@ -340,7 +340,7 @@ bool thin_avx512(const struct thin *t)
     else if (is_thin(t, t->dst_step, t->cols, t->rows))
         zip_all(t);
     else
-        return false;
+        return narrow_avx512(t);
     return true;
 }
 
