@@ -100,7 +100,7 @@ ALWAYS_INLINE void to_planes(const struct thin *t, size_t size, size_t col, bool
         whole ? load_whole(from + k * src_step, high * src_step)
               : load_exact(t, col + k, high, (__mmask16)first(t->rows * size));
     turn(x, size);
-    UNROLL for (size_t r = 0; r < high - 1; r++, to += t->dst_step)
+    UNROLL for (size_t r = 0; r < high; r++, to += t->dst_step)
     {
         if (r == t->rows)
             break;
@@ -112,14 +112,16 @@ ALWAYS_INLINE void to_planes(const struct thin *t, size_t size, size_t col, bool
     }
 }
 
-/* A tile of a line of each column of the source, from this row on. Where it is `whole` all its rows
-   are there, and 16 bytes may be written at each. */
-ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, bool whole)
+/*
+ * A tile of a line of each of 16 / size columns of the source, or of all where they are fewer, from
+ * this place on. Where it is `whole` all its rows are there, and 16 bytes may be written at each.
+ */
+ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, size_t col, bool whole)
 {
     const size_t high = LANE / size, dst_step = t->dst_step, left = t->rows - row;
     const __mmask16 bytes = (__mmask16)first(t->cols * size);
-    const uint8_t *from = t->src + row * size;
-    uint8_t *to = t->dst + row * dst_step;
+    const uint8_t *from = t->src + col * t->src_step + row * size;
+    uint8_t *to = t->dst + row * dst_step + col * size;
     __m512i x[LANE];
 
     UNROLL for (size_t k = 0; k < high; k++)
@@ -148,6 +150,20 @@ ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, bool
 }
 
 /*
+ * Tiles of rows and then of columns, so that a line of the destination is written at once. The last
+ * tiles overlap the ones before.
+ */
+ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
+{
+    const size_t wide = LINE / size, high = LANE / size;
+
+    for (size_t r = 0; r < t->rows; r += wide)
+        for (size_t c = 0; c < t->cols; c += high)
+            to_pixels(t, size, r + wide <= t->rows ? r : t->rows - wide,
+                      c + high <= t->cols ? c : t->cols - high, true);
+}
+
+/*
  * Whole tiles as long as 16 bytes at each of their pixels end before the last pixel. Pixels that
  * are pages apart have inaccessible ones between them, maybe.
  */
@@ -155,11 +171,15 @@ ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, bool
     static void to_planes_##size(const struct thin *t)                                             \
     {                                                                                              \
         const size_t wide = LINE / (size), margin = LANE / t->src_step + 1;                        \
+        const bool whole = t->src_step < PAGE && wide + margin <= t->cols;                         \
         size_t c = 0;                                                                              \
                                                                                                    \
-        if (t->src_step < PAGE)                                                                    \
-            for (; c + wide + margin <= t->cols; c += wide)                                        \
-                to_planes(t, size, c, true);                                                       \
+        if (whole) {                                                                               \
+            to_planes(t, size, 0, true);                                                           \
+            c = wide - (uintptr_t)t->dst % LINE / (size);                                          \
+        }                                                                                          \
+        for (; whole && c + wide + margin <= t->cols; c += wide)                                   \
+            to_planes(t, size, c, true);                                                           \
         for (; c < t->cols; c += wide)                                                             \
             to_planes(t, size, c, false);                                                          \
     }                                                                                              \
@@ -169,11 +189,15 @@ ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, bool
         const size_t wide = LINE / (size), margin = LANE / t->dst_step + 1;                        \
         size_t r = 0;                                                                              \
                                                                                                    \
+        if (t->cols * (size) >= LANE && t->rows >= wide) {                                         \
+            to_wide_pixels(t, size);                                                               \
+            return;                                                                                \
+        }                                                                                          \
         if (t->dst_step == t->cols * (size))                                                       \
             for (; r + wide + margin <= t->rows; r += wide)                                        \
-                to_pixels(t, size, r, true);                                                       \
+                to_pixels(t, size, r, 0, true);                                                    \
         for (; r < t->rows; r += wide)                                                             \
-            to_pixels(t, size, r, false);                                                          \
+            to_pixels(t, size, r, 0, false);                                                       \
     }
 
 DEFINE_NARROW(1)
@@ -188,9 +212,9 @@ bool narrow_avx512(const struct thin *t)
 
     if (t->size_log > 2)
         return false;
-    if (rows < LANE && cols >= LANE && t->src_step > 0)
+    if (rows <= LANE && cols >= LANE && t->src_step > 0)
         planes[t->size_log](t);
-    else if (cols < LANE && rows >= LANE)
+    else if (rows >= LANE && (cols < LANE || (cols < LINE && rows >= LINE)))
         pixels[t->size_log](t);
     else
         return false;
