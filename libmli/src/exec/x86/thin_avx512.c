@@ -26,7 +26,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 
 #include "lanes.h"
 
-enum { LINE = 64, MOST = 8, SIZES = 4, AHEAD = 8 * LINE };
+enum { LINE = 64, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
 
 /* How pixels of S elements are taken apart, for one S and one size of element. */
 static struct network {
@@ -83,7 +83,7 @@ void thin_avx512_init(void)
 #define LOAD(at)        _mm512_loadu_si512((const void *)(at))
 #define STORE(at, v)    _mm512_storeu_si512((void *)(at), (v))
 #define PERMUTE(v, how) _mm512_permutexvar_epi8(LOAD(how), (v))
-#define UNROLL          _Pragma("GCC unroll 8")
+#define UNROLL          _Pragma("GCC unroll 16")
 
 /* Which mask has the places of this plane in line k of the kernels' order. */
 ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
@@ -200,10 +200,11 @@ DEFINE_KERNELS(5)
 DEFINE_KERNELS(6)
 DEFINE_KERNELS(7)
 DEFINE_KERNELS(8)
+DEFINE_KERNELS(9)
 
 #define KERNELS(name)                                                                              \
     {                                                                                              \
-        NULL, NULL, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8           \
+        NULL, NULL, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9 \
     }
 
 static kernel *const unzips[MOST + 1] = KERNELS(unzip), *const zips[MOST + 1] = KERNELS(zip),
