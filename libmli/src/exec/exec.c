@@ -6,18 +6,7 @@
 #include "panel.h"
 #include "walk.h"
 
-static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
-                      const struct leaf_nest *nest)
-{
-    if (walk->kind == WALK_PICK)
-        leaf->pick[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
-    else if (walk->border.before + walk->border.after > 0)
-        leaf->bordered(nest, &walk->border);
-    else
-        leaf->rows(nest, walk->border.run);
-}
-
-static void move_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+static void move_rows(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                       const uint8_t *src)
 {
     const struct leaf_loop *inner = &walk->nest.inner;
@@ -27,7 +16,23 @@ static void move_nest(const struct leaf_table *leaf, const struct walk *walk, ui
         nest.dst = dst + i * inner->dst_step;
         nest.src = src + i * inner->src_step;
         nest.inner.count = inner->count - i < walk->block ? inner->count - i : walk->block;
-        move_rows(leaf, walk, &nest);
+        if (walk->border.before + walk->border.after > 0)
+            leaf->bordered(&nest, &walk->border);
+        else
+            leaf->rows(&nest, walk->border.run);
+    }
+}
+
+static void move_picks(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                       const uint8_t *src)
+{
+    const size_t step = walk->col[1].src_step, cols = walk->col[1].count;
+    struct leaf_nest nest = walk->nest;
+
+    for (size_t c = 0; c < cols; c += walk->block) {
+        nest.dst = dst + (c << walk->kernel);
+        nest.src = src + c * step;
+        leaf->pick[walk->kernel](&nest, step, cols - c < walk->block ? cols - c : walk->block);
     }
 }
 
@@ -40,8 +45,10 @@ static void move(const struct leaf_table *leaf, const struct walk *walk, uint8_t
                                       walk->row[1].count, walk->col[1].count);
     else if (walk->kind == WALK_TRANSPOSE_AT)
         panel_transpose(leaf, walk, dst, src);
+    else if (walk->kind == WALK_PICK)
+        move_picks(leaf, walk, dst, src);
     else
-        move_nest(leaf, walk, dst, src);
+        move_rows(leaf, walk, dst, src);
 }
 
 static void copy(const struct mli_copy_box *box)

@@ -87,13 +87,40 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
         walk->kind = WALK_TRANSPOSE_AT;
 }
 
+/* Index of the free loop with the smallest step through the source; the number of loops if there is
+   none. */
+static size_t find_nearest(const struct choice *choice)
+{
+    size_t nearest = find_innermost(choice);
+
+    for (size_t i = 0; i < choice->box->loops; i++)
+        if (is_free(choice, i) &&
+            choice->box->loop[i].src_step < choice->box->loop[nearest].src_step)
+            nearest = i;
+    return nearest;
+}
+
+/*
+ * Rows in the order of the destination. Where each column has a line of the source that it shares
+ * with other rows, these come next, for as many columns as the cache has lines.
+ */
 static void choose_pick(struct walk *walk, struct choice *choice)
 {
+    size_t rows, nearest;
+
     walk->kind = WALK_PICK;
     walk->col[1] = take(choice, choice->box->loops - 1);
-    walk->nest.inner = take(choice, find_innermost(choice));
+    walk->block = walk->col[1].count;
+    rows = find_innermost(choice);
+    nearest = find_nearest(choice);
+    if (walk->col[1].src_step >= LINE && nearest < choice->box->loops &&
+        choice->box->loop[nearest].src_step < LINE) {
+        rows = nearest;
+        if (walk->block > L1_LINES)
+            walk->block = L1_LINES;
+    }
+    walk->nest.inner = take(choice, rows);
     walk->nest.outer = take(choice, find_innermost(choice));
-    walk->block = walk->nest.inner.count;
 }
 
 /*

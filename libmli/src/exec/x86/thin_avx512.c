@@ -72,12 +72,9 @@ static void make_network(struct network *net, uint32_t size, uint32_t spread)
 
 void thin_avx512_init(void)
 {
-    for (uint32_t i = 0; i < SIZES; i++) {
-        for (uint32_t spread = 2; spread <= MOST; spread++) {
-            networks[i][spread] = (struct network){0};
+    for (uint32_t i = 0; i < SIZES; i++)
+        for (uint32_t spread = 2; spread <= MOST; spread++)
             make_network(&networks[i][spread], 1u << i, spread);
-        }
-    }
 }
 
 #define LOAD(at)        _mm512_loadu_si512((const void *)(at))
