@@ -212,7 +212,7 @@ bool narrow_avx512(const struct thin *t)
 
     if (t->size_log > 2)
         return false;
-    if (rows <= LANE && cols >= LANE && t->src_step > 0)
+    if (cols >= (rows < LANE ? LANE : 4 * LINE) && rows <= LANE && t->src_step > 0)
         planes[t->size_log](t);
     else if (rows >= LANE && (cols < LANE || (cols < LINE && rows >= LINE)))
         pixels[t->size_log](t);

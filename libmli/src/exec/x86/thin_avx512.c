@@ -26,7 +26,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 
 #include "lanes.h"
 
-enum { LINE = 64, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
+enum { LINE = 64, WORTH = 8 * LINE, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
 
 /* How pixels of S elements are taken apart, for one S and one size of element. */
 static struct network {
@@ -108,7 +108,7 @@ struct chunks {
     size_t step;   /* between planes */
     size_t planes; /* spread at most */
     size_t count;
-    uint64_t keep[MOST]; /* bytes to be written of the line of the same index, modulo the period */
+    uint64_t keep[MOST]; /* bytes to be written of each line, in the kernels' order */
 };
 
 ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread)
@@ -167,7 +167,7 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
             if (whole)
                 STORE(dst + line[k], v);
             else
-                _mm512_mask_storeu_epi8((void *)(dst + line[k]), chunks->keep[k % period], v);
+                _mm512_mask_storeu_epi8((void *)(dst + line[k]), chunks->keep[k], v);
         }
     }
 }
@@ -213,46 +213,46 @@ static uint64_t first(size_t bytes)
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
-/* Copies `bytes`, and not one more. */
-static void copy_exact(uint8_t *dst, const uint8_t *src, size_t bytes)
+/* Reads `bytes`, and not one more, into that many lines, with zeros after them. */
+static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count)
 {
-    for (size_t i = 0; i < bytes; i += LINE)
-        _mm512_mask_storeu_epi8((void *)(dst + i), first(bytes - i),
-                                _mm512_maskz_loadu_epi8(first(bytes - i), (const void *)(src + i)));
+    for (size_t i = 0; i < count * LINE; i += LINE)
+        STORE(lines + i, i < bytes ? _mm512_maskz_loadu_epi8(first(bytes - i), src + i)
+                                   : _mm512_setzero_si512());
 }
 
 /* `count` pixels from this one on, a chunk at most, through chunks in memory of our own. */
-static void unzip_last(const struct thin *t, size_t pixel, size_t count)
+static void unzip_part(const struct thin *t, const struct chunks *chunks, size_t pixel,
+                       size_t count)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
-    _Alignas(LINE) uint8_t lines[MOST * LINE] = {0}, planes[MOST * LINE];
-    const struct chunks chunk = {planes, lines, LINE, t->rows, 1, {0}};
+    _Alignas(LINE) uint8_t lines[MOST * LINE], planes[MOST * LINE];
+    const struct chunks chunk = {planes, lines, LINE, chunks->planes, 1, {0}};
 
-    copy_exact(lines, t->src + pixel * t->src_step, (count - 1) * t->src_step + t->rows * size);
+    fetch(lines, t->src + pixel * t->src_step, (count - 1) * t->src_step + t->rows * size, spread);
     unzips[spread](&networks[t->size_log][spread], &chunk);
     for (size_t r = 0; r < t->rows; r++)
-        copy_exact(t->dst + r * t->dst_step + pixel * size, planes + r * LINE, count * size);
+        _mm512_mask_storeu_epi8(t->dst + r * t->dst_step + pixel * size, first(count * size),
+                                LOAD(planes + r * LINE));
 }
 
-static void zip_last(const struct thin *t, size_t pixel, size_t count, const struct chunks *chunks)
+static void zip_part(const struct thin *t, const struct chunks *chunks, size_t count)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
     const size_t bytes = (count - 1) * t->dst_step + t->cols * size;
     const struct network *net = &networks[t->size_log][spread];
-    _Alignas(LINE) uint8_t lines[MOST * LINE], planes[MOST * LINE] = {0};
-    const struct chunks chunk = {lines, planes, LINE, t->cols, 1, {0}};
-    uint8_t *to = t->dst + pixel * t->dst_step;
+    _Alignas(LINE) uint8_t lines[MOST * LINE], planes[MOST * LINE];
+    const struct chunks chunk = {lines, planes, LINE, spread, 1, {0}};
 
-    for (size_t c = 0; c < t->cols; c++)
-        copy_exact(planes + c * LINE, t->src + c * t->src_step + pixel * size, count * size);
+    for (size_t c = 0; c < spread; c++)
+        fetch(planes + c * LINE, t->src + c * t->src_step, c < t->cols ? count * size : 0, 1);
     zips[spread](net, &chunk);
     for (size_t k = 0; k < spread; k++) {
         const size_t at = net->line[k];
 
         if (at < bytes)
-            _mm512_mask_storeu_epi8(
-                (void *)(to + at), first(bytes - at) & chunks->keep[k % (spread / DIVISOR(spread))],
-                LOAD(lines + at));
+            _mm512_mask_storeu_epi8(t->dst + at, first(bytes - at) & chunks->keep[k],
+                                    LOAD(lines + at));
     }
 }
 
@@ -268,67 +268,87 @@ static size_t aligned_pixel(const uint8_t *dst, size_t step, size_t n)
 
 enum { ALIGN_MIN = 8 /* chunks, to make it worth to write a part of one twice */ };
 
-static void run(kernel *call, const struct network *net, struct chunks *chunks, size_t begin,
-                size_t pixel_dst, size_t pixel_src)
+/* `count` chunks from pixel `begin` on. */
+static void run(kernel *call, const struct network *net, const struct chunks *chunks, size_t begin,
+                size_t count, size_t pixel_dst, size_t pixel_src)
 {
-    const size_t all = chunks->count;
+    struct chunks part = *chunks;
 
-    if (begin > 0) {
-        chunks->count = 1;
-        call(net, chunks);
-        chunks->dst += begin * pixel_dst;
-        chunks->src += begin * pixel_src;
-    }
-    chunks->count = all;
-    call(net, chunks);
+    part.dst += begin * pixel_dst;
+    part.src += begin * pixel_src;
+    part.count = count;
+    call(net, &part);
 }
 
 static void unzip_all(const struct thin *t)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
-    const size_t n = LINE / size;
-    struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
+    const size_t n = LINE / size, cols = t->cols;
+    const struct network *net = &networks[t->size_log][spread];
+    const struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
+    const bool whole = t->rows == spread; /* else a chunk has bytes behind the last pixel's */
     size_t begin = 0;
 
-    if (t->cols <= n) {
-        unzip_last(t, 0, t->cols);
+    if (cols < n) {
+        unzip_part(t, &chunks, 0, cols);
         return;
     }
-    if (t->cols > ALIGN_MIN * n)
+    if (cols > ALIGN_MIN * n)
         begin = aligned_pixel(t->dst, size, n);
-    chunks.count = (t->cols - 1 - begin) / n;
-    run(unzips[spread], &networks[t->size_log][spread], &chunks, begin, size, t->src_step);
-    unzip_last(t, t->cols - n, n);
+    if (begin > 0)
+        run(unzips[spread], net, &chunks, 0, 1, size, t->src_step);
+    run(unzips[spread], net, &chunks, begin, (cols - begin - !whole) / n, size, t->src_step);
+    if (!whole)
+        unzip_part(t, &chunks, cols - n, n);
+    else if ((cols - begin) % n > 0)
+        run(unzips[spread], net, &chunks, cols - n, 1, size, t->src_step);
+}
+
+/* What is to be written where pixels have elements that are not ours. */
+static void keep_some(struct chunks *chunks, const struct network *net, size_t spread, size_t cols)
+{
+    size_t first_plane = 0;
+
+    for (size_t k = 0; k < spread; k++) {
+        for (size_t c = 0; c < cols; c++)
+            chunks->keep[k] |=
+                net->mask[c < first_plane ? c + spread - first_plane : c - first_plane];
+        first_plane += DIVISOR(spread);
+        if (first_plane == spread)
+            first_plane = 0;
+    }
 }
 
 static void zip_all(const struct thin *t)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
-    const size_t n = LINE / size, turns = DIVISOR(spread);
+    const size_t n = LINE / size, rows = t->rows;
     const struct network *net = &networks[t->size_log][spread];
+    kernel *const call = t->cols == spread ? zips[spread] : zips_into[spread];
     struct chunks chunks = {t->dst, t->src, t->src_step, t->cols, 0, {0}};
     size_t begin = 0;
 
-    for (size_t k = 0; k < spread / turns; k++)
-        for (size_t c = 0; c < t->cols; c++)
-            chunks.keep[k] |= net->mask[(c + spread - k * turns) % spread];
-    if (t->rows > ALIGN_MIN * n)
-        begin = aligned_pixel(t->dst, t->dst_step, n);
-    if (t->rows > n) {
-        chunks.count = (t->rows - 1 - begin) / n;
-        run(t->cols == spread ? zips[spread] : zips_into[spread], net, &chunks, begin, t->dst_step,
-            size);
+    keep_some(&chunks, net, spread, t->cols);
+    if (rows < n) {
+        zip_part(t, &chunks, rows);
+        return;
     }
-    zip_last(t, t->rows > n ? t->rows - n : 0, t->rows > n ? n : t->rows, &chunks);
+    if (rows > ALIGN_MIN * n)
+        begin = aligned_pixel(t->dst, t->dst_step, n);
+    if (begin > 0)
+        run(call, net, &chunks, 0, 1, t->dst_step, size);
+    run(call, net, &chunks, begin, (rows - begin) / n, t->dst_step, size);
+    if ((rows - begin) % n > 0)
+        run(call, net, &chunks, rows - n, 1, t->dst_step, size);
 }
 
-/* Is it a pixel of a network, few elements of which take part, and many enough of them? */
+/* Is it a pixel of a network? Where there are tiles for it, too, these are better for few. */
 static bool is_thin(const struct thin *t, size_t pixel, size_t used, size_t pixels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = pixel >> t->size_log;
 
     return pixel % size == 0 && spread >= 2 && spread <= MOST && used <= spread &&
-           (used * size < 16 || pixels >= LINE / size);
+           (used * size < 16 || pixels * size >= WORTH);
 }
 
 bool thin_avx512(const struct thin *t)
