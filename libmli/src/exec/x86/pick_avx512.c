@@ -21,7 +21,12 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 
 #include "lanes.h"
 
-enum { LINE = 64, SPREAD_MAX = 16, SIZES = 4 };
+enum {
+    LINE = 64,
+    SPREAD_MAX = 16,
+    SIZES = 4,
+    SEVERAL_MIN = 8, /* rows to make it worth to find out how several are taken at once */
+};
 
 /* How one spread is picked, for one size of element. */
 static struct pattern {
@@ -272,7 +277,8 @@ void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, s
         pick_long(p, size, spread, nest, cols);
         return;
     }
-    if (cols * step <= LINE && nest->inner.count > 1 && nest->inner.dst_step == cols * size)
+    if (cols * step <= LINE && nest_rows(nest) >= SEVERAL_MIN && nest->inner.count > 1 &&
+        nest->inner.dst_step == cols * size)
         scoop_several(&scoop, p, size, spread, cols, nest->inner.src_step);
     else
         scoop_one(&scoop, p, size, spread, cols);
