@@ -72,7 +72,8 @@ static bool sweep_picks(struct sweep *sweep, size_t size)
 {
     for (size_t step = 1; step <= PICK_STEP_MAX * size; step++) {
         for (size_t cols = 1; cols <= PICK_COLS_MAX; cols++) {
-            const size_t rows = 1 + (step + cols) % 3;
+            /* Short rows are taken several at a time, maybe. */
+            const size_t rows = 1 + (step + cols) % 3 + (step * cols <= 64 ? 8 : 0);
 
             if (!visit_variants(sweep, &(struct shape){LEAF_PICK, size, rows, cols, 0, 0, step}))
                 return false;

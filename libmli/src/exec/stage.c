@@ -145,9 +145,14 @@ static bool is_staged(const struct walk *walk)
 {
     const size_t pixel = walk->col[1].count << walk->kernel;
 
-    if (walk->kind == WALK_TRANSPOSE)
+    switch (walk->kind) {
+    case WALK_TRANSPOSE:
         return pixel <= LINE && walk->row[1].dst_step == pixel;
-    return walk->kind != WALK_TRANSPOSE_AT && walk->block == walk->nest.inner.count;
+    case WALK_PICK:
+        return walk->block == walk->col[1].count;
+    default:
+        return walk->kind == WALK_ROWS && walk->block == walk->nest.inner.count;
+    }
 }
 
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

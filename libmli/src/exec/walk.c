@@ -89,13 +89,40 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
         walk->kind = WALK_TRANSPOSE_AT;
 }
 
+/* Index of the free loop with the smallest step through the source; the number of loops if there is
+   none. */
+static size_t find_nearest(const struct choice *choice)
+{
+    size_t nearest = find_innermost(choice);
+
+    for (size_t i = 0; i < choice->box->loops; i++)
+        if (is_free(choice, i) &&
+            choice->box->loop[i].src_step < choice->box->loop[nearest].src_step)
+            nearest = i;
+    return nearest;
+}
+
+/*
+ * Rows in the order of the destination. Where each column has a line of the source that it shares
+ * with other rows, these come next, for as many columns as the cache has lines.
+ */
 static void choose_pick(struct walk *walk, struct choice *choice)
 {
+    size_t rows, nearest;
+
     walk->kind = WALK_PICK;
     walk->col[1] = take(choice, choice->box->loops - 1);
-    walk->nest.inner = take(choice, find_innermost(choice));
+    walk->block = walk->col[1].count;
+    rows = find_innermost(choice);
+    nearest = find_nearest(choice);
+    if (walk->col[1].src_step >= LINE && nearest < choice->box->loops &&
+        choice->box->loop[nearest].src_step < LINE) {
+        rows = nearest;
+        if (walk->block > L1_LINES)
+            walk->block = L1_LINES;
+    }
+    walk->nest.inner = take(choice, rows);
     walk->nest.outer = take(choice, find_innermost(choice));
-    walk->block = walk->nest.inner.count;
 }
 
 /*
@@ -151,29 +178,52 @@ void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
         leaf->rows(nest, walk->border.run);
 }
 
-static void move_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                      const uint8_t *src)
+static size_t at_most(size_t count, size_t most)
 {
-    const struct leaf_loop *inner = &walk->nest.inner;
-    struct leaf_nest nest = walk->nest;
+    return count < most ? count : most;
+}
+
+static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
+                      const struct leaf_nest *nest)
+{
+    const struct leaf_loop *inner = &nest->inner;
+    struct leaf_nest part = *nest;
 
     for (size_t i = 0; i < inner->count; i += walk->block) {
-        nest.dst = dst + i * inner->dst_step;
-        nest.src = src + i * inner->src_step;
-        nest.inner.count = inner->count - i < walk->block ? inner->count - i : walk->block;
-        walk_move_rows(leaf, walk, &nest);
+        part.dst = nest->dst + i * inner->dst_step;
+        part.src = nest->src + i * inner->src_step;
+        part.inner.count = at_most(inner->count - i, walk->block);
+        walk_move_rows(leaf, walk, &part);
     }
 }
 
-/* What the kernel moves in one iteration of the loops around it. */
+static void move_picks(const struct leaf_table *leaf, const struct walk *walk,
+                       const struct leaf_nest *nest)
+{
+    const size_t step = walk->col[1].src_step, cols = walk->col[1].count;
+    struct leaf_nest part = *nest;
+
+    for (size_t c = 0; c < cols; c += walk->block) {
+        part.dst = nest->dst + (c << walk->kernel);
+        part.src = nest->src + c * step;
+        leaf->pick[walk->kernel](&part, step, at_most(cols - c, walk->block));
+    }
+}
+
 void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                const uint8_t *src)
 {
+    struct leaf_nest nest = walk->nest;
+
+    nest.dst = dst;
+    nest.src = src;
     if (walk->kind == WALK_TRANSPOSE)
         leaf->transpose[walk->kernel](dst, walk->row[1].dst_step, src, walk->col[1].src_step,
                                       walk->row[1].count, walk->col[1].count);
     else if (walk->kind == WALK_TRANSPOSE_AT)
         panel_transpose(leaf, walk, dst, src);
+    else if (walk->kind == WALK_PICK)
+        move_picks(leaf, walk, &nest);
     else
-        move_nest(leaf, walk, dst, src);
+        move_rows(leaf, walk, &nest);
 }

@@ -21,7 +21,8 @@ struct walk {
     enum walk_kind kind;
     size_t kernel; /* of an element of 2^kernel bytes; but for rows */
 
-    /* Rows and picks. The kernel is called for `block` iterations of nest.inner at a time. */
+    /* Rows and picks. The kernel is called for `block` iterations of nest.inner at a time, or for
+       as many columns of a pick. */
     struct leaf_nest nest;
     struct leaf_border border; /* of rows */
     size_t block;

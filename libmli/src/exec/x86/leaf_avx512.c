@@ -12,6 +12,7 @@
 #include "rows_avx512.h"
 #include "stream_avx512.h"
 #include "target.h"
+#include "thin_avx512.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
 
@@ -41,35 +42,13 @@ ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *
 
 static struct leaf_table below;
 
-/* Columns that a narrow transpose takes at a time, so that the source is in the first-level cache
-   for all rows but the first. */
-enum { NARROW_BYTES = 8 * 1024 };
-
-/* A few rows of a source that has nothing else: each row is picked. */
-static void transpose_narrow(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
-                             size_t src_step, size_t rows, size_t cols)
-{
-    const size_t block = NARROW_BYTES / src_step + 1;
-
-    for (size_t c = 0; c < cols; c += block) {
-        const size_t count = cols - c < block ? cols - c : block;
-
-        pick_avx512(size_log,
-                    &(struct leaf_nest){dst + (c << size_log),
-                                        src + c * src_step,
-                                        {1, 0, 0},
-                                        {rows, dst_step, (size_t)1 << size_log}},
-                    src_step, count);
-    }
-}
-
 #define DEFINE_TRANSPOSE(E, index)                                                                 \
     static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
                               size_t rows, size_t cols)                                            \
     {                                                                                              \
-        if (rows < 16 / (E) && pick_avx512_can(index, src_step))                                   \
-            transpose_narrow(index, dst, dst_step, src, src_step, rows, cols);                     \
-        else if (rows < 16 / (E) || cols < 64 / (E))                                               \
+        if (thin_avx512(&(struct thin){index, dst, dst_step, src, src_step, rows, cols}))          \
+            return;                                                                                \
+        if (rows < 16 / (E) || cols < 64 / (E))                                                    \
             below.transpose[index](dst, dst_step, src, src_step, rows, cols);                      \
         else                                                                                       \
             tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols);                            \
@@ -101,11 +80,13 @@ DEFINE_TRANSPOSE(8, 3)
 DEFINE_PICK(1, 0)
 DEFINE_PICK(2, 1)
 DEFINE_PICK(4, 2)
+DEFINE_PICK(8, 3)
 
 void level_avx512(struct leaf_table *table)
 {
     below = *table;
     pick_avx512_init();
+    thin_avx512_init();
     table->name = "avx512";
     table->transpose[0] = transpose_1;
     table->transpose[1] = transpose_2;
@@ -123,6 +104,7 @@ void level_avx512(struct leaf_table *table)
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;
     table->pick[2] = pick_4;
+    table->pick[3] = pick_8;
 }
 
 TARGET_END

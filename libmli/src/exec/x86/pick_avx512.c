@@ -19,13 +19,24 @@
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
 
-enum { LINE = 64, SPREAD_MAX = 16, SIZES = 3 };
+#include "lanes.h"
+
+enum {
+    LINE = 64,
+    SPREAD_MAX = 16,
+    SIZES = 4,
+    SEVERAL_MIN = 8, /* rows to make it worth to find out how several are taken at once */
+};
 
 /* How one spread is picked, for one size of element. */
 static struct pattern {
     _Alignas(64) uint8_t order[LINE]; /* byte i of the result is byte order[i] of the blend */
     uint64_t places[SPREAD_MAX];      /* bytes of the blend that come from load k */
     uint16_t begin[SPREAD_MAX];       /* of load k, in bytes from the first element */
+
+    /* The same of elements that stay where they are in the source: */
+    _Alignas(64) uint8_t order_of_row[LINE];
+    uint64_t places_of_row;
 } patterns[SIZES][SPREAD_MAX + 1];
 
 static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
@@ -33,6 +44,10 @@ static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
     const uint32_t elements = LINE / size;
     uint32_t element = 0;
 
+    for (uint32_t i = 0; i < LINE; i++)
+        p->order_of_row[i] = (uint8_t)((i - i % size) * spread + i % size);
+    for (uint32_t i = 0; i < LINE; i += spread * size)
+        p->places_of_row |= ((UINT64_C(1) << size) - 1) << i;
     for (uint32_t k = 0; k < spread && k < elements; k++) {
         p->begin[k] = (uint16_t)((element * spread - k) * size);
         for (uint32_t place = k; place < elements; place += spread, element++) {
@@ -59,65 +74,215 @@ bool pick_avx512_can(uint32_t size_log, size_t step)
            spread <= SPREAD_MAX && spread <= (size_t)LINE >> size_log;
 }
 
-#define LOAD(at, mask) _mm512_maskz_loadu_epi8((mask), (const void *)(at))
+#define LOAD(at, mask)   _mm512_maskz_loadu_epi8((mask), (const void *)(at))
+#define ADD(v, at, mask) _mm512_mask_loadu_epi8((v), (mask), (const void *)(at))
+#define STORE(at, v)     _mm512_storeu_si512((void *)(at), (v))
+#define UNROLL           _Pragma("GCC unroll 16")
 
 /* The first `bytes` of a register. */
-static inline __attribute__((always_inline)) uint64_t first(size_t bytes)
+ALWAYS_INLINE uint64_t first(size_t bytes)
 {
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
-/* 64 bytes of results from addresses that are all readable. */
-static inline __attribute__((always_inline)) __m512i pick_line(const struct pattern *p,
-                                                               size_t spread, const uint8_t *src)
-{
-    __m512i v = _mm512_loadu_si512((const void *)src);
-
-    for (size_t k = 1; k < spread; k++)
-        v = _mm512_mask_loadu_epi8(v, p->places[k], (const void *)(src + p->begin[k]));
-    return _mm512_permutexvar_epi8(_mm512_load_si512((const void *)p->order), v);
-}
-
-/* The same where only `readable` bytes are. */
-static __m512i pick_last(const struct pattern *p, size_t spread, const uint8_t *src,
-                         size_t readable)
-{
-    __m512i v = LOAD(src, first(readable));
-
-    for (size_t k = 1; k < spread && p->begin[k] < readable; k++)
-        v = _mm512_mask_loadu_epi8(v, p->places[k] & first(readable - p->begin[k]),
-                                   (const void *)(src + p->begin[k]));
-    return _mm512_permutexvar_epi8(_mm512_load_si512((const void *)p->order), v);
-}
-
-static inline __attribute__((always_inline)) void pick_row(const struct pattern *p, size_t size,
-                                                           size_t spread, uint8_t *dst,
-                                                           const uint8_t *src, size_t cols)
+/*
+ * Rows of a line at least; the last line overlaps the one before. No load but the first is of more
+ * than the elements that are picked, and that one ends before the last of them.
+ */
+ALWAYS_INLINE void pick_lines(const struct pattern *p, size_t size, size_t spread,
+                              const struct leaf_nest *nest, size_t cols)
 {
     const size_t line = LINE / size;
+    const __m512i order = _mm512_load_si512((const void *)p->order);
+    __mmask64 places[SPREAD_MAX];
+    size_t begin[SPREAD_MAX];
 
-    for (; cols > line; cols -= line, dst += LINE, src += line * spread * size)
-        _mm512_storeu_si512((void *)dst, pick_line(p, spread, src));
-    _mm512_mask_storeu_epi8((void *)dst, first(cols * size),
-                            pick_last(p, spread, src, ((cols - 1) * spread + 1) * size));
+    for (size_t k = 1; k < spread; k++) {
+        places[k] = _cvtu64_mask64(p->places[k]);
+        begin[k] = p->begin[k];
+    }
+    NEST_FOR_ROWS(nest, to, from, {
+        for (size_t c = 0; c < cols; c += line) {
+            const size_t col = c + line <= cols ? c : cols - line;
+            const uint8_t *at = from + col * spread * size;
+            __m512i v = _mm512_loadu_si512((const void *)at);
+
+            for (size_t k = 1; k < spread; k++)
+                v = ADD(v, at + begin[k], places[k]);
+            STORE(to + col * size, _mm512_permutexvar_epi8(order, v));
+        }
+    })
+}
+
+static void pick_long(const struct pattern *p, size_t size, size_t spread,
+                      const struct leaf_nest *nest, size_t cols)
+{
+    /* The spreads that are common get loops of their own. */
+    if (spread == 2)
+        pick_lines(p, size, 2, nest, cols);
+    else if (spread == 3)
+        pick_lines(p, size, 3, nest, cols);
+    else if (spread == 4)
+        pick_lines(p, size, 4, nest, cols);
+    else
+        pick_lines(p, size, spread, nest, cols);
+}
+
+/*
+ * Short rows: a register takes one or several of them in a few loads, all of which are blended and
+ * then put in order.
+ */
+struct scoop {
+    _Alignas(LINE) uint8_t order[4 * LINE];
+    size_t loads, rows;
+    size_t row; /* bytes of one */
+    ptrdiff_t at[SPREAD_MAX];
+    uint64_t mask[SPREAD_MAX];
+};
+
+/* One row, in the loads of the pattern that it reaches. */
+static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
+                      size_t cols)
+{
+    const size_t readable = ((cols - 1) * spread + 1) * size;
+
+    scoop->loads = 0;
+    for (size_t k = 0; k < spread && p->begin[k] < readable; k++) {
+        const uint64_t mask = p->places[k] & first(readable - p->begin[k]);
+
+        if (mask == 0)
+            continue;
+        scoop->at[scoop->loads] = p->begin[k];
+        scoop->mask[scoop->loads++] = mask;
+    }
+    scoop->rows = 1;
+    scoop->row = cols * size;
+    STORE(scoop->order, _mm512_load_si512((const void *)p->order));
+}
+
+/*
+ * Several rows, a load each: a row lies between the elements of the one before that it does not
+ * want, or behind `spread` rows that lie so.
+ */
+static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
+                          size_t cols, size_t src_step)
+{
+    const size_t block = cols * spread * size, most = LINE / block * spread;
+    const uint64_t mask = p->places_of_row & first(block);
+    const __m512i order = _mm512_load_si512((const void *)p->order_of_row);
+
+    scoop->rows = most > 8 ? 8 : most;
+    scoop->loads = scoop->rows;
+    scoop->row = cols * size;
+    STORE(scoop->order, order); /* the compiler does not see that there is a row */
+    for (size_t i = 0; i < scoop->rows; i++) {
+        const size_t place = i / spread * block + i % spread * size;
+
+        scoop->at[i] = (ptrdiff_t)(i * src_step) - (ptrdiff_t)place;
+        scoop->mask[i] = mask << place;
+        STORE(scoop->order + i * scoop->row, _mm512_add_epi8(order, _mm512_set1_epi8((char)place)));
+    }
+}
+
+/* The rows that are left when they are too few for a scoop of several. */
+static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
+{
+    __m512i v = _mm512_setzero_si512();
+
+    for (size_t i = 0; i < rows; i++)
+        v = ADD(v, from + scoop->at[i], scoop->mask[i]);
+    v = _mm512_permutexvar_epi8(_mm512_load_si512((const void *)scoop->order), v);
+    _mm512_mask_storeu_epi8((void *)to, first(rows * scoop->row), v);
+}
+
+/* Where rows are packed, whole registers are stored as long as there is room for one. */
+ALWAYS_INLINE void scoop_rows(const struct scoop *scoop, const struct leaf_nest *nest, size_t loads)
+{
+    const struct leaf_loop inner = nest->inner, outer = nest->outer;
+    const size_t rows = scoop->rows, row = scoop->row;
+    const bool packed = inner.count > 1 && inner.dst_step == row;
+    const size_t dst_step = packed ? rows * row : inner.dst_step, src_step = rows * inner.src_step;
+    const bool all_packed = nest_is_packed(nest, row);
+    const __m512i order = _mm512_load_si512((const void *)scoop->order);
+    const __mmask64 exact = _cvtu64_mask64(first(rows * row));
+    const uint8_t *end = nest->dst + nest_rows(nest) * row;
+    __mmask64 mask[SPREAD_MAX];
+    ptrdiff_t at[SPREAD_MAX];
+
+    UNROLL for (size_t k = 0; k < loads; k++)
+    {
+        mask[k] = _cvtu64_mask64(scoop->mask[k]);
+        at[k] = scoop->at[k];
+    }
+    for (size_t o = 0; o < outer.count; o++) {
+        uint8_t *to = nest->dst + o * outer.dst_step;
+        const uint8_t *from = nest->src + o * outer.src_step;
+        size_t left = inner.count;
+
+        if (!all_packed)
+            end = to + (packed ? left * row : 0);
+        for (; left >= rows; left -= rows, to += dst_step, from += src_step) {
+            __m512i v = LOAD(from + at[0], mask[0]);
+
+            UNROLL for (size_t k = 1; k < loads; k++) v = ADD(v, from + at[k], mask[k]);
+            v = _mm512_permutexvar_epi8(order, v);
+            if (end - to >= LINE)
+                STORE(to, v);
+            else
+                _mm512_mask_storeu_epi8((void *)to, exact, v);
+        }
+        if (left > 0)
+            scoop_rest(scoop, to, from, left);
+    }
+}
+
+#define DEFINE_SCOOP(loads)                                                                        \
+    static void scoop_##loads(const struct scoop *scoop, const struct leaf_nest *nest)             \
+    {                                                                                              \
+        scoop_rows(scoop, nest, loads);                                                            \
+    }
+
+DEFINE_SCOOP(1)
+DEFINE_SCOOP(2)
+DEFINE_SCOOP(3)
+DEFINE_SCOOP(4)
+DEFINE_SCOOP(6)
+DEFINE_SCOOP(8)
+DEFINE_SCOOP(16)
+
+/* Loads of nothing make their number one of those for which there is a loop. */
+static void pick_short(struct scoop *scoop, const struct leaf_nest *nest)
+{
+    static void (*const by_loads[])(const struct scoop *, const struct leaf_nest *) = {
+        scoop_1, scoop_2, scoop_3, scoop_4, scoop_6, scoop_8, scoop_16};
+    static const uint8_t loads[] = {1, 2, 3, 4, 6, 8, 16};
+    size_t i = 0;
+
+    while (scoop->loads > loads[i])
+        i++;
+    for (size_t k = scoop->loads; k < loads[i]; k++) {
+        scoop->at[k] = scoop->at[0];
+        scoop->mask[k] = 0;
+    }
+    by_loads[i](scoop, nest);
 }
 
 void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
 {
     const size_t size = (size_t)1 << size_log, spread = step >> size_log;
     const struct pattern *p = &patterns[size_log][spread];
+    struct scoop scoop;
 
-    /* The spreads that are common get loops of their own. */
-#define ROWS_WITH(s) NEST_FOR_ROWS(nest, to, from, { pick_row(p, size, s, to, from, cols); })
-    if (spread == 2)
-        ROWS_WITH(2)
-    else if (spread == 3)
-        ROWS_WITH(3)
-    else if (spread == 4)
-        ROWS_WITH(4)
+    if (cols >= LINE / size) {
+        pick_long(p, size, spread, nest, cols);
+        return;
+    }
+    if (cols * step <= LINE && nest_rows(nest) >= SEVERAL_MIN && nest->inner.count > 1 &&
+        nest->inner.dst_step == cols * size)
+        scoop_several(&scoop, p, size, spread, cols, nest->inner.src_step);
     else
-        ROWS_WITH(spread)
-#undef ROWS_WITH
+        scoop_one(&scoop, p, size, spread, cols);
+    pick_short(&scoop, nest);
 }
 
 TARGET_END

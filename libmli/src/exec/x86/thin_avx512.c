@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pixels of S elements to S planes ("unzip") and back ("zip") with AVX-512, for small S.
+ *
+ * A chunk is S lines of n = 64 / size elements, which are n pixels; element p of line k belongs to
+ * plane (k * n + p) mod S. Where S is odd no two lines have elements of the same plane at the same
+ * place: for each plane the lines are blended, under masks of every S-th place, and one permutation
+ * puts the blend in order. Where S and n have a common divisor g only S / g lines in a row are
+ * like that, and those that follow repeat them; with the elements in each group of g turned by one
+ * more place in each repetition, all places differ again. zip does the same backwards.
+ *
+ * Lines are taken in the order in which their first element's plane rises by g, which is not that
+ * of their addresses: so the kernels differ by S only, not by the size of an element.
+ */
+#include "../level.h"
+
+#if LEVEL_HAS_X86
+
+#include <immintrin.h>
+
+#include "narrow_avx512.h"
+#include "target.h"
+#include "thin_avx512.h"
+
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
+
+#include "lanes.h"
+
+enum { LINE = 64, WORTH = 8 * LINE, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
+
+/* How pixels of S elements are taken apart, for one S and one size of element. */
+static struct network {
+    _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
+    uint8_t places[MOST][LINE];               /* the inverse of that */
+    uint8_t turn[MOST][LINE]; /* by so many elements: byte i is byte turn[i] of the line */
+    uint64_t mask[MOST];      /* bytes of every S-th element, from this one on */
+    size_t line[MOST];        /* where lines begin */
+} networks[SIZES][MOST + 1];
+
+/* The largest power of two, of those up to MOST, that divides it. */
+#define DIVISOR(spread) ((spread) & -(spread))
+
+/* Places [from, from + size) of a table of bytes, for an element that is at `at` elsewhere. */
+static void set(uint8_t *table, uint32_t element, uint32_t at, uint32_t size)
+{
+    for (uint32_t b = 0; b < size; b++)
+        table[element * size + b] = (uint8_t)(at * size + b);
+}
+
+static void make_network(struct network *net, uint32_t size, uint32_t spread)
+{
+    const uint32_t n = LINE / size, turns = DIVISOR(spread), period = spread / turns;
+
+    for (uint32_t p = 0; p < n; p++) {
+        net->mask[p % spread] |= ((UINT64_C(1) << size) - 1) << (p * size);
+        for (uint32_t t = 0; t < turns; t++)
+            set(net->turn[t], p, p - p % turns + (p + t) % turns, size);
+    }
+    for (uint32_t k = 0; k < spread; k++) {
+        const uint32_t turn = k / period;
+
+        net->line[k * n % spread / turns + turn * period] = (size_t)k * LINE;
+        for (uint32_t p = 0; p < n; p++) {
+            const uint32_t place = p - p % turns + (p + turns - turn) % turns;
+            const uint32_t plane = (k * n + p) % spread, pixel = (k * n + p) / spread;
+
+            set(net->order[plane], pixel, place, size);
+            set(net->places[plane], place, pixel, size);
+        }
+    }
+}
+
+void thin_avx512_init(void)
+{
+    for (uint32_t i = 0; i < SIZES; i++)
+        for (uint32_t spread = 2; spread <= MOST; spread++)
+            make_network(&networks[i][spread], 1u << i, spread);
+}
+
+#define LOAD(at)        _mm512_loadu_si512((const void *)(at))
+#define STORE(at, v)    _mm512_storeu_si512((void *)(at), (v))
+#define PERMUTE(v, how) _mm512_permutexvar_epi8(LOAD(how), (v))
+#define UNROLL          _Pragma("GCC unroll 16")
+
+/* Which mask has the places of this plane in line k of the kernels' order. */
+ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
+{
+    const size_t turns = DIVISOR(spread), period = spread / turns;
+    const size_t first = (plane + spread - k % period * turns) % spread;
+
+    return first - first % turns + (first + turns - k / period) % turns;
+}
+
+/* The masks, and where lines are, in registers: what is stored might change them in memory, as far
+   as the compiler knows. */
+#define KEEP_AT_HAND(net, spread)                                                                  \
+    __mmask64 mask[MOST];                                                                          \
+    size_t line[MOST];                                                                             \
+    UNROLL for (size_t k_ = 0; k_ < (spread); k_++)                                                \
+    {                                                                                              \
+        mask[k_] = _cvtu64_mask64((net)->mask[k_]);                                                \
+        line[k_] = (net)->line[k_];                                                                \
+    }
+
+struct chunks {
+    uint8_t *dst;
+    const uint8_t *src;
+    size_t step;   /* between planes */
+    size_t planes; /* spread at most */
+    size_t count;
+    uint64_t keep[MOST]; /* bytes to be written of each line, in the kernels' order */
+};
+
+ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread)
+{
+    const size_t period = spread / DIVISOR(spread);
+    uint8_t *dst = chunks->dst;
+    const uint8_t *src = chunks->src;
+    const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
+
+    KEEP_AT_HAND(net, spread)
+    for (size_t i = 0; i < count; i++, dst += LINE, src += spread * LINE) {
+        uint8_t *to = dst;
+        __m512i x[MOST];
+
+        UNROLL for (size_t k = 0; k < spread; k++) x[k] = LOAD(src + line[k]);
+        UNROLL for (size_t k = period; k < spread; k++) x[k] = PERMUTE(x[k], net->turn[k / period]);
+        UNROLL for (size_t r = 0; r < spread; r++, to += step)
+        {
+            __m512i v = x[0];
+
+            if (r == planes)
+                break;
+            UNROLL for (size_t k = 1; k < spread; k++) v =
+                _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[k]);
+            __builtin_prefetch(to + AHEAD, 1, 3);
+            STORE(to, PERMUTE(v, net->order[r]));
+        }
+    }
+}
+
+/* Pixels that are not `whole` have elements that are not ours. */
+ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, size_t spread,
+                       bool whole)
+{
+    const size_t turns = DIVISOR(spread), period = spread / turns;
+    uint8_t *dst = chunks->dst;
+    const uint8_t *src = chunks->src;
+    const size_t step = chunks->step, planes = chunks->planes, count = chunks->count;
+
+    KEEP_AT_HAND(net, spread)
+    for (size_t i = 0; i < count; i++, dst += spread * LINE, src += LINE) {
+        __m512i x[MOST];
+
+        UNROLL for (size_t r = 0; r < spread; r++) x[r] =
+            whole || r < planes ? PERMUTE(LOAD(src + r * step), net->places[r])
+                                : _mm512_setzero_si512();
+        UNROLL for (size_t k = 0; k < spread; k++)
+        {
+            __m512i v = x[0];
+
+            UNROLL for (size_t r = 1; r < spread; r++) v =
+                _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[r]);
+            if (k >= period)
+                v = PERMUTE(v, net->turn[turns - k / period]);
+            __builtin_prefetch(dst + line[k] + AHEAD, 1, 3);
+            if (whole)
+                STORE(dst + line[k], v);
+            else
+                _mm512_mask_storeu_epi8((void *)(dst + line[k]), chunks->keep[k], v);
+        }
+    }
+}
+
+typedef void kernel(const struct network *net, const struct chunks *chunks);
+
+#define DEFINE_KERNELS(S)                                                                          \
+    static void unzip_##S(const struct network *net, const struct chunks *chunks)                  \
+    {                                                                                              \
+        unzip(net, chunks, S);                                                                     \
+    }                                                                                              \
+                                                                                                   \
+    static void zip_##S(const struct network *net, const struct chunks *chunks)                    \
+    {                                                                                              \
+        zip(net, chunks, S, true);                                                                 \
+    }                                                                                              \
+                                                                                                   \
+    static void zip_into_##S(const struct network *net, const struct chunks *chunks)               \
+    {                                                                                              \
+        zip(net, chunks, S, false);                                                                \
+    }
+
+DEFINE_KERNELS(2)
+DEFINE_KERNELS(3)
+DEFINE_KERNELS(4)
+DEFINE_KERNELS(5)
+DEFINE_KERNELS(6)
+DEFINE_KERNELS(7)
+DEFINE_KERNELS(8)
+DEFINE_KERNELS(9)
+
+#define KERNELS(name)                                                                              \
+    {                                                                                              \
+        NULL, NULL, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9 \
+    }
+
+static kernel *const unzips[MOST + 1] = KERNELS(unzip), *const zips[MOST + 1] = KERNELS(zip),
+                                   *const zips_into[MOST + 1] = KERNELS(zip_into);
+
+/* The first `bytes` of a register. */
+static uint64_t first(size_t bytes)
+{
+    return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
+}
+
+/* Reads `bytes`, and not one more, into that many lines, with zeros after them. */
+static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count)
+{
+    for (size_t i = 0; i < count * LINE; i += LINE)
+        STORE(lines + i, i < bytes ? _mm512_maskz_loadu_epi8(first(bytes - i), src + i)
+                                   : _mm512_setzero_si512());
+}
+
+/* `count` pixels from this one on, a chunk at most, through chunks in memory of our own. */
+static void unzip_part(const struct thin *t, const struct chunks *chunks, size_t pixel,
+                       size_t count)
+{
+    const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
+    _Alignas(LINE) uint8_t lines[MOST * LINE], planes[MOST * LINE];
+    const struct chunks chunk = {planes, lines, LINE, chunks->planes, 1, {0}};
+
+    fetch(lines, t->src + pixel * t->src_step, (count - 1) * t->src_step + t->rows * size, spread);
+    unzips[spread](&networks[t->size_log][spread], &chunk);
+    for (size_t r = 0; r < t->rows; r++)
+        _mm512_mask_storeu_epi8(t->dst + r * t->dst_step + pixel * size, first(count * size),
+                                LOAD(planes + r * LINE));
+}
+
+static void zip_part(const struct thin *t, const struct chunks *chunks, size_t count)
+{
+    const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
+    const size_t bytes = (count - 1) * t->dst_step + t->cols * size;
+    const struct network *net = &networks[t->size_log][spread];
+    _Alignas(LINE) uint8_t lines[MOST * LINE], planes[MOST * LINE];
+    const struct chunks chunk = {lines, planes, LINE, spread, 1, {0}};
+
+    for (size_t c = 0; c < spread; c++)
+        fetch(planes + c * LINE, t->src + c * t->src_step, c < t->cols ? count * size : 0, 1);
+    zips[spread](net, &chunk);
+    for (size_t k = 0; k < spread; k++) {
+        const size_t at = net->line[k];
+
+        if (at < bytes)
+            _mm512_mask_storeu_epi8(t->dst + at, first(bytes - at) & chunks->keep[k],
+                                    LOAD(lines + at));
+    }
+}
+
+/* The first pixel of those that begin a line of the destination, where each takes `step` bytes; 0
+   where there is none among the first `n`. */
+static size_t aligned_pixel(const uint8_t *dst, size_t step, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (((uintptr_t)dst + i * step) % LINE == 0)
+            return i;
+    return 0;
+}
+
+enum { ALIGN_MIN = 8 /* chunks, to make it worth to write a part of one twice */ };
+
+/* `count` chunks from pixel `begin` on. */
+static void run(kernel *call, const struct network *net, const struct chunks *chunks, size_t begin,
+                size_t count, size_t pixel_dst, size_t pixel_src)
+{
+    struct chunks part = *chunks;
+
+    part.dst += begin * pixel_dst;
+    part.src += begin * pixel_src;
+    part.count = count;
+    call(net, &part);
+}
+
+static void unzip_all(const struct thin *t)
+{
+    const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
+    const size_t n = LINE / size, cols = t->cols;
+    const struct network *net = &networks[t->size_log][spread];
+    const struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
+    const bool whole = t->rows == spread; /* else a chunk has bytes behind the last pixel's */
+    size_t begin = 0;
+
+    if (cols < n) {
+        unzip_part(t, &chunks, 0, cols);
+        return;
+    }
+    if (cols > ALIGN_MIN * n)
+        begin = aligned_pixel(t->dst, size, n);
+    if (begin > 0)
+        run(unzips[spread], net, &chunks, 0, 1, size, t->src_step);
+    run(unzips[spread], net, &chunks, begin, (cols - begin - !whole) / n, size, t->src_step);
+    if (!whole)
+        unzip_part(t, &chunks, cols - n, n);
+    else if ((cols - begin) % n > 0)
+        run(unzips[spread], net, &chunks, cols - n, 1, size, t->src_step);
+}
+
+/* What is to be written where pixels have elements that are not ours. */
+static void keep_some(struct chunks *chunks, const struct network *net, size_t spread, size_t cols)
+{
+    size_t first_plane = 0;
+
+    for (size_t k = 0; k < spread; k++) {
+        for (size_t c = 0; c < cols; c++)
+            chunks->keep[k] |=
+                net->mask[c < first_plane ? c + spread - first_plane : c - first_plane];
+        first_plane += DIVISOR(spread);
+        if (first_plane == spread)
+            first_plane = 0;
+    }
+}
+
+static void zip_all(const struct thin *t)
+{
+    const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
+    const size_t n = LINE / size, rows = t->rows;
+    const struct network *net = &networks[t->size_log][spread];
+    kernel *const call = t->cols == spread ? zips[spread] : zips_into[spread];
+    struct chunks chunks = {t->dst, t->src, t->src_step, t->cols, 0, {0}};
+    size_t begin = 0;
+
+    keep_some(&chunks, net, spread, t->cols);
+    if (rows < n) {
+        zip_part(t, &chunks, rows);
+        return;
+    }
+    if (rows > ALIGN_MIN * n)
+        begin = aligned_pixel(t->dst, t->dst_step, n);
+    if (begin > 0)
+        run(call, net, &chunks, 0, 1, t->dst_step, size);
+    run(call, net, &chunks, begin, (rows - begin) / n, t->dst_step, size);
+    if ((rows - begin) % n > 0)
+        run(call, net, &chunks, rows - n, 1, t->dst_step, size);
+}
+
+/* Is it a pixel of a network? Where there are tiles for it, too, these are better for few. */
+static bool is_thin(const struct thin *t, size_t pixel, size_t used, size_t pixels)
+{
+    const size_t size = (size_t)1 << t->size_log, spread = pixel >> t->size_log;
+
+    return pixel % size == 0 && spread >= 2 && spread <= MOST && used <= spread &&
+           (used * size < 16 || pixels * size >= WORTH);
+}
+
+bool thin_avx512(const struct thin *t)
+{
+    if (is_thin(t, t->src_step, t->rows, t->cols))
+        unzip_all(t);
+    else if (is_thin(t, t->dst_step, t->cols, t->rows))
+        zip_all(t);
+    else
+        return narrow_avx512(t);
+    return true;
+}
+
+TARGET_END
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transposes with one side of a few elements, for leaf_avx512.c. */
+#ifndef MLI_EXEC_X86_THIN_AVX512_H
+#define MLI_EXEC_X86_THIN_AVX512_H
+
+#include "../leaf.h"
+
+/** What a transpose of elements of 2^size_log bytes is given. */
+struct thin {
+    uint32_t size_log;
+    uint8_t *dst;
+    size_t dst_step;
+    const uint8_t *src;
+    size_t src_step;
+    size_t rows, cols;
+};
+
+/** Before the first use. */
+void thin_avx512_init(void);
+
+/** Transposes it and returns true where this is the better way; else does nothing. */
+bool thin_avx512(const struct thin *thin);
+
+#endif /* MLI_EXEC_X86_THIN_AVX512_H */
