@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Adds up the test cases of meson test logs and says which were skipped, and why.
 
-    count-tests.py [--failed-steps N] BUILD_TREE...
+    count-tests.py [--failed-steps N] [--skipped-step "NAME: WHY"]... BUILD_TREE...
 
 A tree is named once for each run of meson test in it; a run that left no log has failed.
 A cmocka or unittest program counts as many cases as it says it ran; anything else counts as one.
@@ -53,6 +53,7 @@ def cases(test):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failed-steps", type=int, default=0)
+    parser.add_argument("--skipped-step", action="append", default=[])
     parser.add_argument("trees", nargs="*")
     options = parser.parse_args()
 
@@ -76,7 +77,10 @@ def main():
                 print(f"failed: {run}: {test['name']} ({test['result']})")
     for run, test, name, why in skips:
         print(f"skipped: {run}: {test}: {name}: {why or 'its log says why'}")
-    print(f"{passed} passed, {failed} failed, {len(skips)} skipped")
+    for step in options.skipped_step:
+        print(f"skipped: {step}")
+    skipped_count = len(skips) + len(options.skipped_step)
+    print(f"{passed} passed, {failed} failed, {skipped_count} skipped")
     return 0 if passed and not failed else 1
 
 

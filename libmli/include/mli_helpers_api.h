@@ -95,6 +95,7 @@ const char *mli_version(void);
 /** Levels of kernels above plain C (extension). */
 #define MLI_CPU_AVX2   1u /**< x86-64 */
 #define MLI_CPU_AVX512 2u /**< x86-64, with F, BW, VL and VBMI */
+#define MLI_CPU_NEON   4u /**< AArch64, little-endian */
 
 /**
  * Allows the levels whose bits are set, as far as the processor has them; 0 is plain C. Before the
@@ -103,7 +104,7 @@ const char *mli_version(void);
  */
 void mli_cpu_set_mask(uint32_t mask);
 
-/** The level in use: "c", "avx2" or "avx512". Static storage. */
+/** The level in use: "c", "avx2", "avx512" or "neon". Static storage. */
 const char *mli_cpu_level(void);
 
 /**

@@ -11,7 +11,8 @@ static int side_init(struct ground_side *side, size_t bytes, size_t page)
     struct rng rng = rng_for_case(bytes, 0);
 
     if (guard_mem_init(&side->flat, bytes) != 0 ||
-        guard_mem_init(&side->pages, 2 * GROUND_PAGES * page) != 0)
+        guard_mem_init(&side->pages, 2 * GROUND_PAGES * page) != 0 ||
+        guard_mem_init(&side->table, GROUND_TABLE * sizeof(size_t)) != 0)
         return -1;
     rng_fill(&rng, side->flat.base, side->flat.bytes);
     rng_fill(&rng, side->pages.base, side->pages.bytes);
@@ -48,12 +49,17 @@ int ground_init(struct ground *g)
     return 0;
 }
 
+static void side_finish(struct ground_side *side)
+{
+    guard_mem_finish(&side->flat);
+    guard_mem_finish(&side->pages);
+    guard_mem_finish(&side->table);
+}
+
 void ground_finish(struct ground *g)
 {
-    guard_mem_finish(&g->src.flat);
-    guard_mem_finish(&g->src.pages);
-    guard_mem_finish(&g->dst.flat);
-    guard_mem_finish(&g->dst.pages);
+    side_finish(&g->src);
+    side_finish(&g->dst);
     free(g->noise);
     free(g->image);
 }
@@ -63,29 +69,68 @@ static bool on_pages(enum place place)
     return place == PLACE_PAGES_LEFT || place == PLACE_PAGES_RIGHT;
 }
 
-/* Whether `count` pieces of `bytes` fit on a page each; the place is made a flat one if not. */
-static bool fit_pages(const struct ground *g, enum place *place, size_t count, size_t bytes)
+/* Things on pages, one on each. */
+struct pieces {
+    size_t count, bytes;
+};
+
+/* Rows of so many bytes, or the inner loops of them. */
+static struct pieces pieces_of(const struct layout *l, size_t count, size_t bytes, enum piece piece)
+{
+    if (piece != PIECE_LOOP || l->seed)
+        return (struct pieces){count, bytes};
+    return (struct pieces){count / l->inner, (l->inner - 1) * l->step + bytes};
+}
+
+/* Whether they fit; the place is made a flat one if not. */
+static bool fit_pages(const struct ground *g, enum place *place, struct pieces pieces)
 {
     if (!on_pages(*place))
         return false;
-    if (count <= GROUND_PAGES && bytes <= g->page)
+    if (pieces.count <= GROUND_PAGES && pieces.bytes <= g->page)
         return true;
     *place = *place == PLACE_PAGES_LEFT ? PLACE_LEFT : PLACE_RIGHT;
     return false;
 }
 
+static void lay_on_pages(const struct ground *g, struct layout *l, enum piece piece)
+{
+    const size_t step = 2 * g->page;
+
+    l->begin = l->slack = 0;
+    if (piece != PIECE_LOOP || l->seed)
+        l->step = step;
+    l->outer_step = piece == PIECE_LOOP ? step : l->inner * step;
+}
+
 static void step_over_pages(const struct ground *g, struct site *site)
 {
     struct shape *s = &site->shape;
-    const bool by_col = s->kind == LEAF_TRANSPOSE || (s->kind == LEAF_PICK && site->by_col);
-    const size_t row_bytes = (s->cols - 1) * shape_col_step(s) + s->size;
-    const size_t col_bytes = (s->rows - 1) * shape_row_step(s) + s->size;
-    size_t *step = s->kind == LEAF_PICK && by_col ? &s->pick_step : &s->src_step;
+    const struct layout *src = &s->src;
+    const size_t src_count = shape_src_count(s);
 
-    if (fit_pages(g, &site->dst_place, s->rows, s->cols * s->size))
-        s->dst_step = 2 * g->page;
-    if (fit_pages(g, &site->src_place, by_col ? s->cols : s->rows, by_col ? col_bytes : row_bytes))
-        *step = 2 * g->page;
+    if (!shape_has_nest(s))
+        site->dst_piece = site->src_piece = PIECE_ROW;
+    if (fit_pages(g, &site->dst_place,
+                  pieces_of(&s->dst, s->rows, shape_dst_piece(s), site->dst_piece)))
+        lay_on_pages(g, &s->dst, site->dst_piece);
+    if (s->kind == LEAF_PICK && site->src_piece == PIECE_COL) {
+        if (fit_pages(g, &site->src_place,
+                      (struct pieces){s->cols, layout_span(src, src_count) + s->size}))
+            s->pick_step = 2 * g->page;
+    } else if (fit_pages(g, &site->src_place,
+                         pieces_of(src, src_count, shape_src_piece(s), site->src_piece))) {
+        lay_on_pages(g, &s->src, site->src_piece);
+    }
+}
+
+static void fill_table(const struct ground_side *side, struct layout *l, size_t count)
+{
+    size_t *table = (void *)guard_mem_right(&side->table, count * sizeof(*table));
+
+    l->table = NULL;
+    layout_fill(l, table, count);
+    l->table = table;
 }
 
 /* Null where it does not fit. On pages, what is on the last one decides. */
@@ -108,6 +153,10 @@ static uint8_t *locate(const struct ground *g, const struct ground_side *side, e
 bool ground_place(const struct ground *g, struct site *site)
 {
     step_over_pages(g, site);
+    if (site->shape.kind == LEAF_TRANSPOSE_AT) {
+        fill_table(&g->dst, &site->shape.dst, site->shape.rows);
+        fill_table(&g->src, &site->shape.src, site->shape.cols);
+    }
     site->dst =
         locate(g, &g->dst, site->dst_place, shape_dst_extent(&site->shape), site->dst_slide);
     site->src = NULL;
@@ -130,8 +179,10 @@ static struct watch watch_of(const struct ground *g, const struct site *site)
     size_t end;
 
     if (on_pages(site->dst_place)) {
-        w = (struct watch){&g->dst.pages, 0, 0, 2 * g->page, s->rows};
-        w.bytes = s->cols * s->size + GROUND_MARGIN;
+        const struct pieces p = pieces_of(&s->dst, s->rows, shape_dst_piece(s), site->dst_piece);
+
+        w = (struct watch){&g->dst.pages, 0, 0, 2 * g->page, p.count};
+        w.bytes = p.bytes + GROUND_MARGIN;
         if (w.bytes > g->page)
             w.bytes = g->page;
         if (site->dst_place == PLACE_PAGES_RIGHT)

@@ -2,8 +2,9 @@
 /*
  * The memory that leaves are run on, all of it between inaccessible pages: a flat piece for each
  * side, and for each side pages of which every other one is inaccessible. In these each row (column
- * of a transpose's source, element that is picked) has a page of its own, so that a byte too much
- * in the middle of a matrix is found too.
+ * of a transpose's source, element that is picked, inner loop of a nest) has a page of its own, so
+ * that a byte too much in the middle of a matrix is found too. Tables of places end before
+ * inaccessible pages as well.
  */
 #ifndef TEST_LEAF_GROUND_H
 #define TEST_LEAF_GROUND_H
@@ -16,6 +17,7 @@ enum {
     GROUND_SRC_BYTES = 4 * 1024 * 1024,
     GROUND_DST_BYTES = 1024 * 1024,
     GROUND_PAGES = 80,  /* rows that can have a page each */
+    GROUND_TABLE = 256, /* places in a table */
     GROUND_MARGIN = 192 /* bytes around the destination that must stay as they are */
 };
 
@@ -28,8 +30,16 @@ enum place {
     PLACES
 };
 
+/* What has a page of its own. */
+enum piece {
+    PIECE_ROW,  /* each row; of a transpose's source each column */
+    PIECE_LOOP, /* the rows of an inner loop together */
+    PIECE_COL,  /* of a pick's source: each element of a row, with those of all rows */
+    PIECES
+};
+
 struct ground_side {
-    struct guard_mem flat, pages;
+    struct guard_mem flat, pages, table;
 };
 
 struct ground {
@@ -44,7 +54,7 @@ struct site {
     struct shape shape;
     enum place dst_place, src_place;
     size_t dst_slide, src_slide;
-    bool by_col; /* of a pick's source on pages: every element has a page, else every row */
+    enum piece dst_piece, src_piece;
     uint8_t *dst;
     const uint8_t *src;
 };
@@ -54,8 +64,8 @@ int ground_init(struct ground *g);
 void ground_finish(struct ground *g);
 
 /*
- * Finds dst and src. A place on pages overwrites the shape's step; where the shape does not fit on
- * them it is placed flat. False where it does not fit there either.
+ * Finds dst and src, and fills the tables. A place on pages overwrites the shape's steps; where the
+ * shape does not fit on them it is placed flat. False where it does not fit there either.
  */
 bool ground_place(const struct ground *g, struct site *site);
 

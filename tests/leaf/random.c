@@ -2,7 +2,15 @@
 #include "cases.h"
 #include "steps.h"
 
-enum { MOVED_MAX = 128 * 1024 };
+enum {
+    MOVED_MAX = 128 * 1024,
+    STREAM_MAX = 5000,
+    STREAM_LARGE = 400 * 1024,
+    BORDER_MAX = 70,
+    BORDER_LARGE = 700,
+    OUTER_MAX = 12,
+    SLACK_MAX = 70
+};
 
 /* 1 .. max, small ones as often as large ones. */
 static size_t length(struct rng *rng, uint32_t max)
@@ -26,21 +34,69 @@ static size_t pick_step(struct rng *rng, size_t size)
     }
 }
 
+static size_t border(struct rng *rng)
+{
+    if (rng_chance(rng, 20))
+        return 0;
+    return length(rng, rng_chance(rng, 10) ? BORDER_LARGE : BORDER_MAX);
+}
+
+/* Half of the runs are shorter than two registers are long. */
+static size_t run_length(struct rng *rng)
+{
+    return length(rng, rng_chance(rng, 50) ? 130 : rng_chance(rng, 30) ? 20000 : 1500);
+}
+
+static void draw_sides(struct shape *s, struct rng *rng)
+{
+    s->size = (size_t)1 << rng_below(rng, 4);
+    if (s->kind == LEAF_PICK) {
+        s->rows = length(rng, 100);
+        s->cols = length(rng, rng_chance(rng, 50) ? 70 : 1500);
+        s->pick_step = pick_step(rng, s->size);
+    } else {
+        const uint32_t most = s->kind == LEAF_TRANSPOSE ? 1500 : GROUND_TABLE;
+
+        s->rows = length(rng, most);
+        s->cols = length(rng, most);
+    }
+}
+
+/* Loops of which one is all, or, for a table, of which one may begin and end in the middle. */
+static void draw_layout(struct layout *l, size_t count, struct rng *rng)
+{
+    l->inner = length(rng, (uint32_t)count);
+    l->begin = rng_below(rng, (uint32_t)l->inner);
+    if (rng_chance(rng, 50))
+        return;
+    l->inner = count;
+    l->begin = 0;
+    if (rng_chance(rng, 50)) {
+        l->seed = rng_next(rng) | 1;
+        l->slack = rng_below(rng, SLACK_MAX);
+    }
+}
+
 static struct shape random_shape(struct rng *rng)
 {
-    struct shape s = {.kind = (enum leaf_kind)rng_below(rng, LEAF_KINDS), .cols = 1};
+    struct shape s = {.kind = (enum leaf_kind)rng_below(rng, LEAF_KINDS), .rows = 1, .cols = 1};
+    size_t outer = 1;
 
-    if (s.kind == LEAF_ROWS || s.kind == LEAF_FILL) {
-        s.size = length(rng, rng_chance(rng, 30) ? 20000 : 1500);
-        s.rows = length(rng, 100);
+    if (s.kind == LEAF_PICK || shape_is_transpose(&s)) {
+        draw_sides(&s, rng);
+    } else if (s.kind == LEAF_STREAM) {
+        s.size = length(rng, rng_chance(rng, 3) ? STREAM_LARGE : STREAM_MAX);
     } else {
-        s.size = (size_t)1 << rng_below(rng, 4);
-        s.rows = length(rng, s.kind == LEAF_PICK ? 20 : 1500);
-        s.cols = length(rng, 1500);
-        if (s.kind == LEAF_PICK)
-            s.pick_step = pick_step(rng, s.size);
+        s.size = run_length(rng);
+        s.rows = length(rng, 100);
     }
-    while (s.rows * s.cols * s.size > MOVED_MAX) {
+    if (s.kind == LEAF_BORDERED) {
+        s.before = border(rng);
+        s.after = border(rng);
+    }
+    if (shape_has_nest(&s) && rng_chance(rng, 60))
+        outer = length(rng, OUTER_MAX);
+    while (outer * s.rows * shape_dst_piece(&s) > MOVED_MAX && s.kind != LEAF_STREAM) {
         if (s.rows > s.cols)
             s.rows /= 2;
         else if (s.cols > 1)
@@ -48,26 +104,39 @@ static struct shape random_shape(struct rng *rng)
         else
             s.size /= 2; /* of a run: an element has room */
     }
+    s.dst.inner = s.rows;
+    s.rows *= outer;
+    s.src.inner = shape_is_transpose(&s) ? s.cols : s.dst.inner;
+    if (s.kind == LEAF_TRANSPOSE_AT) {
+        draw_layout(&s.dst, s.rows, rng);
+        draw_layout(&s.src, s.cols, rng);
+    }
     return s;
 }
 
 /* With steps at which both sides have room. */
 static void choose_steps(struct shape *s, struct rng *rng)
 {
-    /* Rows that overlap in the destination have no meaning. */
-    enum step_kind dst = (enum step_kind)rng_below(rng, STEP_WOVEN);
-    enum step_kind src = (enum step_kind)rng_below(rng, STEP_KINDS);
+    /* Rows that overlap in the destination have no meaning; packed ones are dear to kernels. */
+    struct steps steps = {
+        .dst = rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_SWAPPED),
+        .dst_outer = rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_WOVEN),
+        .src = (enum step_kind)rng_below(rng, STEP_KINDS),
+        .src_outer = (enum step_kind)rng_below(rng, STEP_KINDS),
+    };
 
     for (;;) {
-        steps_choose(s, dst, src, rng);
+        steps_choose(s, &steps, rng);
         if (shape_dst_extent(s) > GROUND_DST_BYTES / 2)
-            dst = STEP_PACKED;
+            steps.dst = steps.dst_outer = STEP_PACKED;
         else if (shape_src_extent(s) <= GROUND_SRC_BYTES / 2)
             return;
-        else if (src != STEP_PACKED)
-            src = STEP_PACKED;
+        else if (steps.src != STEP_PACKED || steps.src_outer != STEP_PACKED)
+            steps.src = steps.src_outer = STEP_PACKED;
+        else if (s->rows > s->dst.inner)
+            s->rows = s->dst.inner;
         else if (s->rows > 1)
-            s->rows /= 2;
+            s->dst.inner = s->src.inner = s->rows /= 2;
         else
             s->cols /= 2;
     }
@@ -83,6 +152,7 @@ struct site cases_random(uint64_t seed, uint64_t index)
     site.src_place = (enum place)rng_below(&rng, PLACES);
     site.dst_slide = rng_below(&rng, 64);
     site.src_slide = rng_below(&rng, 64);
-    site.by_col = rng_chance(&rng, 50);
+    site.dst_piece = (enum piece)rng_below(&rng, PIECES);
+    site.src_piece = (enum piece)rng_below(&rng, PIECES);
     return site;
 }

@@ -1,39 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shape.h"
 
-size_t shape_row_step(const struct shape *s)
+const char *shape_kind_name(enum leaf_kind kind)
 {
-    return s->kind == LEAF_TRANSPOSE ? s->size : s->src_step;
+    static const char *const names[] = {"rows",      "bordered",     "pick",  "fill",
+                                        "transpose", "transpose_at", "stream"};
+
+    return names[kind];
 }
 
-size_t shape_col_step(const struct shape *s)
+bool shape_has_nest(const struct shape *s)
 {
-    return s->kind == LEAF_TRANSPOSE ? s->src_step : s->kind == LEAF_PICK ? s->pick_step : 0;
+    return s->kind == LEAF_ROWS || s->kind == LEAF_BORDERED || s->kind == LEAF_PICK;
+}
+
+bool shape_is_transpose(const struct shape *s)
+{
+    return s->kind == LEAF_TRANSPOSE || s->kind == LEAF_TRANSPOSE_AT;
+}
+
+size_t shape_src_count(const struct shape *s)
+{
+    return shape_is_transpose(s) ? s->cols : s->rows;
+}
+
+size_t shape_src_piece(const struct shape *s)
+{
+    return shape_is_transpose(s) ? s->rows * s->size : (s->cols - 1) * s->pick_step + s->size;
+}
+
+size_t shape_dst_piece(const struct shape *s)
+{
+    return s->before + s->cols * s->size + s->after;
 }
 
 size_t shape_dst_extent(const struct shape *s)
 {
-    return (s->rows - 1) * s->dst_step + s->cols * s->size;
+    return layout_span(&s->dst, s->rows) + shape_dst_piece(s);
 }
 
 size_t shape_src_extent(const struct shape *s)
 {
     if (s->kind == LEAF_FILL)
         return 0;
-    return (s->rows - 1) * shape_row_step(s) + (s->cols - 1) * shape_col_step(s) + s->size;
+    return layout_span(&s->src, shape_src_count(s)) + shape_src_piece(s);
+}
+
+static void zero(uint8_t *to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = 0;
 }
 
 void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src)
 {
-    const size_t row_step = shape_row_step(s), col_step = shape_col_step(s);
+    const bool transposed = shape_is_transpose(s);
 
     for (size_t r = 0; r < s->rows; r++) {
-        for (size_t c = 0; c < s->cols; c++) {
-            uint8_t *to = dst + r * s->dst_step + c * s->size;
-            const uint8_t *from = src + r * row_step + c * col_step;
+        uint8_t *to = dst + layout_at(&s->dst, r) + s->before;
+
+        zero(to - s->before, shape_dst_piece(s));
+        for (size_t c = 0; c < s->cols && s->kind != LEAF_FILL; c++) {
+            const size_t from = transposed ? layout_at(&s->src, c) + r * s->size
+                                           : layout_at(&s->src, r) + c * s->pick_step;
 
             for (size_t b = 0; b < s->size; b++)
-                to[b] = s->kind == LEAF_FILL ? 0 : from[b];
+                to[c * s->size + b] = src[from + b];
         }
     }
 }
@@ -44,42 +76,75 @@ static int size_log(size_t size)
     return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
 }
 
+static struct leaf_loop loop(const struct shape *s, size_t count, size_t dst_step, size_t src_step)
+{
+    if (count == 1)
+        return (struct leaf_loop){1, s->idle, s->idle};
+    return (struct leaf_loop){count, dst_step, src_step};
+}
+
+bool shape_is_known(const struct shape *s, const struct leaf_table *leaf)
+{
+    return s->kind != LEAF_STREAM || leaf->stream;
+}
+
 void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                const uint8_t *src)
 {
-    const struct leaf_nest nest = {dst, src, {1, 0, 0}, {s->rows, s->dst_step, s->src_step}};
+    const struct leaf_nest nest = {
+        dst, src, loop(s, s->rows / s->dst.inner, s->dst.outer_step, s->src.outer_step),
+        loop(s, s->dst.inner, s->dst.step, s->src.step)};
+    const size_t dst_step = s->rows > 1 ? s->dst.step : s->idle;
+    const size_t src_step = s->cols > 1 ? s->src.step : s->idle;
+    const int log = size_log(s->size);
 
     switch (s->kind) {
     case LEAF_ROWS:
         leaf->rows(&nest, s->size);
         break;
+    case LEAF_BORDERED:
+        leaf->bordered(&nest, &(struct leaf_border){s->before, s->size, s->after});
+        break;
+    case LEAF_PICK:
+        leaf->pick[log](&nest, s->pick_step, s->cols);
+        break;
     case LEAF_FILL:
-        leaf->fill(dst, s->dst_step, s->size, s->rows);
+        leaf->fill(dst, dst_step, s->size, s->rows);
         break;
     case LEAF_TRANSPOSE:
-        leaf->transpose[size_log(s->size)](dst, s->dst_step, src, s->src_step, s->rows, s->cols);
+        leaf->transpose[log](dst, dst_step, src, src_step, s->rows, s->cols);
+        break;
+    case LEAF_TRANSPOSE_AT:
+        leaf->transpose_at[log](dst, s->dst.table, src, s->src.table, s->rows, s->cols);
         break;
     default:
-        leaf->pick[size_log(s->size)](&nest, s->pick_step, s->cols);
+        leaf->stream(dst, src, s->size);
+        leaf->fence();
     }
+}
+
+static void print_layout(FILE *to, const char *name, const struct layout *l)
+{
+    fprintf(to, " %s=%zu:%zu/%zu", name, l->inner, l->step, l->outer_step);
+    if (l->begin > 0)
+        fprintf(to, " from %zu on", l->begin);
+    if (l->seed)
+        fprintf(to, " moved by up to %zu, shuffled", l->slack);
 }
 
 void shape_print(FILE *to, const struct shape *s)
 {
-    switch (s->kind) {
-    case LEAF_ROWS:
-        fprintf(to, "rows run=%zu count=%zu dst_step=%zu src_step=%zu", s->size, s->rows,
-                s->dst_step, s->src_step);
-        break;
-    case LEAF_FILL:
-        fprintf(to, "fill run=%zu count=%zu step=%zu", s->size, s->rows, s->dst_step);
-        break;
-    case LEAF_TRANSPOSE:
-        fprintf(to, "transpose[%d] rows=%zu cols=%zu dst_step=%zu src_step=%zu", size_log(s->size),
-                s->rows, s->cols, s->dst_step, s->src_step);
-        break;
-    default:
-        fprintf(to, "pick[%d] rows=%zu cols=%zu step=%zu dst_step=%zu src_step=%zu",
-                size_log(s->size), s->rows, s->cols, s->pick_step, s->dst_step, s->src_step);
-    }
+    fprintf(to, "%s", shape_kind_name(s->kind));
+    if (s->kind == LEAF_PICK || shape_is_transpose(s))
+        fprintf(to, "[%d] rows=%zu cols=%zu", size_log(s->size), s->rows, s->cols);
+    else if (s->kind == LEAF_BORDERED)
+        fprintf(to, " run=%zu+%zu+%zu rows=%zu", s->before, s->size, s->after, s->rows);
+    else
+        fprintf(to, " run=%zu rows=%zu", s->size, s->rows);
+    if (s->kind == LEAF_PICK)
+        fprintf(to, " step=%zu", s->pick_step);
+    print_layout(to, "dst", &s->dst);
+    if (s->kind != LEAF_FILL)
+        print_layout(to, "src", &s->src);
+    fprintf(to, " idle=%zu", s->idle);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One call of a leaf kernel, as numbers. All leaves are the same three loops here:
+ * One call of a leaf kernel, as numbers. All leaves are the same three loops here: with
+ * D(r) and S(i) the places that the layouts dst and src tell,
  *
- *     dst[r * dst_step + c * size + b] = src[r * row_step + c * col_step + b]
+ *     dst[D(r) + before + c * size + b] = src[S(r) + c * pick_step + b]
+ *     dst[D(r) + c * size + b] = src[S(c) + r * size + b]                 of transposes
  *
- * with cols = 1 for rows and fills. Nothing of this is shared with the library.
+ * with cols = 1 for rows, fills and streams. Nothing of this is shared with the library.
  */
 #ifndef TEST_LEAF_SHAPE_H
 #define TEST_LEAF_SHAPE_H
@@ -13,20 +15,42 @@
 #include <stdio.h>
 
 #include "exec/leaf.h"
+#include "layout.h"
 
-enum leaf_kind { LEAF_ROWS, LEAF_FILL, LEAF_TRANSPOSE, LEAF_PICK, LEAF_KINDS };
+enum leaf_kind {
+    LEAF_ROWS,
+    LEAF_BORDERED,
+    LEAF_PICK,
+    LEAF_FILL,
+    LEAF_TRANSPOSE,
+    LEAF_TRANSPOSE_AT,
+    LEAF_STREAM,
+    LEAF_KINDS
+};
 
 struct shape {
     enum leaf_kind kind;
-    size_t size; /* of an element; the run of rows and fills */
+    size_t size; /* of an element; the run of rows, fills and streams */
     size_t rows, cols;
-    size_t dst_step, src_step;
+    struct layout dst, src;
     size_t pick_step;
+    size_t before, after; /* zeros around a row of `bordered` */
+    size_t idle;          /* what is given for a step where the count is 1 */
 };
 
-/* Distance in the source of neighbouring rows, and of neighbouring elements of one. */
-size_t shape_row_step(const struct shape *s);
-size_t shape_col_step(const struct shape *s);
+/* "rows", "bordered" ... */
+const char *shape_kind_name(enum leaf_kind kind);
+
+/* Is it called with a nest, and is it one of the transposes? */
+bool shape_has_nest(const struct shape *s);
+bool shape_is_transpose(const struct shape *s);
+
+/* How many things the layout src is about. */
+size_t shape_src_count(const struct shape *s);
+
+/* Bytes of such a thing, from the first to the last one that is read; of a row that is written. */
+size_t shape_src_piece(const struct shape *s);
+size_t shape_dst_piece(const struct shape *s);
 
 /* Bytes from the first to the last one that is written, and read. */
 size_t shape_dst_extent(const struct shape *s);
@@ -34,6 +58,9 @@ size_t shape_src_extent(const struct shape *s);
 
 /* Every byte by itself. */
 void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src);
+
+/* Has the level a kernel for it? */
+bool shape_is_known(const struct shape *s, const struct leaf_table *leaf);
 
 /* Through the level's kernel. */
 void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "steps.h"
 
+/* As far as a pointer may be moved in any memory without an overflow. */
+enum { IDLE_MAX = 1 << 30 };
+
 static size_t power_from(size_t least)
 {
     size_t power = 1;
@@ -10,9 +13,11 @@ static size_t power_from(size_t least)
     return power;
 }
 
-static size_t choose(enum step_kind kind, size_t packed, struct rng *rng)
+static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng *rng)
 {
     switch (kind) {
+    case STEP_NEAR:
+        return packed + size * rng_between(rng, 1, 4);
     case STEP_ODD:
         return (packed + 1 + rng_below(rng, 70)) | 1;
     case STEP_POWER:
@@ -26,20 +31,33 @@ static size_t choose(enum step_kind kind, size_t packed, struct rng *rng)
     }
 }
 
-void steps_choose(struct shape *shape, enum step_kind dst, enum step_kind src, struct rng *rng)
-{
-    /* Nothing uses a step between things of which there is one; the library then gives 0. */
-    const bool one_source = (shape->kind == LEAF_TRANSPOSE ? shape->cols : shape->rows) == 1;
-    size_t src_packed = shape->size;
+struct things {
+    size_t count, bytes, size; /* size: of the elements of one */
+};
 
-    if (shape->kind == LEAF_TRANSPOSE)
-        src_packed = shape->rows * shape->size;
-    else if (shape->kind == LEAF_PICK)
-        src_packed = (shape->cols - 1) * shape->pick_step + shape->size;
-    shape->dst_step = choose(dst, shape->cols * shape->size, rng);
-    shape->src_step = shape->kind == LEAF_FILL ? 0 : choose(src, src_packed, rng);
-    if (shape->rows == 1 && rng_chance(rng, 50))
-        shape->dst_step = 0;
-    if (one_source && rng_chance(rng, 50))
-        shape->src_step = 0;
+static void lay_out(struct layout *l, struct things of, enum step_kind inner, enum step_kind outer,
+                    struct rng *rng)
+{
+    l->step = choose(inner, of.bytes + l->slack, of.size, rng);
+    if (outer == STEP_SWAPPED) {
+        l->outer_step = l->step;
+        l->step *= (l->begin + of.count + l->inner - 1) / l->inner;
+    } else {
+        l->outer_step = choose(outer, l->inner * l->step, of.size, rng);
+    }
+}
+
+void steps_choose(struct shape *shape, const struct steps *steps, struct rng *rng)
+{
+    const size_t dst_piece = shape_dst_piece(shape);
+    const size_t src_count = shape_src_count(shape), src_piece = shape_src_piece(shape);
+
+    lay_out(&shape->dst, (struct things){shape->rows, dst_piece, shape->size}, steps->dst,
+            steps->dst_outer, rng);
+    lay_out(&shape->src, (struct things){src_count, src_piece, shape->size}, steps->src,
+            steps->src_outer, rng);
+    /* Of no meaning in a nest; others get what the library gives. */
+    shape->idle = rng_chance(rng, 50) ? 0 : dst_piece;
+    if (shape_has_nest(shape) && rng_chance(rng, 50))
+        shape->idle = rng_below(rng, IDLE_MAX);
 }

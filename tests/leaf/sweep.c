@@ -2,22 +2,58 @@
 #include "cases.h"
 #include "steps.h"
 
-enum { RUN_MAX = 300, SIDE_MAX = 70, PICK_COLS_MAX = 200, PICK_STEP_MAX = 40 /* elements */ };
-
-/* What every shape is tried with. */
-static const struct variant {
-    enum place dst, src;
-    enum step_kind dst_step, src_step;
-} variants[] = {
-    {PLACE_RIGHT, PLACE_RIGHT, STEP_PACKED, STEP_PACKED},
-    {PLACE_LEFT, PLACE_LEFT, STEP_ODD, STEP_ODD},
-    {PLACE_SLID, PLACE_SLID, STEP_POWER, STEP_POWER},
-    {PLACE_PAGES_RIGHT, PLACE_PAGES_RIGHT, STEP_PACKED, STEP_PACKED},
-    {PLACE_PAGES_LEFT, PLACE_PAGES_LEFT, STEP_PACKED, STEP_PACKED},
-    {PLACE_SLID, PLACE_RIGHT, STEP_PACKED, STEP_FAR},
+enum {
+    RUN_MAX = 300,
+    BORDERED_RUN_MAX = 140,
+    SIDE_MAX = 70,
+    NARROW_MAX = 8,
+    PICK_COLS_MAX = 200,
+    PICK_STEP_MAX = 40, /* elements */
+    STREAM_MAX = 2500,
+    VARIED = 5 /* of a shape that is one of very many: the variants it is tried with */
 };
 
-enum { VARIANTS = sizeof(variants) / sizeof(variants[0]) };
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What every shape is tried with; from NEST_VARIANTS on only those of two loops. */
+static const struct variant {
+    enum place dst, src;
+    struct steps steps;
+    enum piece dst_piece, src_piece;
+} variants[] = {
+    {PLACE_RIGHT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_PACKED, STEP_PACKED}},
+    {PLACE_LEFT, PLACE_LEFT, {STEP_ODD, STEP_ODD, STEP_ODD, STEP_ODD}},
+    {PLACE_SLID, PLACE_SLID, {STEP_POWER, STEP_PACKED, STEP_POWER, STEP_ODD}},
+    {PLACE_PAGES_RIGHT, PLACE_PAGES_RIGHT, {STEP_PACKED}, PIECE_ROW, PIECE_ROW},
+    {PLACE_PAGES_LEFT, PLACE_PAGES_LEFT, {STEP_PACKED}, PIECE_ROW, PIECE_COL},
+    {PLACE_SLID, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_FAR, STEP_ODD}},
+    {PLACE_SLID, PLACE_PAGES_RIGHT, {STEP_PACKED}, PIECE_ROW, PIECE_ROW},
+    {PLACE_LEFT, PLACE_PAGES_LEFT, {STEP_PACKED}, PIECE_ROW, PIECE_ROW},
+
+    {PLACE_PAGES_RIGHT, PLACE_PAGES_RIGHT, {STEP_PACKED}, PIECE_LOOP, PIECE_ROW},
+    {PLACE_PAGES_LEFT, PLACE_PAGES_LEFT, {STEP_PACKED}, PIECE_LOOP, PIECE_LOOP},
+    {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_ODD, STEP_PACKED, STEP_ODD}},
+    {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_SWAPPED, STEP_ODD, STEP_SWAPPED}},
+    {PLACE_SLID, PLACE_SLID, {STEP_ODD, STEP_SWAPPED, STEP_WOVEN, STEP_ODD}},
+};
+
+enum { NEST_VARIANTS = 8 };
+
+/* What narrow transposes are tried with besides: they may use what lies a few elements apart. */
+static const struct variant narrow_variants[] = {
+    {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_RIGHT, PLACE_RIGHT, {STEP_NEAR, STEP_NEAR, STEP_NEAR, STEP_NEAR}},
+    {PLACE_PAGES_LEFT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_PAGES_RIGHT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+};
+
+/* Iterations of the outer loop and of the inner one: as many as lie on pages, at most. */
+static const struct counts {
+    size_t outer, inner;
+} nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
+
+/* Of which rows of one byte fill more than a register. */
+static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}};
 
 struct sweep {
     uint64_t seed, index;
@@ -33,51 +69,184 @@ static bool visit(struct sweep *sweep, const struct variant *variant, struct sha
                         .src_place = variant->src,
                         .dst_slide = rng_below(&rng, 64),
                         .src_slide = rng_below(&rng, 64),
-                        .by_col = rng_chance(&rng, 50)};
+                        .dst_piece = variant->dst_piece,
+                        .src_piece = variant->src_piece};
 
-    steps_choose(&site.shape, variant->dst_step, variant->src_step, &rng);
+    steps_choose(&site.shape, &variant->steps, &rng);
     return sweep->visit(sweep->context, sweep->index++, &site);
 }
 
-static bool visit_variants(struct sweep *sweep, const struct shape *shape)
+static struct shape with_counts(struct shape shape, const struct counts *n)
 {
-    for (int i = 0; i < VARIANTS; i++)
-        if (!visit(sweep, &variants[i], *shape))
+    shape.rows = n->outer * n->inner;
+    shape.dst.inner = shape.src.inner = n->inner;
+    return shape;
+}
+
+/* In all variants, or in some of which other shapes get the others. */
+static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
+{
+    const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;
+    const size_t first = count < all ? sweep->index % all : 0;
+
+    for (size_t i = 0; i < count && i < all; i++)
+        if (!visit(sweep, &variants[(first + i) % all], *shape))
             return false;
     return true;
 }
 
-static bool sweep_rows(struct sweep *sweep, enum leaf_kind kind)
+static bool sweep_rows(struct sweep *sweep)
 {
-    static const size_t counts[] = {1, 2, 3, 8};
+    for (size_t run = 1; run <= RUN_MAX; run++) {
+        for (size_t i = 0; i < COUNT_OF(nests); i++) {
+            const struct shape s = {.kind = LEAF_ROWS, .size = run, .cols = 1};
+            const struct shape nested = with_counts(s, &nests[i]);
 
-    for (size_t run = 1; run <= RUN_MAX; run++)
-        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-            if (!visit_variants(sweep, &(struct shape){kind, run, counts[i], 1, 0, 0, 0}))
+            if (!visit_variants(sweep, &nested, COUNT_OF(variants)))
                 return false;
+        }
+    }
+    for (size_t run = 1; run <= SIDE_MAX; run++) {
+        for (size_t i = 0; i < COUNT_OF(long_nests); i++) {
+            const struct shape s = {.kind = LEAF_ROWS, .size = run, .cols = 1};
+            const struct shape nested = with_counts(s, &long_nests[i]);
+
+            if (!visit_variants(sweep, &nested, COUNT_OF(variants)))
+                return false;
+        }
+    }
     return true;
 }
 
-static bool sweep_transposes(struct sweep *sweep, size_t size)
+static bool sweep_fills(struct sweep *sweep)
 {
-    for (size_t rows = 1; rows <= SIDE_MAX; rows++)
-        for (size_t cols = 1; cols <= SIDE_MAX; cols++)
-            if (!visit_variants(sweep, &(struct shape){LEAF_TRANSPOSE, size, rows, cols, 0, 0, 0}))
+    static const size_t counts[] = {1, 2, 3, 8, 75};
+
+    for (size_t run = 1; run <= RUN_MAX; run++) {
+        for (size_t i = 0; i < COUNT_OF(counts); i++) {
+            const struct shape s = {.kind = LEAF_FILL, .size = run, .cols = 1};
+            const struct shape loop = with_counts(s, &(struct counts){1, counts[i]});
+
+            if (!visit_variants(sweep, &loop, COUNT_OF(variants)))
                 return false;
+        }
+    }
     return true;
 }
 
-/* A source whose strides make its elements overlap gives steps below the size, too. */
+static bool sweep_bordered(struct sweep *sweep)
+{
+    static const size_t borders[][2] = {
+        {0, 0},  {0, 1},   {1, 0},   {1, 1},   {2, 2},   {3, 0},   {0, 5},   {7, 9},
+        {15, 1}, {16, 16}, {0, 31},  {31, 33}, {33, 0},  {63, 1},  {1, 63},  {64, 64},
+        {0, 65}, {66, 66}, {70, 69}, {127, 3}, {2, 129}, {200, 0}, {0, 260}, {300, 300}};
+
+    for (size_t run = 1; run <= BORDERED_RUN_MAX; run++) {
+        for (size_t i = 0; i < COUNT_OF(borders); i++) {
+            const struct shape s = {.kind = LEAF_BORDERED,
+                                    .size = run,
+                                    .cols = 1,
+                                    .before = borders[i][0],
+                                    .after = borders[i][1]};
+            const bool is_short = shape_dst_piece(&s) <= SIDE_MAX;
+            const struct counts *n = is_short && i % 2
+                                         ? &long_nests[(run + i / 2) % COUNT_OF(long_nests)]
+                                         : &nests[(run + i) % COUNT_OF(nests)];
+            const struct shape nested = with_counts(s, n);
+
+            if (!visit_variants(sweep, &nested, is_short ? COUNT_OF(variants) : VARIED))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Those with tables in a few of the variants, and with one loop, two, or shuffled. */
+static bool sweep_transposes(struct sweep *sweep, enum leaf_kind kind, size_t size)
+{
+    for (size_t rows = 1; rows <= SIDE_MAX; rows++) {
+        for (size_t cols = 1; cols <= SIDE_MAX; cols++) {
+            struct shape s = {.kind = kind, .size = size, .rows = rows, .cols = cols};
+
+            s.dst.inner = rows;
+            s.src.inner = cols;
+            if (kind == LEAF_TRANSPOSE_AT && (rows + cols) % 3 == 1) {
+                s.dst.seed = s.src.seed = sweep->index + 1;
+                s.dst.slack = rows % 7;
+                s.src.slack = cols % 7;
+            } else if (kind == LEAF_TRANSPOSE_AT && (rows + cols) % 3 == 2) {
+                s.dst.inner = 1 + rows / 3;
+                s.src.inner = 1 + cols / 2;
+                s.src.begin = s.src.inner / 2;
+            }
+            if (!visit_variants(sweep, &s, kind == LEAF_TRANSPOSE ? COUNT_OF(variants) : 2))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool sweep_narrow(struct sweep *sweep, size_t size)
+{
+    for (size_t few = 1; few <= NARROW_MAX; few++) {
+        for (size_t i = 0; i < 2 * SIDE_MAX * COUNT_OF(narrow_variants); i++) {
+            const size_t many = 1 + i / 2 / COUNT_OF(narrow_variants);
+            struct shape s = {.kind = LEAF_TRANSPOSE, .size = size, .rows = few, .cols = many};
+
+            if (i % 2) {
+                s.rows = many;
+                s.cols = few;
+            }
+            s.dst.inner = s.rows;
+            s.src.inner = s.cols;
+            if (!visit(sweep, &narrow_variants[i / 2 % COUNT_OF(narrow_variants)], s))
+                return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * A source whose strides make its elements overlap gives steps below the size, too. What is no
+ * multiple of the size is rare, and gets fewer columns.
+ */
 static bool sweep_picks(struct sweep *sweep, size_t size)
 {
     for (size_t step = 1; step <= PICK_STEP_MAX * size; step++) {
-        for (size_t cols = 1; cols <= PICK_COLS_MAX; cols++) {
-            /* Short rows are taken several at a time, maybe. */
-            const size_t rows = 1 + (step + cols) % 3 + (step * cols <= 64 ? 8 : 0);
+        const bool is_even = step % size == 0;
 
-            if (!visit_variants(sweep, &(struct shape){LEAF_PICK, size, rows, cols, 0, 0, step}))
+        for (size_t cols = is_even ? 1 : 1 + step % 4; cols <= PICK_COLS_MAX;
+             cols += is_even ? 1 : 4) {
+            const struct shape s = {
+                .kind = LEAF_PICK, .size = size, .cols = cols, .pick_step = step};
+            const struct shape nested = with_counts(s, &nests[(step + cols / 2) % 6]);
+
+            if (!visit_variants(sweep, &nested, is_even ? VARIED : 2))
                 return false;
         }
+    }
+    for (size_t spread = 2; spread <= 9; spread++) {
+        for (size_t cols = 1; cols <= SIDE_MAX; cols++) {
+            const struct shape s = {
+                .kind = LEAF_PICK, .size = size, .cols = cols, .pick_step = spread * size};
+            const struct shape nested =
+                with_counts(s, &long_nests[(spread + cols) % COUNT_OF(long_nests)]);
+
+            if (!visit_variants(sweep, &nested, VARIED))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool sweep_streams(struct sweep *sweep)
+{
+    for (size_t bytes = 1; bytes <= STREAM_MAX; bytes++) {
+        const struct shape s = {.kind = LEAF_STREAM, .size = bytes, .cols = 1};
+        const struct shape once = with_counts(s, &(struct counts){1, 1});
+
+        if (!visit_variants(sweep, &once, VARIED))
+            return false;
     }
     return true;
 }
@@ -85,9 +254,11 @@ static bool sweep_picks(struct sweep *sweep, size_t size)
 uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
 {
     struct sweep sweep = {seed, 0, visitor, context};
-    bool more = sweep_rows(&sweep, LEAF_ROWS) && sweep_rows(&sweep, LEAF_FILL);
+    bool more = sweep_rows(&sweep) && sweep_bordered(&sweep) && sweep_fills(&sweep) &&
+                sweep_streams(&sweep);
 
     for (size_t size = 1; more && size <= 8; size *= 2)
-        more = sweep_transposes(&sweep, size) && sweep_picks(&sweep, size);
+        more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&
+               sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) && sweep_picks(&sweep, size);
     return sweep.index;
 }

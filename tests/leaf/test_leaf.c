@@ -2,8 +2,8 @@
 /*
  * The leaf kernels of one level against a loop over bytes.
  *
- *   test_leaf c|avx2|avx512 [--seed N] [--count RANDOM_CASES] [--only INDEX]
- *   test_leaf c|avx2|avx512 --bench
+ *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX]
+ *   test_leaf LEVEL --bench
  *
  * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed and
  * --only. Where the processor lacks the level the program ends with 77, which is "skipped" for
@@ -19,18 +19,11 @@
 #include "bench.h"
 #include "cases.h"
 #include "exec/level.h"
-#include "mli_helpers_api.h"
+#include "levels.h"
 
 enum { SKIPPED = 77, MOST_FAILURES = 5 };
 
-static const struct {
-    const char *name;
-    uint32_t mask;
-} levels[] = {
-    {"c", 0},
-    {"avx2", MLI_CPU_AVX2},
-    {"avx512", MLI_CPU_AVX2 | MLI_CPU_AVX512},
-};
+enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
 
 struct options {
     const char *level;
@@ -100,7 +93,8 @@ static bool run_case(void *context, uint64_t index, const struct site *site)
     char text[64];
 
     (void)context;
-    if (run.options.only_one && index != run.options.only)
+    if ((run.options.only_one && index != run.options.only) ||
+        !shape_is_known(&site->shape, run.leaf))
         return true;
     run.index = index;
     run.site = *site;
@@ -172,7 +166,7 @@ static bool parse(struct options *options, int argc, char **argv)
 /* 0; what the program ends with where the level cannot be had. */
 static int choose_level(const char *name)
 {
-    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+    for (size_t i = 0; i < LEVELS; i++) {
         if (strcmp(levels[i].name, name) != 0)
             continue;
         mli_cpu_set_mask(levels[i].mask);
@@ -185,6 +179,23 @@ static int choose_level(const char *name)
     return 2;
 }
 
+static void usage(const char *program)
+{
+    fprintf(stderr,
+            "usage: %s LEVEL [--seed N] [--count N] [--only INDEX] [--bench]\nlevels:", program);
+    for (size_t i = 0; i < LEVELS; i++)
+        fprintf(stderr, " %s", levels[i].name);
+    fprintf(stderr, "\n");
+}
+
+static void print_counts(void)
+{
+    for (int kind = 0; kind < LEAF_KINDS; kind++)
+        printf("%s%" PRIu64 " %s", kind ? ", " : "", run.cases[kind],
+               shape_kind_name((enum leaf_kind)kind));
+    printf(": %" PRIu64 " failed\n", run.failures);
+}
+
 int main(int argc, char **argv)
 {
     const uint64_t now = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
@@ -192,8 +203,7 @@ int main(int argc, char **argv)
 
     run = (struct run){.program = argv[0], .options = {.seed = now, .count = 50000}};
     if (!parse(&run.options, argc, argv)) {
-        fprintf(stderr, "usage: %s LEVEL [--seed N] [--count N] [--only INDEX] [--bench]\n",
-                argv[0]);
+        usage(argv[0]);
         return 2;
     }
     refused = choose_level(run.options.level);
@@ -209,10 +219,7 @@ int main(int argc, char **argv)
     }
     catch_crashes();
     run_all();
-    printf("%" PRIu64 " rows, %" PRIu64 " fills, %" PRIu64 " transposes, %" PRIu64
-           " picks: %" PRIu64 " failed\n",
-           run.cases[LEAF_ROWS], run.cases[LEAF_FILL], run.cases[LEAF_TRANSPOSE],
-           run.cases[LEAF_PICK], run.failures);
+    print_counts();
     ground_finish(&run.ground);
     return run.failures > 0;
 }

@@ -14,6 +14,14 @@
 #include <stdlib.h>
 #endif
 
+#if LEVEL_HAS_NEON
+/* Every AArch64 has it. */
+static bool has_neon(void)
+{
+    return true;
+}
+#endif
+
 /* From the bottom up. */
 static const struct level {
     uint32_t bit;
@@ -23,6 +31,9 @@ static const struct level {
 #if LEVEL_HAS_X86
     {MLI_CPU_AVX2, cpu_has_avx2, level_avx2},
     {MLI_CPU_AVX512, cpu_has_avx512, level_avx512},
+#endif
+#if LEVEL_HAS_NEON
+    {MLI_CPU_NEON, has_neon, level_neon},
 #endif
     {0, NULL, NULL},
 };

@@ -19,6 +19,13 @@ void level_avx512(struct leaf_table *table);
 #define LEVEL_HAS_X86 0
 #endif
 
+#if defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(MLI_NO_SIMD)
+#define LEVEL_HAS_NEON 1
+void level_neon(struct leaf_table *table);
+#else
+#define LEVEL_HAS_NEON 0
+#endif
+
 /** The kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);
 
