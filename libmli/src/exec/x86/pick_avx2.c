@@ -41,12 +41,11 @@ static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
         for (uint32_t b = 0; b < LANE; b++) {
             const uint32_t element = b / size;
 
-            p->order[k][b] = (uint8_t)(element * step + b % size - p->begin[k]);
-            if (element / per_load != k)
-                p->order[k][b] = 0x80;
+            p->order[k][b] =
+                element / per_load == k ? (uint8_t)(element * step + b % size - p->begin[k]) : 0x80;
         }
-        p->loads = (uint8_t)(k + 1);
     }
+    p->loads = (uint8_t)((count + per_load - 1) / per_load);
 }
 
 void pick_avx2_init(void)
