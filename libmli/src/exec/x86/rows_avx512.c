@@ -109,9 +109,10 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
     const struct leaf_nest rows = with_inner(nest);
 
-    if (run <= REGISTER && is_small(nest, run))
+    if (run <= REGISTER / 2 && is_small(nest, run))
         rows_c(nest, run);
-    else if (packed_avx512_can(&rows, run) && (run > 32 || rows.inner.src_step < FAR))
+    else if (packed_avx512_can(&rows, run) &&
+             (run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
     else
         rows_apart(&rows, run);
