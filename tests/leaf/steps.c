@@ -13,9 +13,11 @@ static size_t power_from(size_t least)
     return power;
 }
 
-static size_t choose(enum step_kind kind, size_t packed, struct rng *rng)
+static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng *rng)
 {
     switch (kind) {
+    case STEP_NEAR:
+        return packed + size * rng_between(rng, 1, 4);
     case STEP_ODD:
         return (packed + 1 + rng_below(rng, 70)) | 1;
     case STEP_POWER:
@@ -29,24 +31,30 @@ static size_t choose(enum step_kind kind, size_t packed, struct rng *rng)
     }
 }
 
-static void lay_out(struct layout *l, size_t count, size_t piece, enum step_kind inner,
-                    enum step_kind outer, struct rng *rng)
+struct things {
+    size_t count, bytes, size; /* size: of the elements of one */
+};
+
+static void lay_out(struct layout *l, struct things of, enum step_kind inner, enum step_kind outer,
+                    struct rng *rng)
 {
-    l->step = choose(inner, piece + l->slack, rng);
+    l->step = choose(inner, of.bytes + l->slack, of.size, rng);
     if (outer == STEP_SWAPPED) {
         l->outer_step = l->step;
-        l->step *= (l->begin + count + l->inner - 1) / l->inner;
+        l->step *= (l->begin + of.count + l->inner - 1) / l->inner;
     } else {
-        l->outer_step = choose(outer, l->inner * l->step, rng);
+        l->outer_step = choose(outer, l->inner * l->step, of.size, rng);
     }
 }
 
 void steps_choose(struct shape *shape, const struct steps *steps, struct rng *rng)
 {
     const size_t dst_piece = shape_dst_piece(shape);
+    const size_t src_count = shape_src_count(shape), src_piece = shape_src_piece(shape);
 
-    lay_out(&shape->dst, shape->rows, dst_piece, steps->dst, steps->dst_outer, rng);
-    lay_out(&shape->src, shape_src_count(shape), shape_src_piece(shape), steps->src,
+    lay_out(&shape->dst, (struct things){shape->rows, dst_piece, shape->size}, steps->dst,
+            steps->dst_outer, rng);
+    lay_out(&shape->src, (struct things){src_count, src_piece, shape->size}, steps->src,
             steps->src_outer, rng);
     /* Of no meaning in a nest; others get what the library gives. */
     shape->idle = rng_chance(rng, 50) ? 0 : dst_piece;

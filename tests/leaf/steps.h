@@ -8,6 +8,7 @@
 
 enum step_kind {
     STEP_PACKED,
+    STEP_NEAR,    /* with a gap of a few elements */
     STEP_ODD,     /* with a gap */
     STEP_POWER,   /* of two */
     STEP_FAR,     /* a multiple of 4096 */

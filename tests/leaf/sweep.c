@@ -6,6 +6,7 @@ enum {
     RUN_MAX = 300,
     BORDERED_RUN_MAX = 140,
     SIDE_MAX = 70,
+    NARROW_MAX = 8,
     PICK_COLS_MAX = 200,
     PICK_STEP_MAX = 40, /* elements */
     STREAM_MAX = 2500,
@@ -37,6 +38,14 @@ static const struct variant {
 };
 
 enum { NEST_VARIANTS = 8 };
+
+/* What narrow transposes are tried with besides: they may use what lies a few elements apart. */
+static const struct variant narrow_variants[] = {
+    {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_RIGHT, PLACE_RIGHT, {STEP_NEAR, STEP_NEAR, STEP_NEAR, STEP_NEAR}},
+    {PLACE_PAGES_LEFT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_PAGES_RIGHT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+};
 
 /* Iterations of the outer loop and of the inner one: as many as lie on pages, at most. */
 static const struct counts {
@@ -177,6 +186,26 @@ static bool sweep_transposes(struct sweep *sweep, enum leaf_kind kind, size_t si
     return true;
 }
 
+static bool sweep_narrow(struct sweep *sweep, size_t size)
+{
+    for (size_t few = 1; few <= NARROW_MAX; few++) {
+        for (size_t i = 0; i < 2 * SIDE_MAX * COUNT_OF(narrow_variants); i++) {
+            const size_t many = 1 + i / 2 / COUNT_OF(narrow_variants);
+            struct shape s = {.kind = LEAF_TRANSPOSE, .size = size, .rows = few, .cols = many};
+
+            if (i % 2) {
+                s.rows = many;
+                s.cols = few;
+            }
+            s.dst.inner = s.rows;
+            s.src.inner = s.cols;
+            if (!visit(sweep, &narrow_variants[i / 2 % COUNT_OF(narrow_variants)], s))
+                return false;
+        }
+    }
+    return true;
+}
+
 /*
  * A source whose strides make its elements overlap gives steps below the size, too. What is no
  * multiple of the size is rare, and gets fewer columns.
@@ -229,7 +258,7 @@ uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
                 sweep_streams(&sweep);
 
     for (size_t size = 1; more && size <= 8; size *= 2)
-        more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) &&
+        more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&
                sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) && sweep_picks(&sweep, size);
     return sweep.index;
 }
