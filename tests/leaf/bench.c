@@ -66,10 +66,10 @@ static const double round_seconds = 0.01;
 
 /* Rows of images, cut out: into one that is packed, and into a larger one. */
 #define SHORT_ROWS(run)                                                                            \
-    ROWS(run, LOOP(SHORT_BYTES / (run), run, 64)), ROWS(run, LOOP(SHORT_BYTES / (run), 64, 64)),   \
-        ROWS(run, NEST(SHORT_BYTES / (run) / 28, 28, 30 * (run), run, 2048, 64))
+    ROWS(run, LOOP(12000, run, 64)), ROWS(run, LOOP(12000, 64, 64)),                               \
+        ROWS(run, NEST(430, 28, 30 * (run), run, 2048, 64))
 
-enum { THIN_BYTES = 384 * 1024, SHORT_BYTES = 384 * 1024 };
+enum { THIN_BYTES = 384 * 1024 };
 
 /* Of each leaf what fits into the first-level cache, what fits into the second, and neither. */
 static const struct shape shapes[] = {
