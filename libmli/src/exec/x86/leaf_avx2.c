@@ -12,7 +12,7 @@
 #include "target.h"
 #include "thin_avx2.h"
 
-TARGET_BEGIN("avx2")
+TARGET_BEGIN("avx2,prfchw")
 
 #include "lanes.h"
 

@@ -14,7 +14,7 @@
 #include "target.h"
 #include "thin_avx512.h"
 
-TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi")
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")
 
 #include "lanes.h"
 

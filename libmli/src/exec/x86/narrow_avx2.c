@@ -9,7 +9,7 @@
 #include "narrow_avx2.h"
 #include "target.h"
 
-TARGET_BEGIN("avx2")
+TARGET_BEGIN("avx2,prfchw")
 
 #include "lanes_avx2.h"
 

@@ -13,7 +13,7 @@
 #include "narrow_avx512.h"
 #include "target.h"
 
-TARGET_BEGIN("avx512f,avx512bw,avx512vl,bmi2")
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,bmi2,prfchw")
 
 #include "lanes.h"
 

@@ -17,7 +17,7 @@
 #include "pick_avx512.h"
 #include "target.h"
 
-TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 #include "lanes.h"
 

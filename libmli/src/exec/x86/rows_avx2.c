@@ -16,7 +16,7 @@
 #include "rows_avx2.h"
 #include "target.h"
 
-TARGET_BEGIN("avx2")
+TARGET_BEGIN("avx2,prfchw")
 
 #include "lanes_avx2.h"
 

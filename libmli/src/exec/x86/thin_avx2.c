@@ -16,7 +16,7 @@
 #include "thin_avx2.h"
 #include "weave_avx2.h"
 
-TARGET_BEGIN("avx2")
+TARGET_BEGIN("avx2,prfchw")
 
 #include "lanes_avx2.h"
 

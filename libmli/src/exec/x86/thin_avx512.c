@@ -22,7 +22,7 @@
 #include "target.h"
 #include "thin_avx512.h"
 
-TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")
+TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 #include "lanes.h"
 

@@ -9,7 +9,7 @@
 #include "target.h"
 #include "weave_avx2.h"
 
-TARGET_BEGIN("avx2")
+TARGET_BEGIN("avx2,prfchw")
 
 #include "lanes_avx2.h"
 
