@@ -31,28 +31,31 @@
 
 /*
  * All tiles of a matrix of at least one tile. Tiles at the far edges overlap the ones before them:
- * what lies in two tiles is written twice, with the same bytes. How many columns and rows at a
- * time, see tile_block.h. PREFETCH fetches the lines that the next tile writes ahead, or each of
- * its stores would wait for one; LOAD fills the registers of a tile, STORE empties them.
+ * what lies in two tiles is written twice, with the same bytes. `lead` columns, fewer than a tile
+ * has, come first, and the tiles after them split no lines of the destination. PREFETCH fetches the
+ * lines that the next tile writes ahead, where there is `room`, or each of its stores would wait
+ * for one; LOAD fills the registers of a tile, STORE empties them. What is best of all this,
+ * tile_block.h knows.
  */
-#define TILE_LOOPS(E, src_step, PREFETCH, LOAD, STORE)                                             \
+#define TILE_LOOPS(E, block, strip, lead, room, PREFETCH, LOAD, STORE)                             \
     enum { HIGH = 16 / (E), WIDE = HIGH * LANES };                                                 \
-    const size_t block = tile_block(src_step), strip = tile_strip(src_step, E);                    \
                                                                                                    \
-    for (size_t c0 = 0; c0 < cols; c0 += block) {                                                  \
-        const size_t c1 = cols - c0 < block ? cols : c0 + block;                                   \
+    for (size_t c0 = 0, c1; c0 < cols; c0 = c1) {                                                  \
+        c1 = c0 + (block) + (c0 == 0 ? (lead) : 0);                                                \
+        if (c1 > cols)                                                                             \
+            c1 = cols;                                                                             \
+        for (size_t r0 = 0; r0 < rows; r0 += (strip)) {                                            \
+            const size_t r1 = rows - r0 < (strip) ? rows : r0 + (strip);                           \
                                                                                                    \
-        for (size_t r0 = 0; r0 < rows; r0 += strip) {                                              \
-            const size_t r1 = rows - r0 < strip ? rows : r0 + strip;                               \
-                                                                                                   \
-            for (size_t c = c0; c < c1; c += WIDE) {                                               \
+            for (size_t c = c0, next; c < c1; c = next) {                                          \
                 const size_t col = c + WIDE <= cols ? c : cols - WIDE;                             \
                                                                                                    \
+                next = c + (c == 0 && (lead) > 0 ? (lead) : WIDE);                                 \
                 for (size_t r = r0; r < r1; r += HIGH) {                                           \
                     const size_t row = r + HIGH <= rows ? r : rows - HIGH;                         \
                     VEC x[HIGH], t[HIGH];                                                          \
                                                                                                    \
-                    if (c + WIDE < c1)                                                             \
+                    if ((room) && next < c1)                                                       \
                         PREFETCH(E)                                                                \
                     LOAD(E)                                                                        \
                     TILE_STAGES(E, x, t)                                                           \
@@ -65,9 +68,9 @@
 /* The addresses are running ones: as many as there are would not fit in registers. */
 #define STEP_PREFETCH(E)                                                                           \
     {                                                                                              \
-        const uint8_t *next = dst + row * dst_step + (col + WIDE) * (E);                           \
-        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++, next += dst_step)                  \
-            __builtin_prefetch(next, 1, 3);                                                        \
+        const uint8_t *at = dst + row * dst_step + next * (E);                                     \
+        _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++, at += dst_step)                    \
+            __builtin_prefetch(at, 1, 3);                                                          \
     }
 #define STEP_LOAD(E)                                                                               \
     {                                                                                              \
@@ -85,7 +88,7 @@
 #define AT_PREFETCH(E)                                                                             \
     {                                                                                              \
         _Pragma("GCC unroll 16") for (int i = 0; i < HIGH; i++)                                    \
-            __builtin_prefetch(dst + dst_at[row + (size_t)i] + (col + WIDE) * (E), 1, 3);          \
+            __builtin_prefetch(dst + dst_at[row + (size_t)i] + next * (E), 1, 3);                  \
     }
 #define AT_LOAD(E)                                                                                 \
     {                                                                                              \
@@ -102,13 +105,20 @@
     static void TILE_NAME(tiles_##E)(uint8_t * dst, size_t dst_step, const uint8_t *src,           \
                                      size_t src_step, size_t rows, size_t cols)                    \
     {                                                                                              \
-        TILE_LOOPS(E, src_step, STEP_PREFETCH, STEP_LOAD, STEP_STORE)                              \
+        const size_t block = tile_block(src_step), strip = tile_strip(src_step, dst_step, E);      \
+        const size_t lead = tile_lead(dst, dst_step, E) % (LANES * 16 / (E));                      \
+        const bool room = tile_has_room(dst_step, E);                                              \
+                                                                                                   \
+        TILE_LOOPS(E, block, strip, lead, room, STEP_PREFETCH, STEP_LOAD, STEP_STORE)              \
     }                                                                                              \
                                                                                                    \
     static void TILE_NAME(tiles_at_##E)(uint8_t * dst, const size_t *dst_at, const uint8_t *src,   \
                                         const size_t *src_at, size_t rows, size_t cols)            \
     {                                                                                              \
-        TILE_LOOPS(E, src_at[1] - src_at[0], AT_PREFETCH, AT_LOAD, AT_STORE)                       \
+        const size_t src_step = src_at[1] - src_at[0], dst_step = dst_at[1] - dst_at[0];           \
+        const size_t block = tile_block(src_step), strip = tile_strip(src_step, dst_step, E);      \
+                                                                                                   \
+        TILE_LOOPS(E, block, strip, 0, true, AT_PREFETCH, AT_LOAD, AT_STORE)                       \
     }
 
 DEFINE_TILES(1)

@@ -4,16 +4,23 @@
  * these strips of rows, in these the columns. Where the columns of the source begin at the same few
  * places of a line, a strip is all rows of two lines, and the lines are used up at once. Where they
  * begin anywhere, a strip is a tile: new lines come evenly, the next strip finds the old ones, and
- * the destination is written in longer pieces.
+ * the destination is written in longer pieces. So it is, too, where rows of the destination are so
+ * far apart that their lines are all in the same few sets of the cache.
  */
 #ifndef MLI_EXEC_TILE_BLOCK_H
 #define MLI_EXEC_TILE_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { TILE_BYTES = 16 }; /* of a column */
+enum {
+    TILE_LINE = 64,
+    TILE_BYTES = 16, /* of a column */
+    TILE_SETS = 2048 /* bytes after which half the sets of a cache have been passed */
+};
 
-static inline int tile_is_aligned(size_t src_step)
+static inline bool tile_is_aligned(size_t src_step)
 {
     return src_step % TILE_BYTES == 0;
 }
@@ -25,9 +32,28 @@ static inline size_t tile_block(size_t src_step)
 }
 
 /* Rows of a strip, of elements of so many bytes. */
-static inline size_t tile_strip(size_t src_step, size_t elem)
+static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
 {
-    return (tile_is_aligned(src_step) ? 128 : TILE_BYTES) / elem;
+    const bool lines = tile_is_aligned(src_step) && dst_step % TILE_SETS != 0;
+
+    return (lines ? 2 * TILE_LINE : TILE_BYTES) / elem;
+}
+
+/* Have a tile's lines and those of the next room side by side in the first-level cache? */
+static inline bool tile_has_room(size_t dst_step, size_t elem)
+{
+    return dst_step % TILE_SETS != 0 || TILE_BYTES / elem <= 8;
+}
+
+/*
+ * Columns before the first one with which a line of the destination begins, in all rows; 0 where
+ * rows begin at different places of a line.
+ */
+static inline size_t tile_lead(const uint8_t *dst, size_t dst_step, size_t elem)
+{
+    const size_t before = -(uintptr_t)dst % TILE_LINE;
+
+    return dst_step % TILE_LINE == 0 && before % elem == 0 ? before / elem : 0;
 }
 
 #endif /* MLI_EXEC_TILE_BLOCK_H */

@@ -70,6 +70,13 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, const u
     store_64(to + run - REGISTER, load_64(from + run - REGISTER));
 }
 
+/* Rows of one piece. */
+#define ROWS_WHOLE(LOAD, STORE)                                                                    \
+    NEST_FOR_ROWS(nest, to, from, {                                                                \
+        fetch_to_write(to + next);                                                                 \
+        STORE(to, LOAD(from));                                                                     \
+    })
+
 /* Rows in two pieces that overlap. */
 #define ROWS_IN_PIECES(type, LOAD, STORE)                                                          \
     {                                                                                              \
@@ -91,6 +98,10 @@ static void rows_apart(const struct leaf_nest *nest, size_t run)
 
     if (run < PIECE_MIN || run >= CALL_MIN)
         rows_c(nest, run);
+    else if (run == 16)
+        ROWS_WHOLE(load_16, store_16)
+    else if (run == 32)
+        ROWS_WHOLE(load_32, store_32)
     else if (run < 32)
         ROWS_IN_PIECES(__m128i, load_16, store_16)
     else if (run <= REGISTER)
@@ -111,6 +122,8 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
 
     if (run <= REGISTER / 2 && is_small(nest, run))
         rows_c(nest, run);
+    else if (run == 32 || (run == 16 && rows.inner.src_step >= REGISTER))
+        rows_apart(&rows, run);
     else if (packed_avx512_can(&rows, run) &&
              (run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
