@@ -150,17 +150,19 @@ ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, size
 }
 
 /*
- * Tiles of rows and then of columns, so that a line of the destination is written at once. The last
- * tiles overlap the ones before.
+ * Pixels of a lane and more. Tiles of rows and then of columns, so that a line of the destination
+ * is written at once. The last tiles overlap the ones before.
  */
 ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
 {
     const size_t wide = LINE / size, high = LANE / size;
 
-    for (size_t r = 0; r < t->rows; r += wide)
+    for (size_t r = 0; r < t->rows; r += wide) {
+        const size_t row = t->rows <= wide ? 0 : r + wide <= t->rows ? r : t->rows - wide;
+
         for (size_t c = 0; c < t->cols; c += high)
-            to_pixels(t, size, r + wide <= t->rows ? r : t->rows - wide,
-                      c + high <= t->cols ? c : t->cols - high, true);
+            to_pixels(t, size, row, c + high <= t->cols ? c : t->cols - high, t->rows >= wide);
+    }
 }
 
 /*
@@ -189,7 +191,7 @@ ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
         const size_t wide = LINE / (size), margin = LANE / t->dst_step + 1;                        \
         size_t r = 0;                                                                              \
                                                                                                    \
-        if (t->cols * (size) >= LANE && t->rows >= wide) {                                         \
+        if (t->cols * (size) >= LANE) {                                                            \
             to_wide_pixels(t, size);                                                               \
             return;                                                                                \
         }                                                                                          \
@@ -214,7 +216,7 @@ bool narrow_avx512(const struct thin *t)
         return false;
     if (cols >= (rows < LANE ? LANE : 4 * LINE) && rows <= LANE && t->src_step > 0)
         planes[t->size_log](t);
-    else if (rows >= LANE && (cols < LANE || (cols < LINE && rows >= LINE)))
+    else if (rows >= LANE && (cols < LANE || (cols < 2 * LANE && rows > LANE)))
         pixels[t->size_log](t);
     else
         return false;
