@@ -110,8 +110,8 @@ const char *mli_cpu_level(void);
 /**
  * Destinations of `bytes` and more are written past the caches (extension), by levels that can:
  * "avx2" and "avx512". UINT64_MAX: none are. Before the first call it is the number in the
- * environment variable MLI_STREAM_MIN, else 4 MiB, from where on it is faster (docs/performance.md);
- * whoever reads the result at once may want it in the cache all the same. What is moved is the same
+ * environment variable MLI_STREAM_MIN, else 32 MiB. It is faster for any size where the
+ * destination is not in the caches, and slower where it is (docs/performance.md). What is moved is the same
  * with every value. Any thread.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);

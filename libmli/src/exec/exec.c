@@ -47,11 +47,6 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
                            loop[3].step, slab->run, loop[3].count);
 }
 
-static bool shall_stream(const struct leaf_table *leaf, size_t bytes)
-{
-    return leaf->stream && bytes >= level_stream_min();
-}
-
 /* Takes the slab into the rows of the walk. */
 static bool take_border(struct walk *walk, const struct mli_copy_box *box,
                         const struct mli_fill_slab *slab)
@@ -83,5 +78,5 @@ void exec_run(const struct mli_plan *plan, size_t whole)
             fill(leaf, &plan->slab[i]);
     }
     if (walk.kind != WALK_NOTHING)
-        run_walk(leaf, &walk, shall_stream(leaf, whole));
+        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
 }

@@ -41,7 +41,7 @@ static const struct level {
 enum { NEW, BUILDING, READY };
 
 /* Measured: docs/performance.md. */
-enum { STREAM_MIN = 4 * 1024 * 1024 };
+enum { STREAM_MIN = 32 * 1024 * 1024 };
 
 static _Atomic uint32_t state = NEW;
 static struct leaf_table active;

@@ -137,22 +137,30 @@ static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
-/*
- * Other transposes are not staged: their rows lie apart, and what is saved in the middle of a piece
- * of one is lost at its ends, whose lines other pieces share. docs/performance.md has figures.
- */
+/* Rows, picks, and pixels that fill lines of the destination one after the other. */
 static bool is_staged(const struct walk *walk)
 {
     const size_t pixel = walk->col[1].count << walk->kernel;
 
     switch (walk->kind) {
     case WALK_TRANSPOSE:
-        return pixel <= LINE && walk->row[1].dst_step == pixel;
+        return pixel <= LINE && walk->row[1].dst_step == pixel &&
+               walk->row[1].count * pixel >= LONG;
     case WALK_PICK:
         return walk->block == walk->col[1].count;
     default:
         return walk->kind == WALK_ROWS && walk->block == walk->nest.inner.count;
     }
+}
+
+bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
+{
+    /* Rows so far apart that their lines are in the same sets do not stay in the caches anyway. */
+    enum { SETS = 2048, SOONER = 8 };
+
+    if (stage_is_matrix(walk) && walk->row[1].dst_step % SETS == 0)
+        min /= SOONER;
+    return bytes >= min;
 }
 
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
@@ -162,7 +170,9 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 
     nest.dst = dst;
     nest.src = src;
-    if (!is_staged(walk))
+    if (stage_is_matrix(walk))
+        stage_matrix(leaf, walk, dst, src);
+    else if (!is_staged(walk))
         walk_move(leaf, walk, dst, src);
     else if (walk->kind == WALK_TRANSPOSE)
         stage_pixels(leaf, walk, dst, src);

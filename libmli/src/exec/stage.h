@@ -8,6 +8,8 @@
 #ifndef MLI_EXEC_STAGE_H
 #define MLI_EXEC_STAGE_H
 
+#include <stdbool.h>
+
 #include "walk.h"
 
 /**
@@ -16,5 +18,18 @@
  */
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
+
+/** Is the walk a transpose of many rows, and long ones? */
+bool stage_is_matrix(const struct walk *walk);
+
+/** The part of stage_move() for these. */
+void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                  const uint8_t *src);
+
+/**
+ * Shall a walk be staged that is part of a move of so many bytes, where all of `min` and more
+ * shall?
+ */
+bool stage_pays(const struct walk *walk, size_t bytes, size_t min);
 
 #endif /* MLI_EXEC_STAGE_H */

@@ -4,9 +4,12 @@
 #include "panel.h"
 
 enum {
-    LINE = 64,          /* of a cache */
-    L1_LINES = 256,     /* of the first-level cache that the source may take */
-    MERGE_BELOW = LINE, /* rows and columns of fewer bytes than this are merged with others */
+    LINE = 64,              /* of a cache */
+    L1_LINES = 256,         /* of the first-level cache that the source may take */
+    L2_BYTES = 1024 * 1024, /* of the second-level cache, for a destination and as large a source */
+    SHORT = 512,            /* rows, in bytes, of which a source may have others beside them */
+    BURST = 2048,           /* bytes of a row of the destination that are written at a time */
+    MERGE_BELOW = LINE,     /* rows and columns of fewer bytes than this are merged with others */
 };
 
 static const struct leaf_loop once = {1, 0, 0};
@@ -126,8 +129,8 @@ static void choose_pick(struct walk *walk, struct choice *choice)
 }
 
 /*
- * Rows in the order of the destination. Where they are short and the source's lines are shared
- * with other rows, those come next, before the lines leave the cache.
+ * Rows in the order of the destination. Where they are short, and other rows lie beside them in the
+ * source, those come next: what the cache fetches too much is then not in vain.
  */
 static void choose_rows(struct walk *walk, struct choice *choice)
 {
@@ -139,8 +142,9 @@ static void choose_rows(struct walk *walk, struct choice *choice)
     walk->nest.inner = take(choice, find_innermost(choice));
     walk->block = walk->nest.inner.count;
     neighbour = find_src_step(choice, run);
-    if (run < LINE && neighbour < choice->box->loops && walk->block > L1_LINES)
-        walk->block = L1_LINES;
+    if (run < SHORT && neighbour < choice->box->loops && walk->block * run > BURST &&
+        run * box_rows(choice->box) > L2_BYTES)
+        walk->block = BURST / run;
     else
         neighbour = find_innermost(choice);
     walk->nest.outer = take(choice, neighbour);
