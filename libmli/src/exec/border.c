@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "border.h"
 
+struct mli_copy_box border_rows(const struct mli_copy_box *box)
+{
+    struct mli_copy_box rows = *box;
+
+    if (rows.loops > 0 && rows.loop[rows.loops - 1].dst_step == rows.run)
+        rows.run *= rows.loop[--rows.loops].count;
+    return rows;
+}
+
 /* The rows of a box as one step after the other, with loops merged that go on from one another:
    a slab's loops are, a box's only where the source's do too. */
 static size_t merge(const struct mli_copy_box *box, struct mli_fill_loop *merged)

@@ -47,36 +47,43 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
                            loop[3].step, slab->run, loop[3].count);
 }
 
-/* Takes the slab into the rows of the walk. */
-static bool take_border(struct walk *walk, const struct mli_copy_box *box,
-                        const struct mli_fill_slab *slab)
+/* Zeros beside all rows of the plan's box. Returns which of its slabs these are, as bits. */
+static uint32_t find_border(const struct mli_plan *plan, struct leaf_border *border)
 {
-    if (walk->kind != WALK_ROWS)
-        return false;
-    if (border_is_before(slab, box)) {
-        walk->border.before = slab->run;
-        walk->nest.dst -= slab->run;
-        return true;
+    const struct mli_copy_box rows = border_rows(&plan->box);
+    uint32_t found = 0;
+
+    *border = (struct leaf_border){0, rows.run, 0};
+    for (size_t i = 0; i < plan->slabs; i++) {
+        const struct mli_fill_slab *slab = &plan->slab[i];
+
+        if (border_is_before(slab, &rows))
+            border->before = slab->run;
+        else if (border_is_after(slab, &rows))
+            border->after = slab->run;
+        else
+            continue;
+        found |= 1u << i;
     }
-    if (border_is_after(slab, box)) {
-        walk->border.after = slab->run;
-        return true;
-    }
-    return false;
+    return found;
 }
 
 void exec_run(const struct mli_plan *plan, size_t whole)
 {
     const struct leaf_table *leaf = level_leaf();
+    struct leaf_border border = {0, 0, 0};
+    uint32_t beside = 0;
     struct walk walk;
 
-    walk.kind = WALK_NOTHING;
-    if (plan->box.run > 0)
-        walk_init(&walk, &plan->box);
+    if (plan->box.run > 0) {
+        if (plan->slabs > 0)
+            beside = find_border(plan, &border);
+        if (!walk_init(&walk, &plan->box, &border))
+            beside = 0;
+        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
+    }
     for (size_t i = 0; i < plan->slabs; i++) {
-        if (!take_border(&walk, &plan->box, &plan->slab[i]))
+        if (!(beside & 1u << i))
             fill(leaf, &plan->slab[i]);
     }
-    if (walk.kind != WALK_NOTHING)
-        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
 }

@@ -3,16 +3,42 @@
 
 enum { PANEL = 256 }; /* rows, and columns, of which there are tables at a time */
 
-/* Where iterations [begin, begin + count) of two loops are, the inner one of which is inner_count
-   long. */
-static void locate(size_t *at, size_t outer_step, size_t inner_step, size_t inner_count,
-                   size_t begin, size_t count)
+/* What columns of zeros are read from. */
+static const uint8_t zeros[PANEL * sizeof(uint64_t)];
+
+/* Where rows [begin, begin + count) are. */
+static void locate_rows(size_t *at, const struct leaf_loop *row, size_t begin, size_t count)
 {
-    size_t outer = begin / inner_count, inner = begin % inner_count;
+    size_t outer = begin / row[1].count, inner = begin % row[1].count;
 
     for (size_t i = 0; i < count; i++) {
-        at[i] = outer * outer_step + inner * inner_step;
-        if (++inner == inner_count) {
+        at[i] = outer * row[0].dst_step + inner * row[1].dst_step;
+        if (++inner == row[1].count) {
+            inner = 0;
+            outer++;
+        }
+    }
+}
+
+/* The columns of a walk: some of zeros, some of the source, some of zeros, and again. */
+struct columns {
+    const struct leaf_loop *loop;
+    size_t before, width; /* of zeros, and all that make one iteration of the outer loop */
+};
+
+/* Where columns [begin, begin + count) are, from a base that is `first` before the source's first
+   and `zero` before the zeros. */
+static void locate_columns(size_t *at, const struct columns *c, size_t begin, size_t count,
+                           size_t first, size_t zero)
+{
+    size_t outer = begin / c->width, inner = begin % c->width;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = inner - c->before; /* wraps around where that is a zero */
+
+        at[i] = k < c->loop[1].count ? first + outer * c->loop[0].src_step + k * c->loop[1].src_step
+                                     : zero;
+        if (++inner == c->width) {
             inner = 0;
             outer++;
         }
@@ -24,23 +50,34 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
+/* The lower one of the source and the zeros. */
+static const uint8_t *base_of(const uint8_t *src, bool has_zeros)
+{
+    return has_zeros && (uintptr_t)zeros < (uintptr_t)src ? zeros : src;
+}
+
 void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                      const uint8_t *src)
 {
-    const struct leaf_loop *row = walk->row, *col = walk->col;
-    const size_t rows = row[0].count * row[1].count, cols = col[0].count * col[1].count;
+    const struct leaf_loop *row = walk->row;
+    const size_t k = walk->kernel, rows = row[0].count * row[1].count;
+    const size_t zero_columns = (walk->border.before + walk->border.after) >> k;
+    const struct columns columns = {walk->col, walk->border.before >> k,
+                                    walk->col[1].count + zero_columns};
+    const size_t cols = walk->col[0].count * columns.width;
     size_t dst_at[PANEL], src_at[PANEL];
 
-    for (size_t c = 0; c < cols; c += PANEL) {
-        const size_t width = at_most(cols - c, PANEL);
+    for (size_t r = 0; r < rows; r += PANEL) {
+        const size_t height = at_most(rows - r, PANEL);
+        const uint8_t *from = src + (r << k), *base = base_of(from, zero_columns > 0);
 
-        locate(src_at, col[0].src_step, col[1].src_step, col[1].count, c, width);
-        for (size_t r = 0; r < rows; r += PANEL) {
-            const size_t height = at_most(rows - r, PANEL);
+        locate_rows(dst_at, row, r, height);
+        for (size_t c = 0; c < cols; c += PANEL) {
+            const size_t width = at_most(cols - c, PANEL);
 
-            locate(dst_at, row[0].dst_step, row[1].dst_step, row[1].count, r, height);
-            leaf->transpose_at[walk->kernel](dst + (c << walk->kernel), dst_at,
-                                             src + (r << walk->kernel), src_at, height, width);
+            locate_columns(src_at, &columns, c, width, (uintptr_t)from - (uintptr_t)base,
+                           (uintptr_t)zeros - (uintptr_t)base);
+            leaf->transpose_at[k](dst + (c << k), dst_at, base, src_at, height, width);
         }
     }
 }

@@ -115,10 +115,7 @@
     static void TILE_NAME(tiles_at_##E)(uint8_t * dst, const size_t *dst_at, const uint8_t *src,   \
                                         const size_t *src_at, size_t rows, size_t cols)            \
     {                                                                                              \
-        const size_t src_step = src_at[1] - src_at[0], dst_step = dst_at[1] - dst_at[0];           \
-        const size_t block = tile_block(src_step), strip = tile_strip(src_step, dst_step, E);      \
-                                                                                                   \
-        TILE_LOOPS(E, block, strip, 0, true, AT_PREFETCH, AT_LOAD, AT_STORE)                       \
+        TILE_LOOPS(E, cols, (size_t)2 * TILE_LINE / (E), 0, true, AT_PREFETCH, AT_LOAD, AT_STORE)  \
     }
 
 DEFINE_TILES(1)

@@ -9,6 +9,7 @@ enum {
     L2_BYTES = 1024 * 1024, /* of the second-level cache, for a destination and as large a source */
     SHORT = 512,            /* rows, in bytes, of which a source may have others beside them */
     BURST = 2048,           /* bytes of a row of the destination that are written at a time */
+    BORDERED_BELOW = 512,   /* rows, of which zeros beside them are worth a table of columns */
     MERGE_BELOW = LINE,     /* rows and columns of fewer bytes than this are merged with others */
 };
 
@@ -73,22 +74,29 @@ static size_t kernel_for(size_t run)
 
 /*
  * Few columns become more where the next loop goes on where they end in the destination, and so do
- * few rows in the source.
+ * few rows in the source. Zeros beside short rows of columns are columns, too.
  */
-static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows)
+static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows,
+                             const struct leaf_border *border)
 {
     const size_t elem = choice->box->run;
     struct leaf_loop *row = walk->row, *col = walk->col;
+    size_t width;
 
     walk->kind = WALK_TRANSPOSE;
     col[1] = take(choice, choice->box->loops - 1);
     row[1] = take(choice, rows);
     col[0] = row[0] = once;
-    if (col[1].count * elem < MERGE_BELOW)
-        col[0] = take(choice, find_dst_step(choice, col[1].count * elem));
+    width = col[1].count * elem;
+    if (width < BORDERED_BELOW && border->before + border->after > 0) {
+        walk->border = *border;
+        width += border->before + border->after;
+    }
+    if (width < MERGE_BELOW || width > col[1].count * elem)
+        col[0] = take(choice, find_dst_step(choice, width));
     if (row[1].count * elem < MERGE_BELOW)
         row[0] = take(choice, find_src_step(choice, row[1].count * elem));
-    if (col[0].count > 1 || row[0].count > 1)
+    if (col[0].count > 1 || row[0].count > 1 || width > col[1].count * elem)
         walk->kind = WALK_TRANSPOSE_AT;
 }
 
@@ -132,13 +140,14 @@ static void choose_pick(struct walk *walk, struct choice *choice)
  * Rows in the order of the destination. Where they are short, and other rows lie beside them in the
  * source, those come next: what the cache fetches too much is then not in vain.
  */
-static void choose_rows(struct walk *walk, struct choice *choice)
+static void choose_rows(struct walk *walk, struct choice *choice, const struct leaf_border *border)
 {
     const size_t run = choice->box->run;
     size_t neighbour;
 
     walk->kind = WALK_ROWS;
-    walk->border = (struct leaf_border){0, run, 0};
+    if (border->run == run)
+        walk->border = *border;
     walk->nest.inner = take(choice, find_innermost(choice));
     walk->block = walk->nest.inner.count;
     neighbour = find_src_step(choice, run);
@@ -150,25 +159,27 @@ static void choose_rows(struct walk *walk, struct choice *choice)
     walk->nest.outer = take(choice, neighbour);
 }
 
-void walk_init(struct walk *walk, const struct mli_copy_box *box)
+bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border)
 {
     struct choice choice = {box, 0};
     const size_t last = box->loops - 1, contiguous = find_src_step(&choice, box->run);
     size_t i = MLI_MAX_RANK;
 
-    walk->nest.dst = box->dst;
-    walk->nest.src = box->src;
+    walk->border = (struct leaf_border){0, box->run, 0};
     walk->kernel = kernel_for(box->run);
     if (box->loops == 0 || walk->kernel == 4 || box->loop[last].dst_step != box->run)
-        choose_rows(walk, &choice);
+        choose_rows(walk, &choice, border);
     else if (contiguous < box->loops)
-        choose_transpose(walk, &choice, contiguous);
+        choose_transpose(walk, &choice, contiguous, border);
     else
         choose_pick(walk, &choice);
+    walk->nest.dst = box->dst - walk->border.before;
+    walk->nest.src = box->src;
     for (size_t innermost; (innermost = find_innermost(&choice)) < box->loops;)
         walk->around[--i] = take(&choice, innermost);
     while (i > 0)
         walk->around[--i] = once;
+    return walk->border.before == border->before && walk->border.after == border->after;
 }
 
 void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,

@@ -10,7 +10,6 @@
 #include "leaf.h"
 
 enum walk_kind {
-    WALK_NOTHING,
     WALK_ROWS,         /* rows of bytes */
     WALK_PICK,         /* rows of elements that lie apart */
     WALK_TRANSPOSE,    /* rows of elements of which each column is contiguous in the source */
@@ -21,10 +20,12 @@ struct walk {
     enum walk_kind kind;
     size_t kernel; /* of an element of 2^kernel bytes; but for rows */
 
+    /* Zeros around what is copied: of each row, or around the inner columns of a transpose. */
+    struct leaf_border border;
+
     /* Rows and picks. The kernel is called for `block` iterations of nest.inner at a time, or for
-       as many columns of a pick. */
+       as many columns of a pick. Of others, only dst and src count. */
     struct leaf_nest nest;
-    struct leaf_border border; /* of rows */
     size_t block;
 
     /* Transposes, and of a pick the inner column: two loops each, the outer one around once where
@@ -34,7 +35,11 @@ struct walk {
     struct leaf_loop around[MLI_MAX_RANK]; /* outermost first, unused ones once around */
 };
 
-void walk_init(struct walk *walk, const struct mli_copy_box *box);
+/**
+ * How to walk the box, with such zeros beside what it writes contiguously (border->run bytes).
+ * False where they are not taken: then they remain to be written.
+ */
+bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border);
 
 /** Bytes of a row of walk->nest in the destination. */
 static inline size_t walk_row(const struct walk *walk)
