@@ -7,7 +7,10 @@
 /* Beside the rows, and walked by the same loops. */
 static bool is_beside(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
 {
-    if (slab->loops != box->loops || !(border_is_before(slab, box) || border_is_after(slab, box)))
+    const struct border_rows rows = border_rows(box);
+
+    if (slab->loops != box->loops ||
+        !(border_is_before(slab, &rows) || border_is_after(slab, &rows)))
         return false;
     for (size_t i = 0; i < box->loops; i++) {
         if (slab->loop[i].count != box->loop[i].count ||

@@ -1,51 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "border.h"
 
-struct mli_copy_box border_rows(const struct mli_copy_box *box)
-{
-    struct mli_copy_box rows = *box;
-
-    if (rows.loops > 0 && rows.loop[rows.loops - 1].dst_step == rows.run)
-        rows.run *= rows.loop[--rows.loops].count;
-    return rows;
-}
-
-/* The rows of a box as one step after the other, with loops merged that go on from one another:
-   a slab's loops are, a box's only where the source's do too. */
-static size_t merge(const struct mli_copy_box *box, struct mli_fill_loop *merged)
+/* Merges loops that go on from one another: a slab's do not, a box's may where its source's do not.
+ */
+static size_t merge(const struct border_rows *rows, struct mli_copy_loop *merged)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < box->loops; i++) {
-        const struct mli_fill_loop loop = {box->loop[i].count, box->loop[i].dst_step};
-        struct mli_fill_loop *last = &merged[count - (count > 0)];
+    for (size_t i = 0; i < rows->loops; i++) {
+        const struct mli_copy_loop *loop = &rows->loop[i];
+        struct mli_copy_loop *last = &merged[count - (count > 0)];
 
-        if (count > 0 && last->step == loop.count * loop.step)
-            *last = (struct mli_fill_loop){last->count * loop.count, loop.step};
+        if (count > 0 && last->dst_step == loop->count * loop->dst_step)
+            *last = (struct mli_copy_loop){last->count * loop->count, 0, loop->dst_step};
         else
-            merged[count++] = loop;
+            merged[count++] = *loop;
     }
     return count;
 }
 
-static bool same_rows(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
+static bool same_places(const struct mli_fill_slab *slab, const struct border_rows *rows)
 {
-    struct mli_fill_loop merged[MLI_MAX_RANK];
-    const size_t count = merge(box, merged);
+    struct mli_copy_loop merged[MLI_MAX_RANK];
+    const struct mli_copy_loop *loop = rows->loop;
 
-    for (size_t i = 0; i < count && i < slab->loops; i++) {
-        if (merged[i].count != slab->loop[i].count || merged[i].step != slab->loop[i].step)
+    if (slab->loops != rows->loops) {
+        if (merge(rows, merged) != slab->loops)
+            return false;
+        loop = merged;
+    }
+    for (size_t i = 0; i < slab->loops; i++) {
+        if (loop[i].count != slab->loop[i].count || loop[i].dst_step != slab->loop[i].step)
             return false;
     }
-    return count == slab->loops;
+    return true;
 }
 
-bool border_is_before(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
+bool border_is_before(const struct mli_fill_slab *slab, const struct border_rows *rows)
 {
-    return slab->dst + slab->run == box->dst && same_rows(slab, box);
+    return slab->dst + slab->run == rows->dst && same_places(slab, rows);
 }
 
-bool border_is_after(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
+bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows *rows)
 {
-    return slab->dst == box->dst + box->run && same_rows(slab, box);
+    return slab->dst == rows->dst + rows->run && same_places(slab, rows);
 }

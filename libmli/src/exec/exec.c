@@ -7,6 +7,8 @@
 #include "stage.h"
 #include "walk.h"
 
+enum { SMALL = 4096 }; /* bytes of a move whose planning takes as long as the move */
+
 /* Calls the kernel for every iteration of the loops around it. */
 static void run_walk(const struct leaf_table *leaf, const struct walk *walk, bool stream)
 {
@@ -36,6 +38,11 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
     struct mli_fill_loop loop[MLI_MAX_RANK];
     size_t at = MLI_MAX_RANK;
 
+    if (slab->loops <= 1) {
+        leaf->fill(slab->dst, slab->loops ? slab->loop[0].step : 0, slab->run,
+                   slab->loops ? slab->loop[0].count : 1);
+        return;
+    }
     for (size_t i = slab->loops; i > 0; i--)
         loop[--at] = slab->loop[i - 1];
     while (at > 0)
@@ -50,7 +57,7 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
 /* Zeros beside all rows of the plan's box. Returns which of its slabs these are, as bits. */
 static uint32_t find_border(const struct mli_plan *plan, struct leaf_border *border)
 {
-    const struct mli_copy_box rows = border_rows(&plan->box);
+    const struct border_rows rows = border_long_rows(&plan->box);
     uint32_t found = 0;
 
     *border = (struct leaf_border){0, rows.run, 0};
@@ -68,22 +75,37 @@ static uint32_t find_border(const struct mli_plan *plan, struct leaf_border *bor
     return found;
 }
 
-void exec_run(const struct mli_plan *plan, size_t whole)
+/* The copy box; returns which slabs are done with it, as bits. */
+static uint32_t run_box(const struct leaf_table *leaf, const struct mli_plan *plan, size_t whole)
 {
-    const struct leaf_table *leaf = level_leaf();
     struct leaf_border border = {0, 0, 0};
     uint32_t beside = 0;
     struct walk walk;
 
-    if (plan->box.run > 0) {
-        if (plan->slabs > 0)
-            beside = find_border(plan, &border);
-        if (!walk_init(&walk, &plan->box, &border))
-            beside = 0;
-        run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
+    if (plan->slabs > 0)
+        beside = find_border(plan, &border);
+    if (!walk_init(&walk, &plan->box, &border))
+        beside = 0;
+    run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
+    return beside;
+}
+
+void exec_run(const struct mli_plan *plan, size_t whole)
+{
+    const struct leaf_table *leaf = level_leaf();
+    const struct mli_copy_box *box = &plan->box;
+    uint32_t done = 0;
+
+    if (box->loops == 0 && plan->slabs == 0 && whole <= SMALL) {
+        const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}};
+
+        leaf->rows(&row, box->run);
+        return;
     }
+    if (box->run > 0)
+        done = run_box(leaf, plan, whole);
     for (size_t i = 0; i < plan->slabs; i++) {
-        if (!(beside & 1u << i))
+        if (!(done & 1u << i))
             fill(leaf, &plan->slab[i]);
     }
 }

@@ -6,17 +6,28 @@ enum { PANEL = 256 }; /* rows, and columns, of which there are tables at a time 
 /* What columns of zeros are read from. */
 static const uint8_t zeros[PANEL * sizeof(uint64_t)];
 
+static size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
+/* at[i] = first + i * step; returns what follows. */
+static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
+{
+    for (size_t i = 0; i < count; i++)
+        at[i] = first + i * step;
+    return at + count;
+}
+
 /* Where rows [begin, begin + count) are. */
 static void locate_rows(size_t *at, const struct leaf_loop *row, size_t begin, size_t count)
 {
     size_t outer = begin / row[1].count, inner = begin % row[1].count;
 
-    for (size_t i = 0; i < count; i++) {
-        at[i] = outer * row[0].dst_step + inner * row[1].dst_step;
-        if (++inner == row[1].count) {
-            inner = 0;
-            outer++;
-        }
+    for (size_t *end = at + count; at < end; outer++, inner = 0) {
+        const size_t some = at_most((size_t)(end - at), row[1].count - inner);
+
+        at = count_up(at, some, outer * row[0].dst_step + inner * row[1].dst_step, row[1].dst_step);
     }
 }
 
@@ -31,23 +42,26 @@ struct columns {
 static void locate_columns(size_t *at, const struct columns *c, size_t begin, size_t count,
                            size_t first, size_t zero)
 {
+    const size_t copied_end = c->before + c->loop[1].count, step = c->loop[1].src_step;
     size_t outer = begin / c->width, inner = begin % c->width;
 
-    for (size_t i = 0; i < count; i++) {
-        const size_t k = inner - c->before; /* wraps around where that is a zero */
+    for (size_t *end = at + count; at < end; outer++, inner = 0) {
+        const size_t line = first + outer * c->loop[0].src_step;
 
-        at[i] = k < c->loop[1].count ? first + outer * c->loop[0].src_step + k * c->loop[1].src_step
-                                     : zero;
-        if (++inner == c->width) {
-            inner = 0;
-            outer++;
+        if (inner < c->before) {
+            const size_t some = at_most((size_t)(end - at), c->before - inner);
+
+            at = count_up(at, some, zero, 0);
+            inner += some;
         }
-    }
-}
+        if (inner < copied_end) {
+            const size_t some = at_most((size_t)(end - at), copied_end - inner);
 
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
+            at = count_up(at, some, line + (inner - c->before) * step, step);
+            inner += some;
+        }
+        at = count_up(at, at_most((size_t)(end - at), c->width - inner), zero, 0);
+    }
 }
 
 /* The lower one of the source and the zeros. */

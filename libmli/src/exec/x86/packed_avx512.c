@@ -24,7 +24,7 @@ enum {
     FAR = 64,         /* rows, of which a merged register would touch lines that nobody needs */
     MERGED_MAX = 8,   /* rows, of which each has a load of its own */
     WINDOWS_MAX = 4,  /* loads of 64 bytes, one after the other, that a group is permuted from */
-    GROUPS_AHEAD = 8, /* whose source is fetched ahead */
+    GROUPS_AHEAD = 16, /* whose source is fetched ahead */
     GROUPS_MIN = 8,   /* that are worth the making of permutations */
 };
 
