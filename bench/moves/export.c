@@ -32,7 +32,7 @@ int export_csv(const struct result_list *list, const char *path)
 
     if (!f)
         return -1;
-    fprintf(f, "case,neighbour_of,elem,kib,moved_bytes,outcome,seed,memcpy_ns,ours_ns,"
+    fprintf(f, "case,neighbour_of,elem,kib,moved_bytes,outcome,seed,memcpy_ns,bound,ours_ns,"
                "ours_min,ours_median,ours_max,ours_rounds,interrupted,best_peer,best_peer_median");
     for (int p = 0; p < list->peers.count; p++)
         fprintf(f, ",%s_outcome,%s_min,%s_median,%s_max,%s_rounds", list->peers.at[p]->name,
@@ -43,11 +43,11 @@ int export_csv(const struct result_list *list, const char *path)
         const struct result *r = &list->at[i];
         const int best = result_best(list, r);
 
-        fprintf(f, "\"%s\",\"%s\",%u,%u,%zu,%s,%llu,%.1f,%.1f,%.4f,%.4f,%.4f,%d,%d,", r->kind->name,
-                result_listed(r) ? "" : list->kinds[r->kind->like].name, r->elem, r->kib,
-                r->moved_bytes, outcomes[r->outcome], (unsigned long long)r->seed, r->memcpy_ns,
-                r->ours_ns, r->ours.least, r->ours.median, r->ours.most, r->ours.count,
-                r->interrupted);
+        fprintf(f, "\"%s\",\"%s\",%u,%u,%zu,%s,%llu,%.1f,%.4f,%.1f,%.4f,%.4f,%.4f,%d,%d,",
+                r->kind->name, result_listed(r) ? "" : list->kinds[r->kind->like].name, r->elem,
+                r->kib, r->moved_bytes, outcomes[r->outcome], (unsigned long long)r->seed,
+                r->memcpy_ns, r->bound, r->ours_ns, r->ours.least, r->ours.median, r->ours.most,
+                r->ours.count, r->interrupted);
         if (best >= 0)
             fprintf(f, "%s,%.4f", list->peers.at[best]->name, r->peer[best].median);
         else
@@ -88,7 +88,9 @@ int export_json(const struct result_list *list, const char *path)
         /* A string: 64 bits are too many for a JSON number. */
         fprintf(f, "\"elem\": %u, \"kib\": %u, \"moved_bytes\": %zu, \"seed\": \"%llu\", ", r->elem,
                 r->kib, r->moved_bytes, (unsigned long long)r->seed);
-        fprintf(f, "\"memcpy_ns\": %.1f, \"ours_ns\": %.1f, \"ours\": ", r->memcpy_ns, r->ours_ns);
+        fprintf(f,
+                "\"memcpy_ns\": %.1f, \"bound\": %.4f, \"ours_ns\": %.1f, \"ours\": ", r->memcpy_ns,
+                r->bound, r->ours_ns);
         json_figure(f, outcomes[r->outcome], &r->ours);
         fprintf(f, ", \"peers\": {");
         for (int p = 0; p < list->peers.count; p++) {

@@ -13,6 +13,7 @@ struct result {
     uint64_t seed;
     double memcpy_ns;
     int interrupted; /* samples that other processes took part of */
+    double bound;    /* of the ratio, by the lines that have to be moved; 0: not known */
     double ours_ns;
     struct figure ours; /* times of memcpy; count 0: not measured */
     enum outcome outcome;

@@ -7,6 +7,10 @@
 #include "mli_api.h"
 #include "ours.h"
 #include "plan.h"
+#include "traffic.h"
+
+/* From here on moves are streamed by default: mli_cpu_set_stream_min(). */
+enum { STREAMED = 32 * 1024 * 1024 };
 
 /* A cell's own seed, so that it comes out alike however many others are measured before it. */
 static uint64_t seed_of(const struct options *o, const struct result *r)
@@ -68,6 +72,7 @@ static int cell(const struct options *o, struct memory *memory, const struct res
     pick_peers(o, list, r, &race);
     race_run(&race);
     r->moved_bytes = job.moved_bytes;
+    r->bound = traffic_bound(r->kind, r->elem, job.moved_bytes, job.moved_bytes >= STREAMED);
     r->memcpy_ns = race.memcpy_ns;
     r->interrupted = race.interrupted;
     r->ours_ns = race.at[0].ns;

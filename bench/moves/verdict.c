@@ -52,28 +52,38 @@ static void judge(char letter, const char *goal, struct pair *pairs, int count, 
     }
 }
 
+/* The sizes that the goals are about: the second-level cache, the third, and memory. */
+static bool is_goal_size(uint32_t kib)
+{
+    return kib == 384 || kib == 8192 || kib == 131072;
+}
+
 static void judge_peers(const struct result_list *list, struct pair *pairs)
 {
-    int count = 0;
+    static const struct {
+        bool listed, goal_size;
+        const char *goal;
+    } groups[] = {
+        {true, true, "no cell slower than its best peer here, 3 % tolerated"},
+        {true, false, "the same at other sizes"},
+        {false, true, "the same of the neighbours"},
+        {false, false, "the same of the neighbours at other sizes"},
+    };
 
-    for (int i = 0; i < list->count; i++) {
-        const struct result *r = &list->at[i];
-        const int best = result_best(list, r);
+    for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+        int count = 0;
 
-        if (best >= 0 && result_listed(r) && r->ours.count > 0)
-            pairs[count++] = (struct pair){r, r->peer[best].median, list->peers.at[best]->name};
+        for (int i = 0; i < list->count; i++) {
+            const struct result *r = &list->at[i];
+            const int best = result_best(list, r);
+
+            if (best >= 0 && r->ours.count > 0 && result_listed(r) == groups[g].listed &&
+                is_goal_size(r->kib) == groups[g].goal_size)
+                pairs[count++] = (struct pair){r, r->peer[best].median, list->peers.at[best]->name};
+        }
+        if (count > 0 || g == 0)
+            judge('a', groups[g].goal, pairs, count, TOLERANCE);
     }
-    judge('a', "no cell slower than its best peer here, 3 % tolerated", pairs, count, TOLERANCE);
-    count = 0;
-    for (int i = 0; i < list->count; i++) {
-        const struct result *r = &list->at[i];
-        const int best = result_best(list, r);
-
-        if (best >= 0 && !result_listed(r) && r->ours.count > 0)
-            pairs[count++] = (struct pair){r, r->peer[best].median, list->peers.at[best]->name};
-    }
-    if (count > 0)
-        judge('a', "the same of the neighbours", pairs, count, TOLERANCE);
 }
 
 static void judge_known(const struct result_list *list, struct pair *pairs)
@@ -100,7 +110,7 @@ static void judge_means(const struct result_list *list)
     } goals[] = {{384, 1.35, "L2"}, {8192, 1.1, "L3"}, {131072, 1.3, "DRAM"}};
 
     for (size_t g = 0; g < sizeof(goals) / sizeof(goals[0]); g++) {
-        struct mean mean = {0}, peers = {0};
+        struct mean mean = {0}, peers = {0}, bounds = {0};
 
         for (int i = 0; i < list->count; i++) {
             const struct result *r = &list->at[i];
@@ -109,6 +119,8 @@ static void judge_means(const struct result_list *list)
             if (r->kib != goals[g].kib || !result_listed(r) || r->ours.count == 0)
                 continue;
             mean_add(&mean, r->ours.median);
+            if (r->bound > 0)
+                mean_add(&bounds, r->bound);
             if (best >= 0)
                 mean_add(&peers, r->peer[best].median);
         }
@@ -116,9 +128,11 @@ static void judge_means(const struct result_list *list)
             printf("  (c) -       geometric mean, %s: not measured\n", goals[g].where);
             continue;
         }
-        printf("  (c) %s  geometric mean, %s: %.3f of %d cells, goal %.2f (best peers: %.2f)\n",
+        printf("  (c) %s  geometric mean, %s: %.3f of %d cells, goal %.2f (best peers: %.2f; the "
+               "lines "
+               "that have to be moved alone: %.2f)\n",
                word(mean_value(&mean) <= goals[g].goal), goals[g].where, mean_value(&mean),
-               mean.count, goals[g].goal, mean_value(&peers));
+               mean.count, goals[g].goal, mean_value(&peers), mean_value(&bounds));
     }
 }
 
