@@ -70,6 +70,12 @@ static uint64_t from_environment(const char *name, uint64_t otherwise)
     return otherwise;
 }
 
+static void set_stream_min(uint64_t bytes)
+{
+    atomic_store_explicit(&stream_min, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX,
+                          memory_order_relaxed);
+}
+
 const struct leaf_table *level_leaf(void)
 {
     uint32_t now = atomic_load_explicit(&state, memory_order_acquire);
@@ -79,15 +85,15 @@ const struct leaf_table *level_leaf(void)
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
         return &leaf_c; /* another thread is building it: until then these will do */
     build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
-    mli_cpu_set_stream_min(from_environment("MLI_STREAM_MIN", STREAM_MIN));
+    set_stream_min(from_environment("MLI_STREAM_MIN", STREAM_MIN));
     atomic_store_explicit(&state, READY, memory_order_release);
     return &active;
 }
 
 void mli_cpu_set_mask(uint32_t mask)
 {
+    (void)level_leaf(); /* else what the environment says would come later */
     build(mask);
-    atomic_store_explicit(&state, READY, memory_order_release);
 }
 
 const char *mli_cpu_level(void)
@@ -97,8 +103,8 @@ const char *mli_cpu_level(void)
 
 void mli_cpu_set_stream_min(uint64_t bytes)
 {
-    atomic_store_explicit(&stream_min, bytes < SIZE_MAX ? (size_t)bytes : SIZE_MAX,
-                          memory_order_relaxed);
+    (void)level_leaf();
+    set_stream_min(bytes);
 }
 
 size_t level_stream_min(void)

@@ -21,11 +21,11 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    FAR = 64,         /* rows, of which a merged register would touch lines that nobody needs */
-    MERGED_MAX = 8,   /* rows, of which each has a load of its own */
-    WINDOWS_MAX = 4,  /* loads of 64 bytes, one after the other, that a group is permuted from */
+    FAR = 64,          /* rows, of which a merged register would touch lines that nobody needs */
+    MERGED_MAX = 8,    /* rows, of which each has a load of its own */
+    WINDOWS_MAX = 4,   /* loads of 64 bytes, one after the other, that a group is permuted from */
     GROUPS_AHEAD = 16, /* whose source is fetched ahead */
-    GROUPS_MIN = 8,   /* that are worth the making of permutations */
+    GROUPS_MIN = 8,    /* that are worth the making of permutations */
 };
 
 struct packed {
