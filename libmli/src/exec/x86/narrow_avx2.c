@@ -203,8 +203,11 @@ ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size
 {
     __m256i x[16];
 
-    _Pragma("GCC unroll 16") for (size_t k = 0; k < LANE / size; k++) x[k] =
-        _mm256_set_m128i(load_edge(e, high + k), load_edge(e, low + k));
+    _Pragma("GCC unroll 16") for (size_t k = 0; k < 16; k++)
+    {
+        if (k < LANE / size)
+            x[k] = _mm256_set_m128i(load_edge(e, high + k), load_edge(e, low + k));
+    }
     weave_registers(size, LANE / size, x);
     _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
     {
