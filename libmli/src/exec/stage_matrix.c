@@ -42,7 +42,8 @@ static void flush_row(const struct leaf_table *leaf, uint8_t *to, uint8_t *at,
 
     if (kept + width > rest)
         leaf->stream(to - kept, at - kept, kept + width - rest);
-    copy_bytes(at - (uintptr_t)to % LINE, at + width - rest, LINE);
+    if (rest > 0)
+        copy_bytes(at - rest, at + width - rest, LINE);
 }
 
 static void move_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
