@@ -26,6 +26,9 @@ void level_neon(struct leaf_table *table);
 #define LEVEL_HAS_NEON 0
 #endif
 
+/* Has one of them kernels that write past the caches? */
+#define LEVEL_STREAMS LEVEL_HAS_X86
+
 /** The kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);
 

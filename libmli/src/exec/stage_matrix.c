@@ -8,16 +8,19 @@
 
 #include "../bytes.h"
 #include "../error.h"
+#include "level.h"
 
 enum {
     LINE = 64,
     HEIGHT = 512, /* bytes of a column that are read at a time */
     WIDTH = 256,  /* bytes of a row that are written at a time */
     PITCH_MAX = WIDTH + 2 * LINE,
+    /* Where no level streams nobody is asked for it. */
+    STAGE = LEVEL_STREAMS ? HEIGHT * PITCH_MAX + 4 * LINE : LINE,
 };
 
 /* Larger than the first-level cache, but the second holds it, and a stack need not. */
-static MLI_THREAD_LOCAL _Alignas(LINE) uint8_t stage[HEIGHT * PITCH_MAX + 4 * LINE];
+static MLI_THREAD_LOCAL _Alignas(LINE) uint8_t stage[STAGE];
 
 static size_t at_most(size_t count, size_t most)
 {
