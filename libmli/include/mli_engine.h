@@ -92,6 +92,7 @@ struct mli_legaliser {
     struct mli_copy_box box;       /**< private: the descriptor being cut */
     uint32_t index;                /**< private */
     bool cutting;                  /**< private */
+    bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
     size_t at[MLI_MAX_RANK + 1];   /**< private: where the next piece begins; last: in the run */
     size_t take[MLI_MAX_RANK + 1]; /**< private: what a piece takes of each loop and of the run */
 };

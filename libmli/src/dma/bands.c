@@ -25,6 +25,7 @@ void bands_init(struct bands *bands, const struct mli_plan *plan, size_t bytes)
     const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK, .bytes_max = bytes};
 
     mli_legalise_init(&bands->legaliser, plan, &caps);
+    bands->legaliser.blocks = true;
     bands->beside = 0;
     for (size_t i = 0; plan->box.run > 0 && plan->box.run <= bytes && i < plan->slabs; i++) {
         if (is_beside(&plan->slab[i], &plan->box))

@@ -24,14 +24,15 @@ static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
 
 /*
  * A box whose source goes on along another loop than the innermost, such as a transpose's, reads a
- * line for every run. A piece of it takes some iterations of that loop, too, so that it uses up the
+ * line for every run. A block of it takes some iterations of that loop, too, so that it uses up the
  * lines it reads. Which loop that is; none: the number of loops.
  */
-static size_t find_shared(const struct mli_copy_box *box, const struct mli_channel_caps *caps)
+static size_t find_shared(const struct mli_legaliser *l)
 {
+    const struct mli_copy_box *box = &l->box;
     size_t i = 0;
 
-    if (!box->src || caps->loops < 2 || box->run >= SHARED)
+    if (!l->blocks || !box->src || box->run >= SHARED)
         return box->loops;
     while (i < box->loops && box->loop[i].src_step != box->run)
         i++;
@@ -47,7 +48,7 @@ static void choose_takes(struct mli_legaliser *l)
 {
     const struct mli_channel_caps *caps = &l->caps;
     const struct mli_copy_box *box = &l->box;
-    const size_t shared = find_shared(box, caps);
+    const size_t shared = find_shared(l);
     size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
     size_t share = 1; /* of caps->bytes_max, what the loops within the shared one may take */
     uint32_t loops = caps->loops;

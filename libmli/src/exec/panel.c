@@ -19,15 +19,22 @@ static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
     return at + count;
 }
 
-/* Where rows [begin, begin + count) are. */
-static void locate_rows(size_t *at, const struct leaf_loop *row, size_t begin, size_t count)
+/* How far a walk over two loops has come. */
+struct progress {
+    size_t outer, inner;
+};
+
+/* Where the next `count` rows are. */
+static void locate_rows(size_t *at, const struct leaf_loop *row, struct progress *p, size_t count)
 {
-    size_t outer = begin / row[1].count, inner = begin % row[1].count;
+    for (size_t *end = at + count; at < end;) {
+        const size_t some = at_most((size_t)(end - at), row[1].count - p->inner);
 
-    for (size_t *end = at + count; at < end; outer++, inner = 0) {
-        const size_t some = at_most((size_t)(end - at), row[1].count - inner);
-
-        at = count_up(at, some, outer * row[0].dst_step + inner * row[1].dst_step, row[1].dst_step);
+        at = count_up(at, some, p->outer * row[0].dst_step + p->inner * row[1].dst_step,
+                      row[1].dst_step);
+        p->inner += some;
+        if (p->inner == row[1].count)
+            *p = (struct progress){p->outer + 1, 0};
     }
 }
 
@@ -37,30 +44,27 @@ struct columns {
     size_t before, width; /* of zeros, and all that make one iteration of the outer loop */
 };
 
-/* Where columns [begin, begin + count) are, from a base that is `first` before the source's first
-   and `zero` before the zeros. */
-static void locate_columns(size_t *at, const struct columns *c, size_t begin, size_t count,
+/* Where the next `count` columns are, from a base that is `first` before the source's first and
+   `zero` before the zeros. */
+static void locate_columns(size_t *at, const struct columns *c, struct progress *p, size_t count,
                            size_t first, size_t zero)
 {
     const size_t copied_end = c->before + c->loop[1].count, step = c->loop[1].src_step;
-    size_t outer = begin / c->width, inner = begin % c->width;
 
-    for (size_t *end = at + count; at < end; outer++, inner = 0) {
-        const size_t line = first + outer * c->loop[0].src_step;
+    for (size_t *end = at + count; at < end;) {
+        const bool copied = p->inner >= c->before && p->inner < copied_end;
+        const size_t until = copied ? copied_end : p->inner < c->before ? c->before : c->width;
+        const size_t some = at_most((size_t)(end - at), until - p->inner);
 
-        if (inner < c->before) {
-            const size_t some = at_most((size_t)(end - at), c->before - inner);
-
+        if (copied)
+            at = count_up(at, some,
+                          first + p->outer * c->loop[0].src_step + (p->inner - c->before) * step,
+                          step);
+        else
             at = count_up(at, some, zero, 0);
-            inner += some;
-        }
-        if (inner < copied_end) {
-            const size_t some = at_most((size_t)(end - at), copied_end - inner);
-
-            at = count_up(at, some, line + (inner - c->before) * step, step);
-            inner += some;
-        }
-        at = count_up(at, at_most((size_t)(end - at), c->width - inner), zero, 0);
+        p->inner += some;
+        if (p->inner == c->width)
+            *p = (struct progress){p->outer + 1, 0};
     }
 }
 
@@ -79,17 +83,20 @@ void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uin
     const struct columns columns = {walk->col, walk->border.before >> k,
                                     walk->col[1].count + zero_columns};
     const size_t cols = walk->col[0].count * columns.width;
+    struct progress row_progress = {0, 0};
     size_t dst_at[PANEL], src_at[PANEL];
 
     for (size_t r = 0; r < rows; r += PANEL) {
         const size_t height = at_most(rows - r, PANEL);
         const uint8_t *from = src + (r << k), *base = base_of(from, zero_columns > 0);
 
-        locate_rows(dst_at, row, r, height);
+        struct progress progress = {0, 0};
+
+        locate_rows(dst_at, row, &row_progress, height);
         for (size_t c = 0; c < cols; c += PANEL) {
             const size_t width = at_most(cols - c, PANEL);
 
-            locate_columns(src_at, &columns, c, width, (uintptr_t)from - (uintptr_t)base,
+            locate_columns(src_at, &columns, &progress, width, (uintptr_t)from - (uintptr_t)base,
                            (uintptr_t)zeros - (uintptr_t)base);
             leaf->transpose_at[k](dst + (c << k), dst_at, base, src_at, height, width);
         }

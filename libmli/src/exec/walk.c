@@ -72,6 +72,15 @@ static size_t kernel_for(size_t run)
     return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
 }
 
+/* Zeros beside columns that are worth columns of their own. A part of a move may have a part of an
+   element of them. */
+static bool is_columns(const struct leaf_border *border, size_t width, size_t elem)
+{
+    const size_t zeros = border->before | border->after;
+
+    return zeros > 0 && zeros % elem == 0 && width < BORDERED_BELOW;
+}
+
 /*
  * Few columns become more where the next loop goes on where they end in the destination, and so do
  * few rows in the source. Zeros beside short rows of columns are columns, too.
@@ -88,7 +97,7 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
     row[1] = take(choice, rows);
     col[0] = row[0] = once;
     width = col[1].count * elem;
-    if (width < BORDERED_BELOW && border->before + border->after > 0) {
+    if (is_columns(border, width, elem)) {
         walk->border = *border;
         width += border->before + border->after;
     }

@@ -19,19 +19,20 @@
     vreinterpretq_u8_u##bits(                                                                      \
         vzip##half##q_u##bits(vreinterpretq_u##bits##_u8(a), vreinterpretq_u##bits##_u8(b)))
 
-#define LANES                              1
-#define VEC                                uint8x16_t
-#define VEC_LOAD(COLUMN, c, apart, offset) vld1q_u8(COLUMN(c) + (offset))
-#define VEC_STORE(at, v)                   vst1q_u8((at), (v))
-#define VEC_LOW_1(a, b)                    vzip1q_u8((a), (b))
-#define VEC_HIGH_1(a, b)                   vzip2q_u8((a), (b))
-#define VEC_LOW_2(a, b)                    ZIP(1, 16, a, b)
-#define VEC_HIGH_2(a, b)                   ZIP(2, 16, a, b)
-#define VEC_LOW_4(a, b)                    ZIP(1, 32, a, b)
-#define VEC_HIGH_4(a, b)                   ZIP(2, 32, a, b)
-#define VEC_LOW_8(a, b)                    ZIP(1, 64, a, b)
-#define VEC_HIGH_8(a, b)                   ZIP(2, 64, a, b)
-#define TILE_NAME(name)                    name##_by_1
+#define LANES                           1
+#define VEC                             uint8x16_t
+#define VEC_LOAD(at, step)              vld1q_u8(at)
+#define VEC_LOAD_AT(base, offset, step) vld1q_u8((base) + *(offset))
+#define VEC_STORE(at, v)                vst1q_u8((at), (v))
+#define VEC_LOW_1(a, b)                 vzip1q_u8((a), (b))
+#define VEC_HIGH_1(a, b)                vzip2q_u8((a), (b))
+#define VEC_LOW_2(a, b)                 ZIP(1, 16, a, b)
+#define VEC_HIGH_2(a, b)                ZIP(2, 16, a, b)
+#define VEC_LOW_4(a, b)                 ZIP(1, 32, a, b)
+#define VEC_HIGH_4(a, b)                ZIP(2, 32, a, b)
+#define VEC_LOW_8(a, b)                 ZIP(1, 64, a, b)
+#define VEC_HIGH_8(a, b)                ZIP(2, 64, a, b)
+#define TILE_NAME(name)                 name##_by_1
 
 #include "../tile.h"
 

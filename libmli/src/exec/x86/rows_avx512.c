@@ -119,13 +119,12 @@ static void rows_apart(const struct leaf_nest *nest, size_t run)
 void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
     const struct leaf_nest rows = with_inner(nest);
+    const bool whole = run == 32 || (run == 16 && rows.inner.src_step >= REGISTER);
+    const bool pays = run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR;
 
     if (run <= REGISTER / 2 && is_small(nest, run))
         rows_c(nest, run);
-    else if (run == 32 || (run == 16 && rows.inner.src_step >= REGISTER))
-        rows_apart(&rows, run);
-    else if (packed_avx512_can(&rows, run) &&
-             (run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR))
+    else if (!whole && pays && packed_avx512_can(&rows, run))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
     else
         rows_apart(&rows, run);
