@@ -105,7 +105,8 @@
     static void TILE_NAME(tiles_##E)(uint8_t * dst, size_t dst_step, const uint8_t *src,           \
                                      size_t src_step, size_t rows, size_t cols)                    \
     {                                                                                              \
-        const size_t block = tile_block(src_step), strip = tile_strip(src_step, dst_step, E);      \
+        const size_t block = tile_block(src_step, dst_step);                                       \
+        const size_t strip = tile_strip(src_step, dst_step, E);                                    \
         const size_t lead = tile_lead(dst, dst_step, E) % (LANES * 16 / (E));                      \
         const bool room = tile_has_room(dst_step, E);                                              \
                                                                                                    \

@@ -25,16 +25,29 @@ static inline bool tile_is_aligned(size_t src_step)
     return src_step % TILE_BYTES == 0;
 }
 
-/* Columns of a block. */
-static inline size_t tile_block(size_t src_step)
+/* Are lines of neighbouring rows of the destination all in the same few sets? */
+static inline bool tile_collides(size_t dst_step)
 {
-    return tile_is_aligned(src_step) ? 512 : 256;
+    return dst_step % TILE_SETS == 0;
+}
+
+/* Columns of a block: where strips are tiles, as many as have a line each in the cache. */
+static inline size_t tile_block(size_t src_step, size_t dst_step)
+{
+    enum { MOST = 512, LEAST = 64, HALF_A_CACHE = 6 * 4096 };
+    const size_t room = src_step > 0 ? HALF_A_CACHE / src_step : MOST;
+
+    if (!tile_is_aligned(src_step))
+        return MOST / 2;
+    if (!tile_collides(dst_step) || room > MOST)
+        return MOST;
+    return room > LEAST ? room / LEAST * LEAST : LEAST;
 }
 
 /* Rows of a strip, of elements of so many bytes. */
 static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
 {
-    const bool lines = tile_is_aligned(src_step) && dst_step % TILE_SETS != 0;
+    const bool lines = tile_is_aligned(src_step) && !tile_collides(dst_step);
 
     return (lines ? 2 * TILE_LINE : TILE_BYTES) / elem;
 }
@@ -42,7 +55,7 @@ static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
 /* Have a tile's lines and those of the next room side by side in the first-level cache? */
 static inline bool tile_has_room(size_t dst_step, size_t elem)
 {
-    return dst_step % TILE_SETS != 0 || TILE_BYTES / elem <= 8;
+    return !tile_collides(dst_step) || TILE_BYTES / elem <= 8;
 }
 
 /*
