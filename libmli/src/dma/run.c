@@ -172,13 +172,14 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
 
     for (uint32_t i = first; i < first + parts; i++)
         channel_begin(i, first, part_done);
-    /* Nobody else starts the slot now: there is no need of one step. */
-    atomic_store_explicit(&slot->starts,
-                          atomic_load_explicit(&slot->starts, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
+    /* Who sees that it was started sees it running: see run_synchronise(). Nobody else starts the
+       slot now, so that there is no need of one step. */
+    atomic_store_explicit(&slot->starts,
+                          atomic_load_explicit(&slot->starts, memory_order_relaxed) + 1,
+                          memory_order_release);
     /* Once the last part is submitted, the transfer and the claim may be gone. */
     for (uint32_t i = first; i < first + parts; i++)
         channel_submit(i, engine);
