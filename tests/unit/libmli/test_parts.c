@@ -68,6 +68,7 @@ static void test_zeros_in_any_place(void **state)
         move(place);
         assert_memory_equal(out, wanted, sizeof(out));
     }
+    assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
 int main(void)
