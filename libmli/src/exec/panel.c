@@ -6,11 +6,6 @@ enum { PANEL = 256 }; /* rows, and columns, of which there are tables at a time 
 /* What columns of zeros are read from. */
 static const uint8_t zeros[PANEL * sizeof(uint64_t)];
 
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
-}
-
 /* at[i] = first + i * step; returns what follows. */
 static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
 {

@@ -13,11 +13,6 @@ struct stage {
     _Alignas(LINE) uint8_t bytes[STAGE + LINE];
 };
 
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
-}
-
 static size_t at_least(size_t count, size_t least)
 {
     return count > least ? count : least;

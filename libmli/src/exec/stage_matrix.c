@@ -22,11 +22,6 @@ enum {
 /* Larger than the first-level cache, but the second holds it, and a stack need not. */
 static MLI_THREAD_LOCAL _Alignas(LINE) uint8_t stage[STAGE];
 
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
-}
-
 /* Columns [begin, end) of a strip of rows, of `total`, in bytes of the destination. */
 struct block {
     size_t begin, end, total;

@@ -202,11 +202,6 @@ void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
         leaf->rows(nest, walk->border.run);
 }
 
-static size_t at_most(size_t count, size_t most)
-{
-    return count < most ? count : most;
-}
-
 static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
                       const struct leaf_nest *nest)
 {

@@ -41,6 +41,12 @@ struct walk {
  */
 bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border);
 
+/** What is left of `count`, but no more than fits. */
+static inline size_t at_most(size_t count, size_t most)
+{
+    return count < most ? count : most;
+}
+
 /** Bytes of a row of walk->nest in the destination. */
 static inline size_t walk_row(const struct walk *walk)
 {
