@@ -14,6 +14,8 @@ enum exit_code exit_code_of(const struct fault *fault)
     case FAULT_INVALID_PARAMS:
     case FAULT_REFUSED:
     case FAULT_BAD_DESCRIPTOR:
+    case FAULT_FORBIDDEN:
+    case FAULT_NOT_FOUND:
         return EXIT_CODE_INVALID;
     case FAULT_SHUTTING_DOWN:
     case FAULT_STREAM_ERROR:
@@ -25,6 +27,8 @@ enum exit_code exit_code_of(const struct fault *fault)
     case FAULT_LIMIT:
     case FAULT_IO_ERROR:
     case FAULT_DMA_ERROR:
+    case FAULT_PREDECESSOR_FAILED:
+    case FAULT_CHANNEL_STUCK:
         break;
     }
     return EXIT_CODE_FAILED;

@@ -16,7 +16,9 @@ enum {
     JOB_FILE_JOBS_MAX = 256 * 1024, /* jobs in one file */
     JOB_PATH_MAX = 4095,            /* bytes of a file's name */
     JOB_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000,
-    JOB_AFTER_MAX = 64,             /* names in one job's "after" */
+    JOB_AFTER_MAX = 64,             /* jobs in one job's "after" */
+    JOB_WAIT_MAX = 1024,            /* jobs in one job.wait */
+    PROTO_WAITS_MAX = 64,           /* job.wait and daemon.drain under way of one connection */
     QUANT_ENTRIES_MAX = 1024 * 1024 /* entries of one per-axis parameter array */
 };
 

@@ -27,9 +27,13 @@
     X(TIMED_OUT, -32003, "the job was not done within its timeout_ms")                             \
     X(CANCELLED, -32004, "the job was cancelled")                                                  \
     X(IO_ERROR, -32005, "a file shrank or its storage failed while the job ran")                   \
-    X(SHUTTING_DOWN, -32006, "the service is shutting down and takes no new jobs")                 \
+    X(SHUTTING_DOWN, -32006, "the service is shutting down or drained and takes no new jobs")      \
     X(STREAM_ERROR, -32007, "the stream cannot be followed any more; the connection closes")       \
-    X(DMA_ERROR, -32008, "a DMA channel failed while the job ran; the message says where")
+    X(DMA_ERROR, -32008, "a DMA channel failed while the job ran; the message says where")         \
+    X(PREDECESSOR_FAILED, -32009, "a job named in `after` did not end well")                       \
+    X(CHANNEL_STUCK, -32010, "a DMA channel does not come back and was taken out of service")      \
+    X(FORBIDDEN, -32011, "the user of this connection may not do that")                            \
+    X(NOT_FOUND, -32012, "there is no such job, prepared job or buffer, or not any more")
 
 enum fault_code {
     FAULT_NONE = 0,

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "fault.h"
+#include "job_ref.h"
 #include "json.h"
 #include "jsonw.h"
 #include "mli_mov_api.h"
@@ -25,7 +26,7 @@ enum file_format {
     FILE_FORMAT_RAW
 };
 
-enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FILE, TENSOR_IN_FD };
+enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FILE, TENSOR_IN_FD, TENSOR_IN_BUFFER };
 
 /* Where a tensor lies and what it looks like. */
 struct tensor_ref {
@@ -37,7 +38,9 @@ struct tensor_ref {
     char *params;            /* dst: file for the result's quantisation parameters; or null */
     /* TENSOR_IN_FD */
     uint32_t fd; /* index into the message's descriptors */
-    /* both (raw files and descriptors) */
+    /* TENSOR_IN_BUFFER */
+    uint32_t buffer; /* its number, from 1 */
+    /* all (raw files, descriptors and buffers) */
     uint64_t offset; /* bytes before the first element */
     struct tensor_desc desc;
 };
@@ -60,10 +63,12 @@ struct job {
     uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
     int32_t priority;    /* -1, 0 or 1: low, normal, high */
     uint32_t timeout_ms; /* 0: none */
-    char **after;        /* names of jobs that must be done before */
+    char **after;        /* in a file: names of jobs that must be done before */
     size_t after_count;
-    struct tensor_ref expect; /* TENSOR_NOWHERE: nothing to compare with */
-    char pointer[32];         /* of this job in its file: "", "/3" or "/jobs/3" */
+    struct job_refs after_refs; /* on the wire: the same */
+    bool detach;                /* on the wire: answered at once */
+    struct tensor_ref expect;   /* TENSOR_NOWHERE: nothing to compare with */
+    char pointer[32];           /* of this job in its file: "", "/3" or "/jobs/3" */
 };
 
 struct job_list {
@@ -100,15 +105,19 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 void job_file_write(struct jsonw *w, const char *key, const struct job *job);
 
 /**
- * The "params" of job.submit -> *job (tensors in descriptors). `fds` is the message's count.
- * Returns 0, or -1 with the fault of params filled (pointers from params on) and *job empty.
+ * The "params" of job.submit -> *job (tensors in descriptors or buffers). `fds` is the message's
+ * count. Returns 0, or -1 with the fault of params filled (pointers from params on) and *job empty.
  */
 int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
+/** The same for job.prepare, which has no "after", "detach" and "timeout_ms". */
+int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *job);
 /** The reverse, as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
 
 /* What a finished job tells: the destination as it now is, and what the transfer cost. */
 struct job_result {
+    uint64_t job; /* its number */
+    bool has_dst; /* false: a prepared job's start, whose dst job.prepare has told */
     struct tensor_desc dst;
     uint64_t bytes; /* written to the destination */
     uint32_t channels;
@@ -122,5 +131,17 @@ void job_result_finish(struct job_result *result);
 void job_result_write(struct jsonw *w, const char *key, const struct job_result *result);
 /** Returns 0, or -1 with value's fault filled and *result empty. */
 int job_result_read(const struct json *value, struct job_result *result);
+
+/* What job.prepare answers. */
+struct job_prepared {
+    uint32_t prepared; /* from 1 */
+    uint64_t bytes;    /* written by each start */
+    struct tensor_desc dst;
+};
+void job_prepared_finish(struct job_prepared *prepared);
+/** The members of the result. */
+void job_prepared_write_members(struct jsonw *w, const struct job_prepared *prepared);
+/** As job_result_read(). */
+int job_prepared_read(const struct json *value, struct job_prepared *prepared);
 
 #endif /* PROTO_JOB_H */

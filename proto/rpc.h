@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bounds.h"
+#include "daemon_stats.h"
 #include "fault.h"
 #include "job.h"
 #include "json.h"
@@ -16,8 +17,23 @@
 /* Every method: X(name in C, name on the wire). */
 #define RPC_METHOD_TABLE(X)                                                                        \
     X(JOB_SUBMIT, "job.submit")                                                                    \
+    X(JOB_PREPARE, "job.prepare")                                                                  \
+    X(JOB_START, "job.start")                                                                      \
+    X(JOB_RELEASE, "job.release")                                                                  \
+    X(JOB_WAIT, "job.wait")                                                                        \
+    X(JOB_STATUS, "job.status")                                                                    \
+    X(JOB_LIST, "job.list")                                                                        \
+    X(JOB_CANCEL, "job.cancel")                                                                    \
+    X(BUFFER_REGISTER, "buffer.register")                                                          \
+    X(BUFFER_ALLOC, "buffer.alloc")                                                                \
+    X(BUFFER_RELEASE, "buffer.release")                                                            \
+    X(BUFFER_LIST, "buffer.list")                                                                  \
+    X(EVENTS_SUBSCRIBE, "events.subscribe")                                                        \
     X(DAEMON_PING, "daemon.ping")                                                                  \
-    X(DAEMON_INFO, "daemon.info")
+    X(DAEMON_INFO, "daemon.info")                                                                  \
+    X(DAEMON_STATS, "daemon.stats")                                                                \
+    X(DAEMON_DRAIN, "daemon.drain")                                                                \
+    X(DAEMON_RESUME, "daemon.resume")
 
 enum rpc_method {
     RPC_NO_METHOD = 0,
@@ -52,11 +68,25 @@ struct rpc_request {
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
 void rpc_request_finish(struct rpc_request *request);
 
-/* Requests (client side). Each writes a whole line, newline included. */
+/*
+ * Requests (client side): begin, the params' members by whoever knows them, end. `inlines` is the
+ * member "inline", or null.
+ */
+struct inline_payload;
+void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
+                       const struct inline_payload *inlines);
+void rpc_request_end(struct jsonw *w);
+/* Whole lines, newline included. */
 void rpc_write_submit(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
+void rpc_write_prepare(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
 void rpc_write_call(struct jsonw *w, int64_t id, enum rpc_method method); /* no params */
 
-/* Replies (service side). Each writes a whole line, newline included. */
+/*
+ * Replies (service side): begin, the result's members by whoever knows them, end.
+ */
+void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
+void rpc_result_end(struct jsonw *w);
+/* Whole lines. */
 void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
 void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
                           const struct job_result *result);
@@ -65,10 +95,12 @@ void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
 /* What daemon.info answers. */
 struct daemon_info {
     char version[32];
+    uint32_t protocol;
+    enum service_phase phase; /* "state" */
     char engine[24];
     uint32_t pid;
     uint64_t uptime_ms;
-    uint32_t channels, channels_busy, channel_offset;
+    uint32_t channels, channels_busy, channels_quarantined, channel_offset;
     uint32_t clients, clients_max;
     uint32_t jobs_queued, jobs_running, jobs_per_client_max;
     uint64_t jobs_done, jobs_failed; /* since the start */
@@ -79,13 +111,23 @@ int daemon_info_read(const struct json *result, struct daemon_info *info);
 /** The members alone, as object `key`: what `mlictl info --json` prints. */
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
 
-/* A reply as the client sees it. */
+/*
+ * A line as the client sees it: a reply, or a notification (the greeting, an event). Members that
+ * the client does not know are skipped, as PROTOCOL.md asks for.
+ */
+enum rpc_notification { RPC_NOT_A_NOTIFICATION = 0, RPC_HELLO, RPC_EVENT, RPC_OTHER_NOTIFICATION };
+
 struct rpc_reply {
     struct rpc_id id;
+    enum rpc_notification notification;
+    struct json params; /* of a notification; "hello" is read by hello_read() and so on */
+    uint32_t fds;       /* descriptors that came with the line */
+    struct inline_payload *inlines; /* owned; null where there is no member "inline" */
     bool ok;
     struct json root;   /* rpc_reply_finish() frees */
     struct json result; /* where ok */
     struct fault error; /* where not ok: what the service said */
+    uint64_t error_job; /* "job" of its data; 0: none */
     struct fault fault; /* getters below result complain here */
 };
 

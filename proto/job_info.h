@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What job.status, job.list and events tell of a job. */
+#ifndef PROTO_JOB_INFO_H
+#define PROTO_JOB_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bounds.h"
+#include "fault.h"
+#include "json.h"
+#include "jsonw.h"
+
+/* X(name, word on the wire) */
+#define JOB_STATE_TABLE(X)                                                                         \
+    X(WAITING, "waiting")                                                                          \
+    X(QUEUED, "queued")                                                                            \
+    X(RUNNING, "running")                                                                          \
+    X(DONE, "done")                                                                                \
+    X(FAILED, "failed")                                                                            \
+    X(CANCELLED, "cancelled")
+
+enum job_state {
+#define JOB_STATE_ENUM(name, word) JOB_STATE_##name,
+    JOB_STATE_TABLE(JOB_STATE_ENUM)
+#undef JOB_STATE_ENUM
+        JOB_STATE_COUNT
+};
+
+/** Static storage. */
+const char *job_state_name(enum job_state state);
+/** A member that is such a word. Returns 0 or -1 (fault). */
+int job_state_read(const struct json *value, enum job_state *state);
+
+static inline bool job_state_ended(enum job_state state)
+{
+    return state >= JOB_STATE_DONE;
+}
+
+struct job_info {
+    uint64_t job;
+    char name[PROTO_NAME_MAX + 1]; /* empty: none */
+    enum job_state state;
+    uint64_t client;
+    uint32_t uid;
+    int32_t priority;
+    uint32_t channels;
+    int32_t first_channel; /* -1: never started */
+    uint64_t bytes, bytes_done;
+    bool detached;
+    uint64_t ns_queued, ns_moving;
+    const struct fault *error; /* null: none. Written: borrowed. Read: points at `fault` below */
+    struct fault fault;        /* filled by job_info_read() only */
+};
+
+/** An object; `key` null inside an array or as the whole result. */
+void job_info_write(struct jsonw *w, const char *key, const struct job_info *info);
+/** The members alone, into the object that is open. */
+void job_info_write_members(struct jsonw *w, const struct job_info *info);
+/** Returns 0 or -1 (fault). Members that it does not know are skipped. Do not copy *info by value
+ *  where it has an error. */
+int job_info_read(const struct json *value, struct job_info *info);
+
+#endif /* PROTO_JOB_INFO_H */
