@@ -2,7 +2,9 @@
 #include "seam.h"
 
 #include <fcntl.h>
+#include <linux/dma-buf.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -16,6 +18,18 @@ static int real_open_flags(int fd)
     return fcntl(fd, F_GETFL);
 }
 
+static int real_duplicate(int fd)
+{
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static int real_dma_buf_sync(int fd, uint64_t sync_flags)
+{
+    struct dma_buf_sync sync = {.flags = sync_flags};
+
+    return ioctl(fd, DMA_BUF_IOCTL_SYNC, &sync);
+}
+
 static int real_accept(int listener)
 {
     return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -25,7 +39,10 @@ struct seam seam = {
     .calloc = calloc,
     .realloc = realloc,
     .fstat = real_fstat,
+    .fstatfs = fstatfs,
     .open_flags = real_open_flags,
+    .duplicate = real_duplicate,
+    .dma_buf_sync = real_dma_buf_sync,
     .mmap = mmap,
     .munmap = munmap,
     .accept = real_accept,

@@ -10,12 +10,16 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 
 struct seam {
     void *(*calloc)(size_t count, size_t size);
     void *(*realloc)(void *block, size_t size);
     int (*fstat)(int fd, struct stat *st);
-    int (*open_flags)(int fd); /* fcntl(fd, F_GETFL) */
+    int (*fstatfs)(int fd, struct statfs *fs);
+    int (*open_flags)(int fd);                        /* fcntl(fd, F_GETFL) */
+    int (*duplicate)(int fd);                         /* close-on-exec */
+    int (*dma_buf_sync)(int fd, uint64_t sync_flags); /* ioctl(fd, DMA_BUF_IOCTL_SYNC) */
     void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void *address, size_t size);
     int (*accept)(int listener); /* non-blocking, close-on-exec */

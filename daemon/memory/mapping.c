@@ -6,12 +6,13 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "seam.h"
 
-enum { HUGETLBFS = 0x958458f6 }; /* its magic in statfs(2) */
+/* Magics in statfs(2). */
+#define HUGETLBFS 0x958458f6U
+#define DMA_BUF   0x444d4142U
 
 static const char *kind_of(mode_t mode)
 {
@@ -50,33 +51,42 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
     return 0;
 }
 
-/* Parts of a huge page cannot be replaced, which is how a shrinking file is survived. */
-static int check_pages(int fd, const struct mapping_use *use, struct fault *fault)
+static unsigned file_system(int fd)
 {
     struct statfs fs;
 
-    if (fstatfs(fd, &fs) == 0 && (unsigned)fs.f_type == HUGETLBFS)
+    return seam.fstatfs(fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
+}
+
+static int check_kind(const struct stat *st, unsigned magic, const struct mapping_use *use,
+                      struct fault *fault)
+{
+    /* Parts of a huge page cannot be replaced, which is how a shrinking file is survived. */
+    if (magic == HUGETLBFS)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
                          "%s: a file of huge pages cannot be used", use->name);
-    return 0;
+    if (S_ISREG(st->st_mode) || magic == DMA_BUF)
+        return 0;
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                     "%s: a regular file, a memfd or a dma-buf is wanted, not %s", use->name,
+                     kind_of(st->st_mode));
 }
 
 int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
                       struct fault *fault)
 {
     struct stat st;
+    unsigned magic;
 
     if (seam.fstat(fd, &st) < 0)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer, "%s: %s", use->name,
                          strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
-                         "%s: a regular file or a memfd is wanted, not %s", use->name,
-                         kind_of(st.st_mode));
-    if (check_access(fd, use, fault) < 0 || check_pages(fd, use, fault) < 0)
+    magic = file_system(fd);
+    if (check_kind(&st, magic, use, fault) < 0 || check_access(fd, use, fault) < 0)
         return -1;
     *file = (struct mapped_file){
         .fd = fd,
+        .dma_buf = magic == DMA_BUF,
         .size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
         .dev = st.st_dev,
         .ino = st.st_ino,

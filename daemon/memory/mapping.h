@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Descriptors of clients become memory here, after every check that can be made beforehand: only
- * regular files and memfds, open for what is to be done with them, large enough. A file can still
- * shrink later; sigbus.h deals with that.
+ * regular files, memfds and dma-bufs, open for what is to be done with them, large enough. A file
+ * can still shrink later; sigbus.h deals with that.
  */
 #ifndef DAEMON_MAPPING_H
 #define DAEMON_MAPPING_H
@@ -23,7 +23,8 @@ struct mapping_use {
 
 /* A descriptor that passed the checks. */
 struct mapped_file {
-    int fd; /* the caller's */
+    int fd;       /* the caller's */
+    bool dma_buf; /* caches must be made to agree before and after each use */
     uint64_t size;
     dev_t dev;
     ino_t ino;

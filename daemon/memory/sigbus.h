@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Ranges guarded at a time: two for each channel, and as many again to spare. */
-enum { SIGBUS_GUARDS_MAX = 64 };
+/* Ranges guarded at a time: as many as the kernel lets a process map (vm.max_map_count). */
+enum { SIGBUS_GUARDS_MAX = 65536 };
 
 struct sigbus_guard {
     int slot; /* -1: none */
@@ -29,9 +29,12 @@ int sigbus_install(void);
 /**
  * Guards [pages, pages + size): whole pages of one mapping. Any thread may touch them then and end
  * the guard, but none that blocks the signal, which would be fatal: the calling one does not when
- * this returns. Returns 0, or -EBUSY where all guards are taken. Any thread.
+ * this returns. Returns 0, -EBUSY where all guards are taken, or -ENOMEM. Any thread.
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
+
+/** True where the range was hit, once and for all. Any thread. */
+bool sigbus_guard_hit(const struct sigbus_guard *guard);
 
 /**
  * Ends it, before the range is unmapped and after the last access. True where the range was hit.

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "seam.h"
 #include "sigbus.h"
 
 enum { PAGE = 4096, PAGES = 8 };
@@ -84,22 +85,58 @@ static void test_shrunk_under_a_writer(void **state)
     close(fd);
 }
 
-/* A guard that is used again must not remember. */
+/* More guards than one block holds. One that is used again must not remember. */
 static void test_slots_start_clean(void **state)
 {
-    struct sigbus_guard guards[SIGBUS_GUARDS_MAX + 1];
+    enum { MANY = 1000 };
+    struct sigbus_guard guards[MANY];
     int fd;
     unsigned char *pages = map_full(&fd);
 
     (void)state;
-    for (int i = 0; i < SIGBUS_GUARDS_MAX; i++)
-        assert_int_equal(sigbus_guard_init(&guards[i], pages + i * 16 * PAGE, PAGE), 0);
-    assert_int_equal(sigbus_guard_init(&guards[SIGBUS_GUARDS_MAX], pages, PAGE), -EBUSY);
-    assert_false(sigbus_guard_finish(&guards[SIGBUS_GUARDS_MAX]));
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(sigbus_guard_init(&guards[i], pages + (MANY - 1 - i) * 16 * PAGE, PAGE),
+                         0);
     ftruncate(fd, 0);
     assert_int_equal(sum(pages, PAGE), 0);
-    assert_true(sigbus_guard_finish(&guards[0]));
-    assert_int_equal(sigbus_guard_init(&guards[0], pages, PAGE), 0);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(sigbus_guard_hit(&guards[i]), i == MANY - 1);
+    assert_true(sigbus_guard_finish(&guards[MANY - 1]));
+    assert_false(sigbus_guard_hit(&guards[MANY - 1]));
+    assert_int_equal(sigbus_guard_init(&guards[MANY - 1], pages, PAGE), 0);
+    for (int i = 0; i < MANY; i++)
+        assert_false(sigbus_guard_finish(&guards[i]));
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+static void *no_memory(size_t count, size_t size)
+{
+    (void)count, (void)size;
+    return NULL;
+}
+
+/* However many there are now: at last memory is asked for, and then there are all of them. */
+static void test_no_slot(void **state)
+{
+    static struct sigbus_guard guards[SIGBUS_GUARDS_MAX];
+    const struct seam real = seam;
+    int count = 0, error;
+    int fd;
+    unsigned char *pages = map_full(&fd);
+
+    (void)state;
+    seam.calloc = no_memory;
+    while ((error = sigbus_guard_init(&guards[count], pages, PAGE)) == 0)
+        count++;
+    assert_int_equal(error, -ENOMEM);
+    assert_int_equal(guards[count].slot, -1);
+    seam = real;
+    while ((error = sigbus_guard_init(&guards[count], pages, PAGE)) == 0 &&
+           count < SIGBUS_GUARDS_MAX - 1)
+        count++;
+    assert_int_equal(error, 0);
+    assert_int_equal(sigbus_guard_init(&(struct sigbus_guard){0}, pages, PAGE), -EBUSY);
     for (int i = 0; i < SIGBUS_GUARDS_MAX; i++)
         assert_false(sigbus_guard_finish(&guards[i]));
     munmap(pages, PAGES * PAGE);
@@ -225,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_slots_start_clean),
         cmocka_unit_test(test_blocked_signal),
         cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_no_slot),
         cmocka_unit_test(test_others_stay_fatal),
     };
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/dma-buf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "seam.h"
+
+/* Before its size is asked for, so that the size holds. */
+static bool seal(int fd, const struct region_want *want)
+{
+    int seals;
+
+    if (want->seal)
+        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
+    seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
+/* The guard is there before anybody touches the memory. */
+static int map(struct region *region, const struct mapped_file *file,
+               const struct region_want *want, uint64_t bytes, struct fault *fault)
+{
+    const struct mapping_use *use = &want->use;
+
+    if (mapping_init(&region->mapping, file, want->offset, bytes, use, fault) < 0)
+        return -1;
+    if (sigbus_guard_init(&region->guard, region->mapping.pages, region->mapping.pages_size) < 0)
+        return fault_set(fault, FAULT_INTERNAL, use->pointer, "%s: too many files are mapped",
+                         use->name);
+    if (!file->dma_buf)
+        return 0;
+    region->dma_buf = seam.duplicate(file->fd);
+    if (region->dma_buf < 0)
+        return fault_set(fault, FAULT_INTERNAL, use->pointer, "%s: %s", use->name, strerror(errno));
+    return 0;
+}
+
+static int open_region(struct region *region, int fd, const struct region_want *want,
+                       struct fault *fault)
+{
+    struct mapped_file file;
+    uint64_t bytes = want->bytes;
+
+    region->sealed = seal(fd, want);
+    if (mapped_file_check(&file, fd, &want->use, fault) < 0)
+        return -1;
+    if (bytes == 0 && want->offset >= file.size)
+        return fault_set(fault, FAULT_BAD_DESCRIPTOR, want->use.pointer, "%s: the file is empty",
+                         want->use.name);
+    if (bytes == 0)
+        bytes = file.size - want->offset;
+    if (map(region, &file, want, bytes, fault) < 0)
+        return -1;
+    region->sealed |= file.dma_buf; /* its size is fixed */
+    region->size = bytes;
+    region->file_offset = want->offset;
+    region->dev = file.dev;
+    region->ino = file.ino;
+    return 0;
+}
+
+/* True where the pages ceased to be the file's. */
+static bool take_down(struct region *region)
+{
+    const bool hit = sigbus_guard_finish(&region->guard);
+
+    mapping_finish(&region->mapping);
+    if (region->dma_buf >= 0)
+        close(region->dma_buf);
+    region->dma_buf = -1;
+    return hit;
+}
+
+struct region *region_create(int fd, const struct region_want *want, struct fault *fault)
+{
+    struct region *region = seam.calloc(1, sizeof *region);
+
+    if (!region) {
+        fault_set(fault, FAULT_INTERNAL, want->use.pointer, "%s: no memory for it", want->use.name);
+        return NULL;
+    }
+    region->holders = 1;
+    region->guard.slot = region->dma_buf = -1;
+    region->write = want->use.write;
+    region->exclusive = want->exclusive;
+    if (open_region(region, fd, want, fault) < 0) {
+        region_drop(region);
+        return NULL;
+    }
+    return region;
+}
+
+struct region *region_hold(struct region *region)
+{
+    region->holders++;
+    return region;
+}
+
+void region_drop(struct region *region)
+{
+    if (!region || --region->holders > 0)
+        return;
+    take_down(region);
+    free(region);
+}
+
+int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,
+                       const char *name, const char *pointer, struct fault *fault)
+{
+    if (offset <= region->size && bytes <= region->size - offset)
+        return 0;
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, pointer,
+                     "%s: %" PRIu64 " B needed from offset %" PRIu64 ", the buffer has %" PRIu64
+                     " B",
+                     name, bytes, offset, region->size);
+}
+
+bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes,
+                     const struct region *b, uint64_t b_offset, uint64_t b_bytes)
+{
+    const uint64_t a_begin = a->file_offset + a_offset, b_begin = b->file_offset + b_offset;
+
+    return a->dev == b->dev && a->ino == b->ino && a_begin < b_begin + b_bytes &&
+           b_begin < a_begin + a_bytes;
+}
+
+static int sync_caches(const struct region *region, uint64_t when, bool write)
+{
+    const uint64_t flags = when | (write ? DMA_BUF_SYNC_RW : DMA_BUF_SYNC_READ);
+    int result;
+
+    if (region->dma_buf < 0)
+        return 0;
+    do
+        result = seam.dma_buf_sync(region->dma_buf, flags);
+    while (result < 0 && (errno == EINTR || errno == EAGAIN));
+    return result;
+}
+
+int region_begin(struct region *region, bool write)
+{
+    if (sigbus_guard_hit(&region->guard))
+        return -1;
+    return sync_caches(region, DMA_BUF_SYNC_START, write);
+}
+
+int region_end(struct region *region, bool write)
+{
+    int result = sync_caches(region, DMA_BUF_SYNC_END, write);
+
+    if (region->exclusive ? take_down(region) : sigbus_guard_hit(&region->guard))
+        result = -1;
+    return result;
+}
