@@ -216,15 +216,29 @@ static int receive_line(struct client *client, const char **line, size_t *length
     return 0;
 }
 
-/* The reply to request `id`. An error without an id concerns the whole connection. */
-static int read_reply(const char *line, size_t length, int64_t id, struct rpc_reply *reply,
-                      struct fault *fault)
+/* The next line that is a reply: notifications, as the greeting, come whenever they like. */
+static int receive_reply(struct client *client, struct rpc_reply *reply, int64_t deadline,
+                         struct fault *fault)
 {
-    if (rpc_reply_parse(line, length, reply)) {
+    for (;;) {
+        const char *line;
+        size_t length;
+        if (receive_line(client, &line, &length, deadline, fault))
+            return -1;
+        int status = rpc_reply_parse(line, length, reply);
+        if (status == 0 && reply->notification == RPC_NOT_A_NOTIFICATION)
+            return 0;
         char why[FAULT_TEXT_MAX];
         snprintf(why, sizeof(why), "%s", reply->fault.text);
-        return lost(fault, why);
+        rpc_reply_finish(reply);
+        if (status)
+            return lost(fault, why);
     }
+}
+
+/* It is the reply to request `id`. An error without an id concerns the whole connection. */
+static int check_reply(const struct rpc_reply *reply, int64_t id, struct fault *fault)
+{
     bool ours = reply->id.kind == RPC_ID_INT && reply->id.number == id;
     if (!ours && (reply->ok || reply->id.kind != RPC_ID_NULL))
         return lost(fault, "it answered what was not asked");
@@ -262,14 +276,12 @@ int client_call(struct client *client, struct jsonw *request, const int *fds, si
                          "the job is %zu bytes on the wire, at most %d are possible",
                          request->length, PROTO_LINE_MAX);
     int64_t deadline = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
-    const char *line;
-    size_t length;
     if (send_line(client, text, request->length, fds, fd_count, deadline, fault) ||
-        receive_line(client, &line, &length, deadline, fault)) {
+        receive_reply(client, reply, deadline, fault)) {
         disconnect(client);
         return explain_own(client, fault);
     }
-    int result = read_reply(line, length, client->id, reply, fault);
+    int result = check_reply(reply, client->id, fault);
     if (result)
         rpc_reply_finish(reply);
     if (result && fault->code == FAULT_STREAM_ERROR)

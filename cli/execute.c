@@ -56,6 +56,8 @@ static int submit(struct client *client, const struct resolved *r, struct job_re
         return -1;
     }
     status = job_result_read(&reply.result, result);
+    if (status == 0 && !result->has_dst)
+        status = json_complain(&reply.result, "it has no \"dst\"");
     if (status)
         fault_set(fault, FAULT_STREAM_ERROR, NULL, "the daemon's result cannot be read: %s",
                   reply.fault.text);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
-
+#include "members.h"
 #include "rpc.h"
 
 /* To add a number to daemon.info, add it here and to struct daemon_info. */
@@ -9,6 +8,7 @@
     X(uptime_ms)                                                                                   \
     X(channels)                                                                                    \
     X(channels_busy)                                                                               \
+    X(channels_quarantined)                                                                        \
     X(channel_offset)                                                                              \
     X(clients)                                                                                     \
     X(clients_max)                                                                                 \
@@ -23,6 +23,8 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 {
     jsonw_object_begin(w, key);
     jsonw_string(w, "version", info->version);
+    jsonw_uint(w, "protocol", info->protocol);
+    jsonw_string(w, "state", service_phase_name(info->phase));
     jsonw_string(w, "engine", info->engine);
 #define WRITE(name) jsonw_uint(w, #name, info->name);
     INFO_NUMBERS(WRITE)
@@ -32,37 +34,27 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 
 static int read_number(const struct json *object, const char *key, size_t size, uint64_t *number)
 {
-    struct json value = json_member(object, key);
-    int64_t read;
+    uint32_t small;
 
-    if (json_int(&value, 0, size == sizeof(uint32_t) ? UINT32_MAX : INT64_MAX, &read) < 0)
+    if (size != sizeof small)
+        return member_u64(object, key, number);
+    if (member_u32(object, key, &small) < 0)
         return -1;
-    *number = (uint64_t)read;
-    return 0;
-}
-
-static int read_name(const struct json *object, const char *key, char *out, size_t size)
-{
-    struct json value = json_member(object, key);
-    const char *text;
-
-    if (json_text(&value, size - 1, &text) < 0)
-        return -1;
-    snprintf(out, size, "%s", text);
+    *number = small;
     return 0;
 }
 
 int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
-#define KEY(name) #name,
-    static const char *const keys[] = {"version", "engine", INFO_NUMBERS(KEY) NULL};
-#undef KEY
+    struct json state = json_member(result, "state");
     uint64_t number;
 
     *info = (struct daemon_info){0};
-    if (json_object(result, keys) < 0 ||
-        read_name(result, "version", info->version, sizeof info->version) < 0 ||
-        read_name(result, "engine", info->engine, sizeof info->engine) < 0)
+    if (json_object(result, NULL) < 0 ||
+        member_text(result, "version", info->version, sizeof info->version) < 0 ||
+        member_u32(result, "protocol", &info->protocol) < 0 ||
+        service_phase_read(&state, &info->phase) < 0 ||
+        member_text(result, "engine", info->engine, sizeof info->engine) < 0)
         return -1;
 #define READ(name)                                                                                 \
     if (read_number(result, #name, sizeof info->name, &number) < 0)                                \
@@ -71,4 +63,12 @@ int daemon_info_read(const struct json *result, struct daemon_info *info)
     INFO_NUMBERS(READ)
 #undef READ
     return 0;
+}
+
+int daemon_drain_read(const struct json *params, bool *wait)
+{
+    static const char *const keys[] = {"wait", NULL};
+
+    *wait = true;
+    return params_object(params, keys) < 0 ? -1 : optional_bool(params, "wait", wait);
 }

@@ -37,4 +37,12 @@ void inline_reply_write(struct jsonw *w, const char *key, const struct inline_pa
 /** Bytes that follow the line. */
 uint64_t inline_payload_total(const struct inline_payload *payload);
 
+/*
+ * For who stands between such a stream and the socket: the line of a request without its member
+ * "inline", that of a reply with one. `root` is the line as json_parse() gave it, an object.
+ */
+void inline_request_strip(struct jsonw *w, const struct json *root);
+void inline_reply_add(struct jsonw *w, const struct json *root,
+                      const struct inline_payload *payload);
+
 #endif /* PROTO_INLINE_PAYLOAD_H */

@@ -37,6 +37,7 @@ void job_finish(struct job *job)
     for (size_t i = 0; i < job->after_count; i++)
         free(job->after[i]);
     free(job->after);
+    job_refs_finish(&job->after_refs);
     tensor_ref_finish(&job->src);
     tensor_ref_finish(&job->dst);
     tensor_ref_finish(&job->expect);

@@ -111,7 +111,12 @@ void job_file_write(struct jsonw *w, const char *key, const struct job *job);
 int job_wire_read(const struct json *params, uint32_t fds, struct job *job);
 /** The same for job.prepare, which has no "after", "detach" and "timeout_ms". */
 int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *job);
-/** The reverse, as member `key`. */
+/**
+ * The reverse: the members of the params of either. A name of digits only, which job files know, is
+ * left out.
+ */
+void job_wire_write_members(struct jsonw *w, const struct job *job);
+/** The same as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
 
 /* What a finished job tells: the destination as it now is, and what the transfer cost. */

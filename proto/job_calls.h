@@ -3,7 +3,7 @@
  * Parameters of the methods around jobs, as plain data. job.submit and job.prepare take a struct
  * job (job.h). A read function returns 0, or -1 with the fault of `params` filled and nothing to
  * finish; an absent `params` counts as {}. A write function adds the members to the params that
- * rpc_params_begin() has opened.
+ * rpc_request_begin() has opened.
  */
 #ifndef PROTO_JOB_CALLS_H
 #define PROTO_JOB_CALLS_H

@@ -35,7 +35,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job *job)
     struct tensor_desc dst = job->dst.desc;
 
     jsonw_object_begin(w, key);
-    job_write_common(w, job);
+    job_write_common(w, job->name, job);
     write_tensor(w, "src", &job->src, job->src.desc);
     dst.has_type = false; /* the source's */
     if (!job->dst.update) {

@@ -32,10 +32,23 @@ const char *job_state_name(enum job_state state);
 /** A member that is such a word. Returns 0 or -1 (fault). */
 int job_state_read(const struct json *value, enum job_state *state);
 
+/** Arrays of such words, as bits 1 << enum job_state. */
+int job_states_read(const struct json *array, uint32_t *states);
+void job_states_write(struct jsonw *w, const char *key, uint32_t states);
+
 static inline bool job_state_ended(enum job_state state)
 {
     return state >= JOB_STATE_DONE;
 }
+
+/* What a detached job, job.cancel and an item of job.wait's "jobs" are answered with. */
+struct job_brief {
+    uint64_t job;
+    enum job_state state;
+};
+void job_brief_write_members(struct jsonw *w, const struct job_brief *brief);
+/** Returns 0 or -1 (fault); unknown members are skipped. */
+int job_brief_read(const struct json *value, struct job_brief *brief);
 
 struct job_info {
     uint64_t job;

@@ -63,6 +63,27 @@ int job_read_name(const struct json *value, char **name)
     return job_read_string(value, PROTO_NAME_MAX, name);
 }
 
+bool job_is_wire_name(const char *name)
+{
+    return name[strspn(name, "0123456789")] != '\0';
+}
+
+int job_complain_digits(const struct json *value)
+{
+    return json_complain(value, "a name is not made of digits only: a job's number has no quotes");
+}
+
+int job_read_wire_name(const struct json *value, char **name)
+{
+    if (job_read_name(value, name) < 0)
+        return -1;
+    if (job_is_wire_name(*name))
+        return 0;
+    free(*name);
+    *name = NULL;
+    return job_complain_digits(value);
+}
+
 int job_read_number(const struct json *object, const char *key, int64_t min, int64_t max,
                     int64_t *number)
 {
@@ -101,14 +122,14 @@ int job_read_common(struct job *job, const struct json *object)
     return 0;
 }
 
-void job_write_common(struct jsonw *w, const struct job *job)
+void job_write_common(struct jsonw *w, const char *name, const struct job *job)
 {
     for (size_t i = 0; op_names[i]; i++) {
         if (ops[i] == job->op)
             jsonw_string(w, "op", op_names[i]);
     }
-    if (job->name)
-        jsonw_string(w, "name", job->name);
+    if (name)
+        jsonw_string(w, "name", name);
     job_cfg_write(w, job);
     if (job->channels != 1)
         jsonw_uint(w, "channels", job->channels);

@@ -10,11 +10,17 @@
 
 /** Reads those members; all of them may be absent. */
 int job_read_common(struct job *job, const struct json *object);
-/** Writes those members that are not what job_init() made them into the object that is open. */
-void job_write_common(struct jsonw *w, const struct job *job);
+/** Writes those members that are not what job_init() made them into the object that is open.
+ *  `name`: the job's, or null where it is not to be written. */
+void job_write_common(struct jsonw *w, const char *name, const struct job *job);
 
 /** A job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - */
 int job_read_name(const struct json *value, char **name);
+
+/** The same on the wire, where a name is not made of digits only: numbers refer to jobs too. */
+int job_read_wire_name(const struct json *value, char **name);
+bool job_is_wire_name(const char *name);
+int job_complain_digits(const struct json *value);
 
 /** Requires member `key`; the complaint is "missing, <why>". */
 int job_require(const struct json *object, const char *key, const char *why);

@@ -214,7 +214,7 @@ static int check_member(const struct json *object, const struct json *member,
 
     if (is_repeated(object, member))
         return json_complain(member, "given twice");
-    if (is_one_of(member->key, allowed))
+    if (!allowed || is_one_of(member->key, allowed))
         return 0;
     near = nearest_word(member->key, allowed);
     return near ? json_complain(member, "unknown member; did you mean \"%s\"?", near)
@@ -381,4 +381,37 @@ bool json_next(const struct json *array, struct json *item)
     *item = (struct json){
         .node = node, .parent = array, .key = node->string, .index = index, .fault = array->fault};
     return true;
+}
+
+/* Not deeper than prescan() lets a text be. */
+void json_write(struct jsonw *w, const char *key, const struct json *value)
+{
+    struct json item = {0};
+
+    switch (value->node->type & 0xff) {
+    case cJSON_False:
+    case cJSON_True:
+        jsonw_bool(w, key, has_type(value, cJSON_True));
+        break;
+    case cJSON_NULL:
+        jsonw_null(w, key);
+        break;
+    case cJSON_Number:
+        jsonw_int(w, key, (int64_t)value->node->valuedouble);
+        break;
+    case cJSON_String:
+        jsonw_string(w, key, value->node->valuestring);
+        break;
+    case cJSON_Array:
+        jsonw_array_begin(w, key);
+        while (json_next(value, &item))
+            json_write(w, NULL, &item);
+        jsonw_array_end(w);
+        break;
+    default:
+        jsonw_object_begin(w, key);
+        while (json_next(value, &item))
+            json_write(w, item.key, &item);
+        jsonw_object_end(w);
+    }
 }

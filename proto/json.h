@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "fault.h"
+#include "jsonw.h"
 #include "prescan.h"
 
 struct cJSON;
@@ -49,7 +50,8 @@ void json_pointer(const struct json *value, char *out, size_t size);
 
 /**
  * Requires an object whose keys are all in `allowed` (null-terminated) and no key twice. An
- * unknown key is answered with the nearest allowed one, if any is near.
+ * unknown key is answered with the nearest allowed one, if any is near. `allowed` null: any key,
+ * for what a service says, which may be newer than its reader.
  */
 int json_object(const struct json *value, const char *const *allowed);
 
@@ -97,5 +99,8 @@ int json_array(const struct json *array, size_t *count);
  * gives element 0. Of an object it walks the members.
  */
 bool json_next(const struct json *array, struct json *item);
+
+/** Writes a value, and all below it, as it was read. */
+void json_write(struct jsonw *w, const char *key, const struct json *value);
 
 #endif /* PROTO_JSON_H */

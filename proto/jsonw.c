@@ -81,6 +81,12 @@ static void append_control(struct jsonw *w, char c)
     char text[8];
 
     switch (c) {
+    case '\b': /* what was read is not longer when it is written again */
+        append(w, "\\b", 2);
+        return;
+    case '\f':
+        append(w, "\\f", 2);
+        return;
     case '\n':
         append(w, "\\n", 2);
         return;

@@ -40,6 +40,7 @@ enum rpc_method {
 #define RPC_METHOD_ENUM(name, text) RPC_##name,
     RPC_METHOD_TABLE(RPC_METHOD_ENUM)
 #undef RPC_METHOD_ENUM
+        RPC_METHOD_COUNT
 };
 
 /* A request's id: an integer or a string. A request without one (a notification) is refused. */
@@ -88,6 +89,9 @@ void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
 void rpc_result_end(struct jsonw *w);
 /* Whole lines. */
 void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
+/** The same with the job whose error it is. */
+void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
+                         uint64_t job);
 void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
                           const struct job_result *result);
 void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
@@ -110,6 +114,9 @@ void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemo
 int daemon_info_read(const struct json *result, struct daemon_info *info);
 /** The members alone, as object `key`: what `mlictl info --json` prints. */
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
+
+/** The params of daemon.drain: whether to answer only when the last job has ended. */
+int daemon_drain_read(const struct json *params, bool *wait);
 
 /*
  * A line as the client sees it: a reply, or a notification (the greeting, an event). Members that

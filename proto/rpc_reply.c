@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replies: written by the service, read by the client. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "mli_helpers_api.h"
+#include "inline_payload.h"
+#include "job_read.h"
 #include "rpc.h"
+#include "rpc_error.h"
 #include "rpc_id.h"
 
 static void begin_reply(struct jsonw *w, const struct rpc_id *id)
@@ -20,21 +22,31 @@ static void end_reply(struct jsonw *w)
     jsonw_newline(w);
 }
 
-void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault)
+void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds)
 {
     begin_reply(w, id);
-    jsonw_object_begin(w, "error");
-    jsonw_int(w, "code", fault->code);
-    jsonw_string(w, "message", fault->text);
-    jsonw_object_begin(w, "data");
-    jsonw_string(w, "name", fault_name(fault->code));
-    if (fault->code == FAULT_REFUSED)
-        jsonw_string(w, "status", mli_status_name(fault->status));
-    if (fault->has_pointer)
-        jsonw_string(w, "pointer", fault->pointer);
-    jsonw_object_end(w);
+    if (fds > 0)
+        jsonw_uint(w, "fds", fds);
+    jsonw_object_begin(w, "result");
+}
+
+void rpc_result_end(struct jsonw *w)
+{
     jsonw_object_end(w);
     end_reply(w);
+}
+
+void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
+                         uint64_t job)
+{
+    begin_reply(w, id);
+    rpc_error_write(w, "error", fault, job);
+    end_reply(w);
+}
+
+void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault)
+{
+    rpc_write_job_error(w, id, fault, 0);
 }
 
 void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id, const struct job_result *result)
@@ -46,11 +58,9 @@ void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id, const struct
 
 void rpc_write_pong(struct jsonw *w, const struct rpc_id *id)
 {
-    begin_reply(w, id);
-    jsonw_object_begin(w, "result");
+    rpc_result_begin(w, id, 0);
     jsonw_bool(w, "pong", true);
-    jsonw_object_end(w);
-    end_reply(w);
+    rpc_result_end(w);
 }
 
 void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemon_info *info)
@@ -60,70 +70,60 @@ void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemo
     end_reply(w);
 }
 
-static const char *const status_names[] = {
-#define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
-    MLI_STATUS_TABLE(STATUS_NAME)
-#undef STATUS_NAME
-        NULL};
-
-static const mli_status statuses[] = {
-#define STATUS_VALUE(name, value, text) MLI_STATUS_##name,
-    MLI_STATUS_TABLE(STATUS_VALUE)
-#undef STATUS_VALUE
-};
-
-static int read_status(const struct json *data, mli_status *status)
+static int read_notification(struct rpc_reply *reply, const struct json *method)
 {
-    struct json value = json_member(data, "status");
-    size_t index;
+    const char *text;
 
-    *status = MLI_STATUS_OK;
+    if (json_text(method, PROTO_REPLY_MAX, &text) < 0)
+        return -1;
+    reply->params = json_member(&reply->root, "params");
+    if (strcmp(text, "hello") == 0)
+        reply->notification = RPC_HELLO;
+    else if (strcmp(text, "event") == 0)
+        reply->notification = RPC_EVENT;
+    else
+        reply->notification = RPC_OTHER_NOTIFICATION;
+    return 0;
+}
+
+static int read_inline(struct rpc_reply *reply)
+{
+    struct json value = json_member(&reply->root, "inline");
+
     if (!json_present(&value))
         return 0;
-    if (json_choice(&value, status_names, &index) < 0)
-        return -1;
-    *status = statuses[index];
-    return 0;
+    reply->inlines = malloc(sizeof *reply->inlines);
+    if (!reply->inlines)
+        return fault_set(&reply->fault, FAULT_INTERNAL, NULL, "no memory for a reply");
+    return inline_reply_read(&value, reply->inlines);
 }
 
-static int read_error(const struct json *error, struct fault *fault)
+static int read_answer(struct rpc_reply *reply, const struct json *id)
 {
-    static const char *const keys[] = {"code", "message", "data", NULL};
-    static const char *const data_keys[] = {"name", "status", "pointer", NULL};
-    struct json code = json_member(error, "code"), message = json_member(error, "message");
-    struct json data = json_member(error, "data"), place = json_member(&data, "pointer");
-    const char *text, *pointer = NULL;
-    mli_status status = MLI_STATUS_OK;
-    int64_t number;
-
-    if (json_object(error, keys) < 0 || json_int(&code, INT32_MIN, INT32_MAX, &number) < 0 ||
-        json_text(&message, PROTO_REPLY_MAX, &text) < 0)
-        return -1;
-    if (json_present(&data) &&
-        (json_object(&data, data_keys) < 0 || read_status(&data, &status) < 0))
-        return -1;
-    if (json_present(&place) && json_text(&place, PROTO_REPLY_MAX, &pointer) < 0)
-        return -1;
-    fault_set(fault, (enum fault_code)number, pointer, "%s", text);
-    fault->status = status;
-    return 0;
-}
-
-static int read_reply(struct rpc_reply *reply)
-{
-    static const char *const keys[] = {"jsonrpc", "id", "result", "error", NULL};
-    struct json id = json_member(&reply->root, "id");
     struct json error = json_member(&reply->root, "error");
 
-    if (json_object(&reply->root, keys) < 0 || rpc_version_check(&reply->root) < 0)
-        return -1;
-    if (!json_is_null(&id) && rpc_id_read(&id, &reply->id) < 0)
+    if (!json_is_null(id) && rpc_id_read(id, &reply->id) < 0)
         return -1;
     reply->result = json_member(&reply->root, "result");
     if (json_present(&reply->result) == json_present(&error))
         return json_complain(&reply->root, "either \"result\" or \"error\" is wanted");
     reply->ok = json_present(&reply->result);
-    return reply->ok ? 0 : read_error(&error, &reply->error);
+    return reply->ok ? 0 : rpc_error_read(&error, &reply->error, &reply->error_job);
+}
+
+static int read_line(struct rpc_reply *reply)
+{
+    struct json id = json_member(&reply->root, "id");
+    struct json method = json_member(&reply->root, "method");
+    int64_t fds = 0;
+
+    if (json_object(&reply->root, NULL) < 0 || rpc_version_check(&reply->root) < 0 ||
+        job_read_number(&reply->root, "fds", 0, PROTO_FDS_MAX, &fds) < 0)
+        return -1;
+    reply->fds = (uint32_t)fds;
+    if (json_present(&method) && !json_present(&id))
+        return read_notification(reply, &method);
+    return read_inline(reply) < 0 ? -1 : read_answer(reply, &id);
 }
 
 int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply)
@@ -131,11 +131,13 @@ int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply)
     *reply = (struct rpc_reply){0};
     if (json_parse(line, length, &prescan_reply_limits, &reply->root, &reply->fault) < 0)
         return -1;
-    return read_reply(reply);
+    return read_line(reply);
 }
 
 void rpc_reply_finish(struct rpc_reply *reply)
 {
     json_free(&reply->root);
-    reply->result = (struct json){0};
+    free(reply->inlines);
+    reply->inlines = NULL;
+    reply->result = reply->params = (struct json){0};
 }

@@ -2,6 +2,7 @@
 /* Requests: read by the service, written by the client. */
 #include <string.h>
 
+#include "inline_payload.h"
 #include "rpc.h"
 #include "rpc_id.h"
 
@@ -75,16 +76,35 @@ static int read_envelope(struct rpc_request *request)
     return read_method(request);
 }
 
-/* A submit's params are job_wire_read()'s business; the other methods have none. */
+/* What a method wants of its params; those that are there are read by whoever knows them. */
+static bool needs_params(enum rpc_method method)
+{
+    return method == RPC_JOB_SUBMIT || method == RPC_JOB_PREPARE;
+}
+
+static bool takes_params(enum rpc_method method)
+{
+    switch (method) {
+    case RPC_DAEMON_PING:
+    case RPC_DAEMON_INFO:
+    case RPC_DAEMON_STATS:
+    case RPC_DAEMON_RESUME:
+    case RPC_BUFFER_LIST:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static int check_params(struct rpc_request *request)
 {
     static const char *const none[] = {NULL};
 
-    if (request->method == RPC_JOB_SUBMIT && !json_present(&request->params))
+    if (needs_params(request->method) && !json_present(&request->params))
         return json_complain(&request->params, "missing, the job is required");
     /* Its own root from here on: a job's faults point into the job, wherever it came from. */
     request->params.parent = NULL;
-    if (request->method != RPC_JOB_SUBMIT && json_present(&request->params))
+    if (!takes_params(request->method) && json_present(&request->params))
         return json_object(&request->params, none);
     return 0;
 }
@@ -117,27 +137,58 @@ static const char *method_text(enum rpc_method method)
     return "";
 }
 
-static void begin_request(struct jsonw *w, int64_t id, enum rpc_method method)
+static void begin_envelope(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds)
 {
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "jsonrpc", "2.0");
     jsonw_int(w, "id", id);
     jsonw_string(w, "method", method_text(method));
+    if (fds > 0)
+        jsonw_uint(w, "fds", fds);
+}
+
+static void end_envelope(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    jsonw_newline(w);
+}
+
+void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
+                       const struct inline_payload *inlines)
+{
+    begin_envelope(w, id, method, fds);
+    if (inlines)
+        inline_payload_write(w, "inline", inlines);
+    jsonw_object_begin(w, "params");
+}
+
+void rpc_request_end(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    end_envelope(w);
 }
 
 void rpc_write_submit(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job)
 {
-    begin_request(w, id, RPC_JOB_SUBMIT);
-    if (fds > 0)
-        jsonw_uint(w, "fds", fds);
-    job_wire_write(w, "params", job);
-    jsonw_object_end(w);
-    jsonw_newline(w);
+    rpc_request_begin(w, id, RPC_JOB_SUBMIT, fds, NULL);
+    job_wire_write_members(w, job);
+    rpc_request_end(w);
+}
+
+void rpc_write_prepare(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job)
+{
+    struct job shown = *job; /* without what belongs to a start */
+
+    shown.timeout_ms = 0;
+    shown.after_refs.count = 0;
+    shown.detach = false;
+    rpc_request_begin(w, id, RPC_JOB_PREPARE, fds, NULL);
+    job_wire_write_members(w, &shown);
+    rpc_request_end(w);
 }
 
 void rpc_write_call(struct jsonw *w, int64_t id, enum rpc_method method)
 {
-    begin_request(w, id, method);
-    jsonw_object_end(w);
-    jsonw_newline(w);
+    begin_envelope(w, id, method, 0);
+    end_envelope(w);
 }

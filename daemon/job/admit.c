@@ -43,6 +43,23 @@ static int check_channels(const struct task *task, struct fault *fault)
                      config->channels);
 }
 
+/* Connections have no buffers and jobs no numbers that another could name. */
+static int check_served(const struct job *job, struct fault *fault)
+{
+    if (job->src.where == TENSOR_IN_BUFFER)
+        return fault_set(fault, FAULT_NOT_FOUND, "/src/buffer",
+                         "src.buffer: this connection has no buffer %" PRIu32, job->src.buffer);
+    if (job->dst.where == TENSOR_IN_BUFFER)
+        return fault_set(fault, FAULT_NOT_FOUND, "/dst/buffer",
+                         "dst.buffer: this connection has no buffer %" PRIu32, job->dst.buffer);
+    if (job->after_refs.count > 0)
+        return fault_set(fault, FAULT_NOT_FOUND, "/after/0", "after[0]: there is no such job");
+    if (job->detach)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/detach",
+                         "detach: this service does not have it");
+    return 0;
+}
+
 /* A descriptor that no tensor lies in was meant for something. */
 static int check_fds(const struct job *job, size_t count, struct fault *fault)
 {
@@ -119,9 +136,9 @@ static int fill(struct task *task, const struct json *params, const int *fds, si
     struct fault *fault = params->fault;
 
     if (job_wire_read(params, (uint32_t)count, &task->job) < 0 ||
-        check_fds(&task->job, count, fault) < 0 || check_channels(task, fault) < 0 ||
-        operands_init(&task->operands, &task->job, fault) < 0 || check_bytes(task, fault) < 0 ||
-        map(task, fds, fault) < 0)
+        check_served(&task->job, fault) < 0 || check_fds(&task->job, count, fault) < 0 ||
+        check_channels(task, fault) < 0 || operands_init(&task->operands, &task->job, fault) < 0 ||
+        check_bytes(task, fault) < 0 || map(task, fds, fault) < 0)
         return -1;
     if (task->job.timeout_ms > 0)
         task->deadline = task->admitted + (uint64_t)task->job.timeout_ms * 1000 * 1000;

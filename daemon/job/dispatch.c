@@ -123,6 +123,7 @@ static void succeed(struct task *task)
 {
     struct service *service = task->service;
     struct job_result result = {
+        .has_dst = true,
         .bytes = task->operands.bytes,
         .channels = task->job.channels,
         .ns_queued = task->end.started - task->admitted,

@@ -90,8 +90,15 @@ static const struct ended *submit(struct call *call)
 
 typedef const struct ended *handler(struct call *call);
 
-static handler *const handlers[] = {
-    [RPC_NO_METHOD] = NULL,
+static const struct ended *refuse_method(struct call *call)
+{
+    close_fds(call);
+    fault_set(&call->request->fault, FAULT_METHOD_NOT_FOUND, "/method",
+              "method: this service does not have it");
+    return answer_fault(&call->answer, &call->request->fault);
+}
+
+static handler *const handlers[RPC_METHOD_COUNT] = {
     [RPC_JOB_SUBMIT] = submit,
     [RPC_DAEMON_PING] = ping,
     [RPC_DAEMON_INFO] = info,
@@ -100,7 +107,7 @@ static handler *const handlers[] = {
 static void run(struct call *call)
 {
     handler *handle = handlers[call->request->method];
-    const struct ended *ended = handle(call);
+    const struct ended *ended = handle ? handle(call) : refuse_method(call);
 
     assert(ended && !call->answer.due && call->fd_count == 0);
     (void)ended;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "hello.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "state.h"
@@ -15,6 +16,7 @@ void info_fill(struct daemon_info *info, const struct service *service)
     const struct config *config = &service->config;
 
     *info = (struct daemon_info){
+        .protocol = PROTO_VERSION,
         .pid = (uint32_t)getpid(),
         .uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS,
         .channels = config->channels,

@@ -65,7 +65,7 @@ static void test_strings(void **state)
     } cases[] = {
         {"", "\"\""},
         {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
-        {"\n\r\t\b\f\x01\x1f", "\"\\n\\r\\t\\u0008\\u000c\\u0001\\u001f\""},
+        {"\n\r\t\b\f\x01\x1f", "\"\\n\\r\\t\\b\\f\\u0001\\u001f\""},
         {"\x7f", "\"\x7f\""},
         {"\xc3\xa4\xf0\x9f\x98\x80", "\"\xc3\xa4\xf0\x9f\x98\x80\""},
         {"a\xff"

@@ -120,7 +120,9 @@ static void test_pong(void **state)
 
 static void test_job_result(void **state)
 {
-    struct job_result sent = {.dst = {.has_type = true,
+    struct job_result sent = {.job = 17,
+                              .has_dst = true,
+                              .dst = {.has_type = true,
                                       .type = MLI_EL_FX_8,
                                       .rank = 1,
                                       .shape = {6},
@@ -141,6 +143,7 @@ static void test_job_result(void **state)
     parse(&w, &reply);
     assert_true(reply.ok);
     assert_no_fault(job_result_read(&reply.result, &got), &reply.fault);
+    assert_true(got.job == 17 && got.has_dst);
     assert_int_equal(got.dst.type, MLI_EL_FX_8);
     assert_int_equal(got.dst.strides[0], 1);
     assert_true(got.bytes == sent.bytes);
@@ -154,11 +157,14 @@ static void test_job_result(void **state)
 static void test_info(void **state)
 {
     const struct daemon_info sent = {.version = "0.1.0",
+                                     .protocol = 1,
+                                     .phase = PHASE_DRAINING,
                                      .engine = "",
                                      .pid = UINT32_MAX,
                                      .uptime_ms = 2,
                                      .channels = 3,
                                      .channels_busy = 4,
+                                     .channels_quarantined = 1,
                                      .channel_offset = 5,
                                      .clients = 6,
                                      .clients_max = 7,
@@ -177,15 +183,18 @@ static void test_info(void **state)
     rpc_write_info(&w, &id, &sent);
     assert_string_equal(
         jsonw_text(&w),
-        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"version\":\"0.1.0\",\"engine\":\"\","
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"version\":\"0.1.0\",\"protocol\":1,"
+        "\"state\":\"draining\",\"engine\":\"\","
         "\"pid\":4294967295,\"uptime_ms\":2,\"channels\":3,\"channels_busy\":4,"
-        "\"channel_offset\":5,\"clients\":6,\"clients_max\":7,\"jobs_queued\":8,"
+        "\"channels_quarantined\":1,\"channel_offset\":5,\"clients\":6,\"clients_max\":7,\"jobs_"
+        "queued\":8,"
         "\"jobs_running\":9,\"jobs_per_client_max\":10,\"jobs_done\":4503599627370496,"
         "\"jobs_failed\":12,\"bytes_moved\":9007199254740991}}\n");
     parse(&w, &reply);
     assert_no_fault(daemon_info_read(&reply.result, &got), &reply.fault);
     assert_string_equal(got.version, sent.version);
     assert_string_equal(got.engine, sent.engine);
+    assert_true(got.phase == PHASE_DRAINING && got.protocol == 1);
     assert_true(got.pid == sent.pid && got.jobs_done == sent.jobs_done);
     assert_int_equal(got.jobs_per_client_max, 10);
     assert_true(got.bytes_moved == (UINT64_C(1) << 53) - 1);
@@ -195,14 +204,15 @@ static void test_info(void **state)
 
 static void test_bad_info(void **state)
 {
+#define INFO "{\"version\":\"1\",\"protocol\":1,\"state\":\"drained\",\"engine\":\"e\""
     static const struct bad cases[] = {
         {"[]", "", "an object is wanted, not an array"},
-        {"{\"version\":\"1\",\"engine\":\"e\"}", "/pid",
-         "pid: missing, a whole number is required"},
-        {"{\"version\":\"1\",\"engine\":\"e\",\"pid\":4294967296}", "/pid",
-         "pid: 4294967296 given, 0 to 4294967295 allowed"},
-        {"{\"version\":\"1\",\"engine\":7}", "/engine", "engine: a string is wanted, not a number"},
-        {"{\"versoin\":\"1\"}", "/versoin", "versoin: unknown member; did you mean \"version\"?"},
+        {INFO "}", "/pid", "pid: missing, a whole number is required"},
+        {INFO ",\"pid\":4294967296}", "/pid", "pid: 4294967296 given, 0 to 4294967295 allowed"},
+        {"{\"version\":1}", "/version", "version: a string is wanted, not a number"},
+        {"{\"versoin\":\"1\"}", "/version", "version: missing, a string is required"},
+        {"{\"version\":\"1\",\"protocol\":1,\"state\":\"on\"}", "/state",
+         "state: \"on\" is unknown; known: serving, draining, drained"},
     };
 
     (void)state;
@@ -230,7 +240,12 @@ static void test_bad_replies(void **state)
         {"{\"jsonrpc\":\"2.0\",\"result\":1}", "/id", "id: a whole number or a string is required"},
         {REPLY(""), "", "either \"result\" or \"error\" is wanted"},
         {REPLY(",\"result\":1,\"error\":1"), "", "either \"result\" or \"error\" is wanted"},
-        {REPLY(",\"result\":1,\"more\":1"), "/more", "more: unknown member"},
+        {REPLY(",\"result\":1,\"id\":1"), "/id", "id: given twice"},
+        {REPLY(",\"result\":1,\"fds\":17"), "/fds", "fds: 17 given, 0 to 16 allowed"},
+        {REPLY(",\"result\":1,\"inline\":[1073741825]"), "/inline/0",
+         "inline[0]: 1073741825 given, 0 to 1073741824 allowed"},
+        {"{\"jsonrpc\":\"2.0\",\"method\":1}", "/method",
+         "method: a string is wanted, not a number"},
         {REPLY(",\"error\":1"), "/error", "error: an object is wanted, not a number"},
         {ERROR("\"code\":1"), "/error/message", "error.message: missing, a string is required"},
         {ERROR("\"code\":2147483648"), "/error/code",
