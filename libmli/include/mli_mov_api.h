@@ -122,6 +122,16 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
  */
 mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst);
 
+/**
+ * Everything that mli_mov_tensor_sync() does but the move (extension): makes all checks and fills
+ * in `dst`, its quantisation parameters included. Takes no channel, touches no data.
+ *
+ * @return as mli_mov_tensor_sync(), without MLI_STATUS_DMA_ERROR.
+ *
+ * Thread-safe for tensors no other thread writes.
+ */
+mli_status mli_mov_check(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst);
+
 /*
  * Builders for mli_mov_cfg_t. Spec: "Helper Functions for Data Move Config Struct". Each sets the
  * named fields and makes all others neutral. Arrays have MLI_MAX_RANK readable entries; entries

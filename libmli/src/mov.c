@@ -45,6 +45,18 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
     return MLI_STATUS_OK;
 }
 
+mli_status mli_mov_check(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
+{
+    struct transfer transfer;
+    const mli_status status = transfer_check(&transfer, src, cfg, dst);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    transfer_set_layout(&transfer.geometry, src->el_type, dst);
+    quant_apply(&transfer.quant, dst);
+    return MLI_STATUS_OK;
+}
+
 mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     struct geometry geometry = {.src_name = "src", .dst_name = "dst"};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_layout(): what a move would produce, without any memory. Refusals: test_status_move.c. */
+/*
+ * mli_mov_layout(): what a move would produce, without any memory. mli_mov_check(): with it, but
+ * without the move. Refusals: test_status_move.c.
+ */
 #include <string.h>
 
 #include "tile.h"
@@ -86,6 +89,32 @@ static void test_too_large(void **state)
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
+/* Everything but the data is as after the move, in a pool without channels. */
+static void test_check_is_a_move_without_data(void **state)
+{
+    const enum tile_arrays arrays[] = {TILE_NULL, TILE_SAME, TILE_OWN};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
+        struct tile t, untouched;
+
+        tile_init(&t, MLI_EL_SA_8);
+        tile_per_axis(&t, 2, arrays[i]);
+        memcpy(&untouched, &t, sizeof(t));
+        t.cfg.perm_dim[0] = 1;
+        t.cfg.perm_dim[1] = 0;
+        assert_ok(mli_mov_check(&t.src, &t.cfg, &t.dst));
+        assert_memory_equal(t.out, untouched.out, sizeof(t.out));
+        assert_int_equal(t.dst.shape[0], TILE_W);
+        memcpy(&untouched, &t, sizeof(t));
+        assert_ok(tile_sync(&t));
+        assert_memory_equal(&t.dst, &untouched.dst, sizeof(t.dst));
+        assert_memory_equal(t.own_scale, untouched.own_scale, sizeof(t.own_scale));
+        assert_memory_equal(t.own_zero_point, untouched.own_zero_point, sizeof(t.own_zero_point));
+        assert_memory_equal(t.own_frac, untouched.own_frac, sizeof(t.own_frac));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +122,7 @@ int main(void)
         cmocka_unit_test(test_strides_offsets_padding),
         cmocka_unit_test(test_per_axis_needs_no_arrays),
         cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_check_is_a_move_without_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every status a move can be refused with, through mli_mov_tensor_sync(), mli_mov_prepare() and
- * mli_mov_layout(): the documented status, a message that names the field, and nothing changed.
+ * Every status a move can be refused with, through mli_mov_tensor_sync(), mli_mov_prepare(),
+ * mli_mov_check() and mli_mov_layout(): the documented status, a message that names the field, and
+ * nothing changed.
  */
 #include <string.h>
 
@@ -31,6 +32,16 @@ static void refused_by_sync(void **state)
     fault_make(f, &t);
     memcpy(&before, &t, sizeof(t));
     assert_refused(f, tile_sync(&t), &t, &before);
+}
+
+static void refused_by_check(void **state)
+{
+    const struct fault *f = *state;
+    struct tile t, before;
+
+    fault_make(f, &t);
+    memcpy(&before, &t, sizeof(t));
+    assert_refused(f, mli_mov_check(t.psrc, t.pcfg, t.pdst), &t, &before);
 }
 
 static mli_mov_handle_t claimed;
@@ -103,6 +114,8 @@ static int no_channel(void **state)
 
 #define SYNC_TEST(name, base, status, layout, names, code)                                         \
     {"sync: " #name, refused_by_sync, NULL, NULL, &fault_##name},
+#define CHECK_TEST(name, base, status, layout, names, code)                                        \
+    {"check: " #name, refused_by_check, NULL, NULL, &fault_##name},
 #define PREPARE_TEST(name, base, status, layout, names, code)                                      \
     {"prepare: " #name, refused_by_prepare, claim, unclaim, &fault_##name},
 #define LAYOUT_TEST(name, base, status, layout, names, code)                                       \
@@ -110,7 +123,8 @@ static int no_channel(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {FAULTS(SYNC_TEST) FAULTS(PREPARE_TEST) FAULTS(LAYOUT_TEST)};
+    const struct CMUnitTest tests[] = {FAULTS(SYNC_TEST) FAULTS(CHECK_TEST) FAULTS(PREPARE_TEST)
+                                           FAULTS(LAYOUT_TEST)};
 
     return cmocka_run_group_tests(tests, one_channel, no_channel);
 }
