@@ -3,6 +3,7 @@
 
 #include "job_read.h"
 #include "members.h"
+#include "mli_mov_api.h"
 #include "rpc_error.h"
 
 static const char *const state_names[] = {
@@ -100,14 +101,15 @@ static int read_optional(const struct json *value, struct job_info *info)
 int job_info_read(const struct json *value, struct job_info *info)
 {
     struct json state = json_member(value, "state"), priority = json_member(value, "priority");
-    int64_t number;
+    struct json channels = json_member(value, "channels");
+    int64_t number, count;
 
     *info = (struct job_info){.first_channel = -1};
     if (json_object(value, NULL) < 0 || member_u64(value, "job", &info->job) < 0 ||
         job_state_read(&state, &info->state) < 0 ||
         member_u64(value, "client", &info->client) < 0 ||
         member_u32(value, "uid", &info->uid) < 0 || json_int(&priority, -1, 1, &number) < 0 ||
-        member_u32(value, "channels", &info->channels) < 0 ||
+        json_int(&channels, 0, MLI_MOV_MAX_CHANNELS, &count) < 0 ||
         member_u64(value, "bytes", &info->bytes) < 0 ||
         member_u64(value, "bytes_done", &info->bytes_done) < 0 ||
         member_bool(value, "detached", &info->detached) < 0 ||
@@ -115,5 +117,6 @@ int job_info_read(const struct json *value, struct job_info *info)
         member_u64(value, "ns_moving", &info->ns_moving) < 0)
         return -1;
     info->priority = (int32_t)number;
+    info->channels = (uint32_t)count;
     return read_optional(value, info);
 }
