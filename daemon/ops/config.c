@@ -10,100 +10,111 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "address.h"
 #include "bounds.h"
 #include "json.h"
 #include "mli_mov_api.h"
+#include "number.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };
+#define BYTES_MAX ((INT64_C(1) << 53) - 1)
 
-/* Numbers of the top level and of "limits". */
-static const struct number {
+static const struct number top_numbers[] = {
+    NUMBER(struct config, channel_offset, "channel_offset", 0, MLI_MOV_MAX_CHANNELS - 1, 0),
+    NUMBER(struct config, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 4),
+    NUMBER(struct config, drain_ms, "drain_ms", 0, MS_MAX, 10000),
+    {0},
+};
+
+/* Each job has two mappings, of 65530 that Linux allows. */
+static const struct number limit_numbers[] = {
+    NUMBER(struct config, clients, "clients", 1, 4096, 64),
+    NUMBER(struct config, jobs_per_client, "jobs_per_client", 1, 16384, 256),
+    NUMBER(struct config, jobs, "jobs", 1, 16384, 1024),
+    NUMBER(struct config, job_bytes, "job_bytes", 1, BYTES_MAX, INT64_C(4) << 30),
+    NUMBER(struct config, buffers_per_client, "buffers_per_client", 0, 4096, 64),
+    NUMBER(struct config, buffer_bytes_per_client, "buffer_bytes_per_client", 0, BYTES_MAX,
+           INT64_C(4) << 30),
+    NUMBER(struct config, prepared_per_client, "prepared_per_client", 0, 16384, 256),
+    NUMBER(struct config, history, "history", 0, 65536, 1024),
+    NUMBER(struct config, line_timeout_ms, "line_timeout_ms", 0, MS_MAX, 10000),
+    {0},
+};
+
+static const struct number scheduling_numbers[] = {
+    NUMBER(struct config, scheduling.ageing_ms, "ageing_ms", 0, MS_MAX, 500),
+    NUMBER(struct config, scheduling.quantum_bytes, "quantum_bytes", 4096, 1 << 30, 1 << 20),
+    {0},
+};
+
+static const struct number watchdog_numbers[] = {
+    NUMBER(struct config, watchdog.limit_ms, "limit_ms", 0, MS_MAX, 10000),
+    NUMBER(struct config, watchdog.bytes_per_second, "bytes_per_second", 1, BYTES_MAX,
+           10 * 1000 * 1000),
+    NUMBER(struct config, watchdog.grace_ms, "grace_ms", 0, MS_MAX, 1000),
+    NUMBER(struct config, watchdog.quarantine_ms, "quarantine_ms", 0, MS_MAX, 60000),
+    {0},
+};
+
+/* Objects of nothing but numbers. */
+static const struct {
+    const char *key;
+    const struct number *numbers;
+} groups[] = {
+    {"limits", limit_numbers},
+    {"scheduling", scheduling_numbers},
+    {"watchdog", watchdog_numbers},
+};
+
+/* Texts of the top level, which may be empty. */
+static const struct {
     const char *key;
     size_t at, size;
-    int64_t min, max, standard;
-} top_numbers[] =
-    {
-#define NUMBER(key, min, max, standard)                                                            \
+} texts[] = {
+#define TEXT(key)                                                                                  \
     {                                                                                              \
-#key, offsetof(struct config, key), sizeof(((struct config *)0)->key), min, max, standard  \
+#key, offsetof(struct config, key), sizeof(((struct config *)0)->key)                      \
     }
-        NUMBER(channel_offset, 0, MLI_MOV_MAX_CHANNELS - 1, 0),
-        NUMBER(channels, 1, MLI_MOV_MAX_CHANNELS, 4),
-        NUMBER(drain_ms, 0, MS_MAX, 10000),
-        {0},
-},
-  limit_numbers[] = {
-      NUMBER(clients, 1, 4096, 64),
-      NUMBER(jobs_per_client, 1, 16384, 256),
-      NUMBER(jobs, 1, 16384, 1024), /* each has two mappings, of 65530 that Linux allows */
-      NUMBER(job_bytes, 1, (INT64_C(1) << 53) - 1, INT64_C(4) << 30),
-      NUMBER(line_timeout_ms, 0, MS_MAX, 10000),
-      {0},
-#undef NUMBER
+    TEXT(socket), TEXT(socket_group), TEXT(user), TEXT(engine), TEXT(trace),
+#undef TEXT
 };
+
+enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
 
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
-
-static void store(struct config *config, const struct number *number, int64_t value)
-{
-    char *field = (char *)config + number->at;
-    uint32_t narrow = (uint32_t)value;
-
-    if (number->size == sizeof narrow)
-        memcpy(field, &narrow, sizeof narrow);
-    else
-        memcpy(field, &value, sizeof value);
-}
+static const char *const log_format_names[] = {"text", "json", NULL}; /* as enum log_format */
 
 void config_defaults(struct config *config)
 {
-    *config = (struct config){.socket_mode = 0600, .log_level = LOG_INFO};
-    for (const struct number *n = top_numbers; n->key; n++)
-        store(config, n, n->standard);
-    for (const struct number *n = limit_numbers; n->key; n++)
-        store(config, n, n->standard);
+    memset(config, 0, sizeof *config);
+    config->socket_mode = 0600;
+    config->log_level = LOG_INFO;
+    quotas_default(&config->quotas);
+    numbers_default(config, top_numbers);
+    for (size_t i = 0; i < GROUPS; i++)
+        numbers_default(config, groups[i].numbers);
 }
 
-static int read_numbers(struct config *config, const struct number *numbers,
-                        const struct json *object)
+static int read_text(const struct json *object, const char *key, char *out, size_t size)
 {
-    for (const struct number *n = numbers; n->key; n++) {
-        struct json value = json_member(object, n->key);
-        int64_t number;
+    struct json value = json_member(object, key);
+    const char *text;
 
-        if (!json_present(&value))
-            continue;
-        if (json_int(&value, n->min, n->max, &number) < 0)
+    if (!json_present(&value))
+        return 0;
+    if (json_text(&value, size - 1, &text) < 0)
+        return -1;
+    memset(out, 0, size);
+    memcpy(out, text, strlen(text));
+    return 0;
+}
+
+static int read_texts(struct config *config, const struct json *root)
+{
+    for (size_t i = 0; i < TEXTS; i++)
+        if (read_text(root, texts[i].key, (char *)config + texts[i].at, texts[i].size) < 0)
             return -1;
-        store(config, n, number);
-    }
-    return 0;
-}
-
-static int read_socket(struct config *config, const struct json *root)
-{
-    struct json value = json_member(root, "socket");
-    const char *text;
-
-    if (!json_present(&value))
-        return 0;
-    if (json_text(&value, sizeof config->socket - 1, &text) < 0)
-        return -1;
-    snprintf(config->socket, sizeof config->socket, "%s", text);
-    return 0;
-}
-
-static int read_engine(struct config *config, const struct json *root)
-{
-    struct json value = json_member(root, "engine");
-    const char *text;
-
-    if (!json_present(&value))
-        return 0;
-    if (json_text(&value, sizeof config->engine - 1, &text) < 0)
-        return -1;
-    snprintf(config->engine, sizeof config->engine, "%s", text);
     return 0;
 }
 
@@ -133,42 +144,83 @@ int config_set_log_level(struct config *config, const char *name)
     return -1;
 }
 
-static int read_log_level(struct config *config, const struct json *root)
+int config_set_log_format(struct config *config, const char *name)
 {
-    struct json value = json_member(root, "log_level");
+    for (size_t i = 0; log_format_names[i]; i++) {
+        if (strcmp(name, log_format_names[i]) == 0) {
+            config->log_format = (enum log_format)i;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+static int read_log(struct config *config, const struct json *root)
+{
+    struct json level = json_member(root, "log_level"), format = json_member(root, "log_format");
     size_t index;
 
-    if (!json_present(&value))
-        return 0;
-    if (json_choice(&value, log_level_names, &index) < 0)
-        return -1;
-    config->log_level = log_levels[index];
+    if (json_present(&level)) {
+        if (json_choice(&level, log_level_names, &index) < 0)
+            return -1;
+        config->log_level = log_levels[index];
+    }
+    if (json_present(&format)) {
+        if (json_choice(&format, log_format_names, &index) < 0)
+            return -1;
+        config->log_format = (enum log_format)index;
+    }
     return 0;
 }
 
-static int read_limits(struct config *config, const struct json *root)
+static int read_metrics(struct config *config, const struct json *root)
 {
-    static const char *const keys[] = {"clients",   "jobs_per_client", "jobs",
-                                       "job_bytes", "line_timeout_ms", NULL};
-    struct json limits = json_member(root, "limits");
+    static const char *const keys[] = {"listen", NULL};
+    struct json metrics = json_member(root, "metrics"), listen;
+    struct address address;
+    char complaint[ADDRESS_COMPLAINT_MAX];
 
-    if (!json_present(&limits))
+    if (!json_present(&metrics))
         return 0;
-    if (json_object(&limits, keys) < 0)
+    if (json_object(&metrics, keys) < 0)
         return -1;
-    return read_numbers(config, limit_numbers, &limits);
+    if (read_text(&metrics, "listen", config->metrics, sizeof config->metrics) < 0)
+        return -1;
+    if (config->metrics[0] == '\0' || address_parse(config->metrics, &address, complaint) == 0)
+        return 0;
+    listen = json_member(&metrics, "listen");
+    return json_complain(&listen, "%s", complaint);
+}
+
+/* What has a file of its own. */
+static int read_parts(struct config *config, const struct json *root)
+{
+    struct json access = json_member(root, "access"), quotas = json_member(root, "quotas");
+
+    if (json_present(&access) && access_read(&access, &config->access) < 0)
+        return -1;
+    if (json_present(&quotas) && quotas_read(&quotas, &config->quotas) < 0)
+        return -1;
+    for (size_t i = 0; i < GROUPS; i++) {
+        struct json group = json_member(root, groups[i].key);
+
+        if (numbers_read_object(config, groups[i].numbers, &group) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int read_root(struct config *config, const struct json *root)
 {
-    static const char *const keys[] = {"socket",   "socket_mode", "channel_offset",
-                                       "channels", "engine",      "limits",
-                                       "drain_ms", "log_level",   NULL};
+    static const char *const keys[] = {
+        "socket",   "socket_mode", "socket_group", "user",    "channel_offset", "channels",
+        "engine",   "access",      "limits",       "quotas",  "scheduling",     "watchdog",
+        "drain_ms", "log_level",   "log_format",   "metrics", "trace",          NULL};
 
-    if (json_object(root, keys) < 0 || read_socket(config, root) < 0 ||
-        read_mode(config, root) < 0 || read_engine(config, root) < 0 ||
-        read_numbers(config, top_numbers, root) < 0 || read_limits(config, root) < 0 ||
-        read_log_level(config, root) < 0)
+    if (json_object(root, keys) < 0 || read_texts(config, root) < 0 ||
+        read_mode(config, root) < 0 || numbers_read(config, top_numbers, root) < 0 ||
+        read_parts(config, root) < 0 || read_log(config, root) < 0 ||
+        read_metrics(config, root) < 0)
         return -1;
     return config_check(config, root->fault);
 }
@@ -265,4 +317,9 @@ void config_default_socket(struct config *config)
             return;
     }
     snprintf(config->socket, sizeof config->socket, "/run/mlid.sock");
+}
+
+const struct quota *config_quota(const struct config *config, uint32_t uid)
+{
+    return quotas_of(&config->quotas, uid);
 }

@@ -10,7 +10,7 @@
 
 static int read_text(struct config *config, const char *text, struct fault *fault)
 {
-    char quoted[1024];
+    char quoted[8192];
 
     return config_read(config, quoted, peer_quote(text, quoted, sizeof quoted), fault);
 }
@@ -94,6 +94,161 @@ static void test_every_key(void **state)
     assert_int_equal(c.log_level, LOG_DEBUG);
 }
 
+static void test_every_key_of_operations(void **state)
+{
+    struct config c;
+
+    (void)state;
+    accepts(&c, "{'socket_group':'dma','user':'mli','access':{'uids':[1000,0,4294967294]},"
+                "'limits':{'buffers_per_client':0,'buffer_bytes_per_client':7,"
+                "'prepared_per_client':8,'history':0},"
+                "'scheduling':{'ageing_ms':9,'quantum_bytes':4096},"
+                "'watchdog':{'limit_ms':0,'bytes_per_second':1,'grace_ms':2,'quarantine_ms':3},"
+                "'log_format':'json','metrics':{'listen':'127.0.0.1:9100'},'trace':'/tmp/t'}");
+    assert_string_equal(c.socket_group, "dma");
+    assert_string_equal(c.user, "mli");
+    assert_true(c.access.restricted);
+    assert_int_equal(c.access.count, 3);
+    assert_int_equal(c.access.uids[2], 4294967294);
+    assert_int_equal(c.buffers_per_client, 0);
+    assert_int_equal(c.buffer_bytes_per_client, 7);
+    assert_int_equal(c.prepared_per_client, 8);
+    assert_int_equal(c.history, 0);
+    assert_int_equal(c.scheduling.ageing_ms, 9);
+    assert_int_equal(c.scheduling.quantum_bytes, 4096);
+    assert_int_equal(c.watchdog.limit_ms, 0);
+    assert_int_equal(c.watchdog.bytes_per_second, 1);
+    assert_int_equal(c.watchdog.grace_ms, 2);
+    assert_int_equal(c.watchdog.quarantine_ms, 3);
+    assert_int_equal(c.log_format, LOG_FORMAT_JSON);
+    assert_string_equal(c.metrics, "127.0.0.1:9100");
+    assert_string_equal(c.trace, "/tmp/t");
+}
+
+static void assert_quota(const struct config *config, uint32_t uid, uint32_t clients, uint32_t jobs,
+                         uint64_t bytes)
+{
+    const struct quota *quota = config_quota(config, uid);
+
+    assert_int_equal(quota->clients, clients);
+    assert_int_equal(quota->jobs, jobs);
+    assert_true(quota->buffer_bytes == bytes);
+}
+
+/* What a user's quota leaves out is the default's, wherever that stands. */
+static void test_quotas(void **state)
+{
+    char text[4096] = "{'quotas':{";
+    struct config c;
+
+    (void)state;
+    accepts(&c, "{}");
+    assert_quota(&c, 1000, UINT32_MAX, UINT32_MAX, UINT64_MAX);
+    accepts(&c, "{'quotas':{'1000':{'jobs':3},'default':{'clients':2,'jobs':9},"
+                "'0':{'buffer_bytes':0}}}");
+    assert_quota(&c, 7, 2, 9, UINT64_MAX);
+    assert_quota(&c, 1000, 2, 3, UINT64_MAX);
+    assert_quota(&c, 0, 2, 9, 0);
+
+    for (int i = 0; i < 64; i++)
+        sprintf(text + strlen(text), "%s'%d':{'jobs':%d}", i ? "," : "", i, i + 1);
+    strcat(text, "}}");
+    accepts(&c, text);
+    assert_quota(&c, 63, UINT32_MAX, 64, UINT64_MAX);
+    assert_quota(&c, 64, UINT32_MAX, UINT32_MAX, UINT64_MAX);
+
+    refuses("{'quotas':[]}", "/quotas");
+    refuses("{'quotas':{'bob':{}}}", "/quotas/bob");
+    refuses("{'quotas':{'01':{}}}", "/quotas/01");
+    refuses("{'quotas':{'4294967295':{}}}", "/quotas/4294967295");
+    refuses("{'quotas':{'1':{},'1':{}}}", "/quotas/1");
+    refuses("{'quotas':{'default':{},'default':{}}}", "/quotas/default");
+    refuses("{'quotas':{'default':{'jobs':0}}}", "/quotas/default/jobs");
+    refuses("{'quotas':{'5':{'clients':4097}}}", "/quotas/5/clients");
+    refuses("{'quotas':{'5':{'bytes':1}}}", "/quotas/5/bytes");
+    refuses("{'quotas':{'5':{'buffer_bytes':-1}}}", "/quotas/5/buffer_bytes");
+}
+
+static void test_access(void **state)
+{
+    char text[4096] = "{'access':{'uids':[0";
+    struct config c;
+
+    (void)state;
+    accepts(&c, "{'access':{}}");
+    assert_true(access_allows(&c.access, 12345));
+    accepts(&c, "{'access':{'uids':[]}}");
+    assert_true(access_allows(&c.access, 0));
+    assert_true(access_allows(&c.access, (uint32_t)geteuid()));
+    assert_false(access_allows(&c.access, 12345));
+    accepts(&c, "{'access':{'uids':[12345]}}");
+    assert_true(access_allows(&c.access, 12345));
+    assert_false(access_allows(&c.access, 12346));
+
+    refuses("{'access':[]}", "/access");
+    refuses("{'access':{'uid':[]}}", "/access/uid");
+    refuses("{'access':{'uids':7}}", "/access/uids");
+    refuses("{'access':{'uids':[1,-1]}}", "/access/uids/1");
+    refuses("{'access':{'uids':[4294967295]}}", "/access/uids/0");
+    refuses("{'access':{'uids':['bob']}}", "/access/uids/0");
+    for (int i = 0; i < 255; i++)
+        strcat(text, ",77");
+    strcat(text, "]}}");
+    accepts(&c, text);
+    strcpy(strchr(text, ']'), ",77]}}");
+    refuses(text, "/access/uids");
+}
+
+static void refuses_listen(const char *address)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "{'metrics':{'listen':'%s'}}", address);
+    refuses(text, "/metrics/listen");
+}
+
+/* Metrics are for this machine. */
+static void test_metrics(void **state)
+{
+    char path[120], text[200];
+    struct config c;
+
+    (void)state;
+    accepts(&c, "{'metrics':{}}");
+    accepts(&c, "{'metrics':{'listen':''}}");
+    accepts(&c, "{'metrics':{'listen':'unix:/run/mlid/metrics'}}");
+    accepts(&c, "{'metrics':{'listen':'127.255.0.3:65535'}}");
+    accepts(&c, "{'metrics':{'listen':'[::1]:1'}}");
+    refuses_listen("0.0.0.0:9100");
+    refuses_listen("10.0.0.1:9100");
+    refuses_listen("[::]:9100");
+    refuses_listen("[fe80::1]:9100");
+    refuses_listen("[::ffff:127.0.0.1]:9100"); /* is an IPv4 address that pretends */
+    refuses_listen("::1:9100");
+    refuses_listen("[127.0.0.1]:9100");
+    refuses_listen("localhost:9100");
+    refuses_listen("127.0.0.1");
+    refuses_listen("127.0.0.1:0");
+    refuses_listen("127.0.0.1:65536");
+    refuses_listen("127.0.0.1: 80");
+    refuses_listen("127.0.0.1:80x");
+    refuses_listen(":9100");
+    refuses_listen("[]:9100");
+    refuses_listen("[:9100");
+    refuses_listen("[");
+    refuses_listen("unix:metrics");
+    memset(path, 'p', sizeof path);
+    memcpy(path, "unix:/", 6);
+    path[5 + 108] = '\0';
+    refuses_listen(path);
+    path[5 + 107] = '\0';
+    snprintf(text, sizeof text, "{'metrics':{'listen':'%s'}}", path);
+    accepts(&c, text);
+    refuses("{'metrics':{'listen':7}}", "/metrics/listen");
+    refuses("{'metrics':{'port':7}}", "/metrics/port");
+    refuses("{'metrics':''}", "/metrics");
+}
+
 static void test_log_levels(void **state)
 {
     struct config c;
@@ -143,6 +298,17 @@ static void test_bad_values(void **state)
     refuses("{'limits':{'job_bytes':0}}", "/limits/job_bytes");
     refuses("{'limits':{'job_bytes':true}}", "/limits/job_bytes");
     refuses("{'limits':{'line_timeout_ms':-5}}", "/limits/line_timeout_ms");
+    refuses("{'limits':{'history':65537}}", "/limits/history");
+    refuses("{'limits':{'prepared_per_client':16385}}", "/limits/prepared_per_client");
+    refuses("{'scheduling':{'quantum_bytes':4095}}", "/scheduling/quantum_bytes");
+    refuses("{'scheduling':{'quantum':4096}}", "/scheduling/quantum");
+    refuses("{'watchdog':{'bytes_per_second':0}}", "/watchdog/bytes_per_second");
+    refuses("{'watchdog':{'limit_ms':3600001}}", "/watchdog/limit_ms");
+    refuses("{'watchdog':7}", "/watchdog");
+    refuses("{'log_format':'xml'}", "/log_format");
+    refuses("{'socket_group':50}", "/socket_group");
+    snprintf(text, sizeof text, "{'user':'%064d'}", 0);
+    refuses(text, "/user");
 }
 
 static void test_strictness(void **state)
@@ -209,10 +375,18 @@ static void test_default_socket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_installed_file),
-        cmocka_unit_test(test_every_key),  cmocka_unit_test(test_log_levels),
-        cmocka_unit_test(test_bad_values), cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_default_socket),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_installed_file),
+        cmocka_unit_test(test_every_key),
+        cmocka_unit_test(test_log_levels),
+        cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_strictness),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_default_socket),
+        cmocka_unit_test(test_every_key_of_operations),
+        cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_metrics),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

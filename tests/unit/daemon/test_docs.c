@@ -69,10 +69,12 @@ static void assert_keys(const char *text, const struct json *object, const char 
         char name[64];
 
         snprintf(name, sizeof name, "%s%s", prefix, member.key);
-        if (json_is_object(&member))
-            assert_keys(text, &member, "limits.");
-        else
+        if (json_is_object(&member)) {
+            strcat(name, ".");
+            assert_keys(text, &member, name);
+        } else {
             assert_says(text, "\n| `%s` |", name);
+        }
     }
 }
 
@@ -86,6 +88,9 @@ static void test_configuration(void **state)
     (void)state;
     assert_int_equal(json_parse(example, strlen(example), &prescan_wire_limits, &root, &fault), 0);
     assert_keys(text, &root, "");
+    /* Those that are not there by default. */
+    assert_says(text, "\n| `access.uids` |");
+    assert_says(text, "\n| `quotas.NUMBER`, `quotas.default` |");
     json_free(&root);
     free(text);
     free(example);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the metrics are listened for: on this machine, or nowhere. */
+#ifndef DAEMON_ADDRESS_H
+#define DAEMON_ADDRESS_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+enum { ADDRESS_COMPLAINT_MAX = 128 };
+
+struct address {
+    struct sockaddr_storage socket; /* AF_UNIX, AF_INET or AF_INET6 */
+    socklen_t length;
+};
+
+/**
+ * Reads "unix:/path", "127.0.0.1:PORT" (any address of 127/8) or "[::1]:PORT". Returns 0, or -1
+ * with a sentence of what is wrong.
+ */
+int address_parse(const char *text, struct address *address, char complaint[ADDRESS_COMPLAINT_MAX]);
+
+/** Whether nobody on another machine can reach it. */
+bool address_is_local(const struct sockaddr *socket);
+
+#endif /* DAEMON_ADDRESS_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+
+static const struct number numbers[] = {
+    NUMBER(struct quota, clients, "clients", 1, 4096, UINT32_MAX),
+    NUMBER(struct quota, jobs, "jobs", 1, 16384, UINT32_MAX),
+    NUMBER(struct quota, buffer_bytes, "buffer_bytes", 0, (INT64_C(1) << 53) - 1, -1),
+    {0},
+};
+
+static const char standard_key[] = "default";
+
+void quotas_default(struct quotas *quotas)
+{
+    memset(quotas, 0, sizeof *quotas);
+    numbers_default(&quotas->standard, numbers);
+}
+
+int uid_parse(const char *text, uint32_t *uid)
+{
+    const size_t length = strlen(text);
+    unsigned long long number;
+
+    if (length == 0 || length > 10 || text[strspn(text, "0123456789")] != '\0')
+        return -1;
+    if (text[0] == '0' && length > 1)
+        return -1;
+    number = strtoull(text, NULL, 10);
+    if (number >= UINT32_MAX) /* (uid_t)-1 is nobody at all */
+        return -1;
+    *uid = (uint32_t)number;
+    return 0;
+}
+
+static int read_user(const struct json *member, struct quotas *quotas)
+{
+    struct quota quota = quotas->standard;
+    uint32_t uid;
+
+    if (uid_parse(member->key, &uid) < 0)
+        return json_complain(member, "\"default\" or the number of a user is wanted");
+    for (uint32_t i = 0; i < quotas->count; i++)
+        if (quotas->uids[i] == uid)
+            return json_complain(member, "is there twice");
+    if (quotas->count == QUOTA_USERS_MAX)
+        return json_complain(member, "at most %d users are allowed", QUOTA_USERS_MAX);
+    if (numbers_read_object(&quota, numbers, member) < 0)
+        return -1;
+    quotas->uids[quotas->count] = uid;
+    quotas->users[quotas->count++] = quota;
+    return 0;
+}
+
+int quotas_read(const struct json *object, struct quotas *quotas)
+{
+    struct json member = {0}, standard;
+    bool seen = false;
+
+    if (!json_is_object(object))
+        return json_complain(object, "an object is wanted");
+    quotas_default(quotas);
+    standard = json_member(object, standard_key);
+    if (numbers_read_object(&quotas->standard, numbers, &standard) < 0)
+        return -1;
+    while (json_next(object, &member)) {
+        if (strcmp(member.key, standard_key) != 0) {
+            if (read_user(&member, quotas) < 0)
+                return -1;
+        } else if (seen) {
+            return json_complain(&member, "is there twice");
+        } else {
+            seen = true;
+        }
+    }
+    return 0;
+}
+
+const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid)
+{
+    for (uint32_t i = 0; i < quotas->count; i++)
+        if (quotas->uids[i] == uid)
+            return &quotas->users[i];
+    return &quotas->standard;
+}
