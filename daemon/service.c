@@ -72,6 +72,14 @@ int service_listen(struct service *service)
     return listener_open(&service->listener, service);
 }
 
+int service_listen_on(struct service *service, int socket)
+{
+    if (service->state == SERVICE_SERVING)
+        return listener_adopt(&service->listener, service, socket);
+    close(socket);
+    return -ESHUTDOWN;
+}
+
 int service_adopt(struct service *service, int socket)
 {
     if (service->state == SERVICE_SERVING)

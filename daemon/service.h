@@ -35,9 +35,13 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
 
 /**
  * Creates, binds (mode set before bind; a stale socket file nobody listens on is replaced, a live
- * one is not: -EADDRINUSE) and listens at config->socket. Returns 0 or -errno.
+ * one is not: -EADDRINUSE) and listens at config->socket. Returns 0 or -errno (-ENOENT also: there is no
+ * such user or group as the configuration names).
  */
 int service_listen(struct service *service);
+
+/** The same with a socket that listens already, which the service owns from now on. */
+int service_listen_on(struct service *service, int socket);
 
 /** Serves a connected stream socket; owns it from now on, also on failure. Returns 0 or -errno. */
 int service_adopt(struct service *service, int socket);

@@ -33,6 +33,7 @@ struct service {
     struct link clients;
     uint32_t client_count;
     uint64_t last_client; /* number given to the latest one */
+    uint64_t turned_away; /* connections that got no number */
 
     struct queue queue;
     struct deadlines deadlines;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UTF-8, strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF. Private to proto/. */
+/* UTF-8, strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
 #ifndef PROTO_UTF8_H
 #define PROTO_UTF8_H
 

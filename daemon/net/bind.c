@@ -103,8 +103,16 @@ static int bind_fresh(int fd, const struct sockaddr_un *address, uint32_t mode)
     return bind_masked(fd, address, mode);
 }
 
+/* While nobody listens at it, nobody connects, whatever the rights are. */
+static int hand_over(const char *path, uid_t uid, gid_t gid)
+{
+    if (uid == (uid_t)-1 && gid == (gid_t)-1)
+        return 0;
+    return lchown(path, uid, gid);
+}
+
 /* Binds and listens; others find a socket either stale or live, never in between. */
-static int take_place(struct bound *bound, uint32_t mode)
+static int take_place(struct bound *bound, uint32_t mode, uid_t uid, gid_t gid)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct stat st;
@@ -114,7 +122,8 @@ static int take_place(struct bound *bound, uint32_t mode)
     error = bind_fresh(bound->fd, &address, mode);
     if (error < 0)
         return error;
-    if (listen(bound->fd, BACKLOG) < 0 || lstat(bound->path, &st) < 0) {
+    if (hand_over(bound->path, uid, gid) < 0 || listen(bound->fd, BACKLOG) < 0 ||
+        lstat(bound->path, &st) < 0) {
         error = -errno;
         unlink(bound->path);
         return error;
@@ -124,7 +133,7 @@ static int take_place(struct bound *bound, uint32_t mode)
     return 0;
 }
 
-int bind_path(struct bound *bound, const char *path, uint32_t mode)
+int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, gid_t gid)
 {
     int lock, error;
 
@@ -139,7 +148,7 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode)
         return lock;
     error = bound->fd = unix_socket();
     if (error >= 0)
-        error = take_place(bound, mode);
+        error = take_place(bound, mode, uid, gid);
     if (error < 0 && bound->fd >= 0) {
         close(bound->fd);
         bound->fd = -1;
@@ -147,6 +156,13 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode)
     if (lock >= 0)
         close(lock);
     return error < 0 ? error : 0;
+}
+
+void bind_adopt(struct bound *bound, int fd)
+{
+    *bound = (struct bound){.fd = fd};
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
 void bind_release(struct bound *bound)
@@ -157,7 +173,8 @@ void bind_release(struct bound *bound)
         return;
     /* While it still listens nobody takes it for stale, so that it is still there or is no one's.
      */
-    if (lstat(bound->path, &st) == 0 && st.st_dev == bound->dev && st.st_ino == bound->ino)
+    if (bound->path[0] != '\0' && lstat(bound->path, &st) == 0 && st.st_dev == bound->dev &&
+        st.st_ino == bound->ino)
         unlink(bound->path);
     close(bound->fd);
     bound->fd = -1;

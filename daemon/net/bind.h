@@ -15,16 +15,21 @@ struct bound {
 };
 
 /**
- * Creates, binds and listens. The file has `mode` from its first moment. A socket file that
+ * Creates, binds and listens. The file has `mode` from its first moment, and its owner and group,
+ * where they are not -1, before anybody can connect. A socket file that
  * nobody listens on is replaced; services that start at the same time do not step on each other's
  * (the directory is locked meanwhile).
  *
  * Returns 0; -ENAMETOOLONG; -EADDRINUSE: somebody listens there; -EEXIST: there is something that
  * is no socket; -EBUSY: the directory stays locked; or another -errno.
  */
-int bind_path(struct bound *bound, const char *path, uint32_t mode);
+int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, gid_t gid);
 
-/** Removes the socket file, if it still is ours, and then stops listening. */
+/** A listening socket that a service manager made, whose file is his to remove. */
+void bind_adopt(struct bound *bound, int fd);
+
+/** Removes the socket file, if it still is ours, and then stops listening. Where there are no
+ * rights to remove it, it stays, as a stale one. */
 void bind_release(struct bound *bound);
 
 #endif /* DAEMON_BIND_H */

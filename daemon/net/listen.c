@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "client.h"
 #include "fault.h"
+#include "identity.h"
 #include "log.h"
 #include "seam.h"
 #include "state.h"
@@ -40,14 +42,16 @@ static void pause_accepting(struct listener *listener, int error)
     uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
 }
 
-static void log_turned_away(const char *why)
+static void turn_away(struct service *service, int fd, const struct fault *fault)
 {
     struct log_line line;
 
-    if (!log_begin(&line, LOG_WARNING, "client turned away"))
-        return;
-    log_text(&line, "why", why);
-    log_end(&line);
+    service->turned_away++;
+    if (log_begin(&line, LOG_WARNING, "client turned away")) {
+        log_text(&line, "why", fault->text);
+        log_end(&line);
+    }
+    client_turn_away(fd, fault);
 }
 
 /* No descriptors are left: takes one connection with the reserve, and says so. */
@@ -64,11 +68,43 @@ static bool turn_away_with_reserve(struct listener *listener)
     fd = seam.accept(listener->bound.fd);
     if (fd >= 0) {
         fault_set(&fault, FAULT_LIMIT, NULL, "the service has no descriptors left");
-        log_turned_away(fault.text);
-        client_turn_away(fd, &fault);
+        turn_away(listener->service, fd, &fault);
     }
     listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return fd >= 0;
+}
+
+static uint32_t clients_of(const struct service *service, uid_t uid)
+{
+    uint32_t count = 0;
+
+    for (struct link *l = service->clients.next; l != &service->clients; l = l->next)
+        count += LINK_OWNER(l, struct client, link)->uid == uid;
+    return count;
+}
+
+/* Whether there is a place for this user's connection. Returns 0 or -1 (fault). */
+static int judge(const struct service *service, int fd, struct fault *fault)
+{
+    const struct config *config = &service->config;
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t length = sizeof peer;
+    const struct quota *quota;
+
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+    if (!access_allows(&config->access, peer.uid))
+        return fault_set(fault, FAULT_FORBIDDEN, NULL, "access.uids: user %u is not served here",
+                         (unsigned)peer.uid);
+    if (service->client_count >= config->clients)
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "limits.clients: the service has %" PRIu32 " clients, as many as it may",
+                         service->client_count);
+    quota = config_quota(config, peer.uid);
+    if (quota->clients <= service->client_count && quota->clients <= clients_of(service, peer.uid))
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "quotas: user %u has %" PRIu32 " clients, as many as he may",
+                         (unsigned)peer.uid, quota->clients);
+    return 0;
 }
 
 static void welcome(struct service *service, int fd)
@@ -77,12 +113,8 @@ static void welcome(struct service *service, int fd)
     struct log_line line;
     int error;
 
-    if (service->client_count >= service->config.clients) {
-        fault_set(&fault, FAULT_LIMIT, NULL,
-                  "limits.clients: the service has %" PRIu32 " clients, as many as it may",
-                  service->client_count);
-        log_turned_away(fault.text);
-        client_turn_away(fd, &fault);
+    if (judge(service, fd, &fault) < 0) {
+        turn_away(service, fd, &fault);
         return;
     }
     error = client_create(service, fd);
@@ -125,14 +157,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         ;
 }
 
-int listener_open(struct listener *listener, struct service *service)
+/* With listener->bound set. */
+static int start(struct listener *listener, struct service *service)
 {
-    const struct config *config = &service->config;
-    int error = bind_path(&listener->bound, config->socket, config->socket_mode);
-
-    if (error < 0)
-        return error;
-    error = uv_poll_init(service->loop, &listener->poll, listener->bound.fd);
+    int error = uv_poll_init(service->loop, &listener->poll, listener->bound.fd);
     if (error < 0) {
         bind_release(&listener->bound);
         return error;
@@ -146,6 +174,24 @@ int listener_open(struct listener *listener, struct service *service)
     if (error < 0)
         listener_close(listener);
     return error;
+}
+
+int listener_open(struct listener *listener, struct service *service)
+{
+    const struct config *config = &service->config;
+    uid_t uid;
+    gid_t gid;
+    int error = identity_of_sockets(config, &uid, &gid);
+
+    if (error == 0)
+        error = bind_path(&listener->bound, config->socket, config->socket_mode, uid, gid);
+    return error < 0 ? error : start(listener, service);
+}
+
+int listener_adopt(struct listener *listener, struct service *service, int socket)
+{
+    bind_adopt(&listener->bound, socket);
+    return start(listener, service);
 }
 
 void listener_close(struct listener *listener)

@@ -21,6 +21,8 @@ struct listener {
 
 /** Listens at the configured path. Returns 0 or -errno. */
 int listener_open(struct listener *listener, struct service *service);
+/** The same with a socket that listens already; owns it, also on failure. */
+int listener_adopt(struct listener *listener, struct service *service, int socket);
 /** Harmless where it is not open. The memory must stay until the loop has run on. */
 void listener_close(struct listener *listener);
 

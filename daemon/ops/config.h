@@ -12,9 +12,8 @@
 
 #include "access.h"
 #include "fault.h"
+#include "log.h"
 #include "quota.h"
-
-enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 /* How jobs of several clients share the channels. */
 struct scheduling {

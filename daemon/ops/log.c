@@ -7,46 +7,102 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utf8.h"
+
+/* What ends the longest line: a quote, a brace and a newline. */
+enum { TAIL = 3 };
+
 static atomic_int threshold = LOG_INFO;
+static atomic_int chosen = LOG_FORMAT_TEXT;
 
 void log_set_level(int level)
 {
     atomic_store_explicit(&threshold, level, memory_order_relaxed);
 }
 
-/* One byte is kept for the newline. */
-static void append(struct log_line *line, const char *bytes, size_t length)
+void log_set_format(enum log_format format)
 {
-    size_t room = sizeof line->text - 1 - line->length;
+    atomic_store_explicit(&chosen, (int)format, memory_order_relaxed);
+}
 
-    if (length > room)
-        length = room;
+/* All of it or nothing, and nothing any more: half of an escape would be none. */
+static bool append(struct log_line *line, const char *bytes, size_t length)
+{
+    if (line->full || length > sizeof line->text - TAIL - line->length) {
+        line->full = true;
+        return false;
+    }
     memcpy(line->text + line->length, bytes, length);
     line->length += length;
+    return true;
 }
 
-static void append_text(struct log_line *line, const char *text)
+static bool append_text(struct log_line *line, const char *text)
 {
-    append(line, text, strlen(text));
+    return append(line, text, strlen(text));
 }
 
-static void append_key(struct log_line *line, const char *key)
+/* A key, which needs room for its value's quote too. */
+static bool append_key(struct log_line *line, const char *key, const char *before_value)
 {
-    append_text(line, " ");
-    append_text(line, key);
-    append_text(line, "=");
+    char text[64];
+    int length =
+        snprintf(text, sizeof text, line->json ? ",\"%s\":%s" : " %s=%s", key, before_value);
+
+    return append(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+/* The characters of a quoted value. Those that steer a terminal or break a line are escaped. */
+static void append_quoted(struct log_line *line, const char *value)
+{
+    const char *escape_begin = line->json ? "\\u00" : "\\x";
+    size_t left = strlen(value), size;
+
+    for (; left > 0; value += size, left -= size) {
+        const unsigned char c = (unsigned char)*value;
+        const size_t known = utf8_char(value, left);
+        const bool c1 = known == 2 && c == 0xc2 && (unsigned char)value[1] < 0xa0;
+        char escape[8];
+
+        size = known ? known : 1;
+        if (c1 || c < 0x20 || c == 0x7f) {
+            snprintf(escape, sizeof escape, "%s%02x", escape_begin, (unsigned char)value[size - 1]);
+            append_text(line, escape);
+        } else if (c == '"' || c == '\\') {
+            append(line, (const char[]){'\\', (char)c}, 2);
+        } else if (known) {
+            append(line, value, size);
+        } else if (line->json) {
+            append_text(line, "\xef\xbf\xbd"); /* U+FFFD: JSON is UTF-8 */
+        } else {
+            snprintf(escape, sizeof escape, "%s%02x", escape_begin, c);
+            append_text(line, escape);
+        }
+    }
+}
+
+static void append_value(struct log_line *line, const char *value)
+{
+    append_quoted(line, value);
+    line->text[line->length++] = '"'; /* there is room in the tail */
+    line->full |= line->length > sizeof line->text - TAIL;
 }
 
 bool log_begin(struct log_line *line, int level, const char *event)
 {
-    char number[16];
+    char start[32];
 
     if (level > atomic_load_explicit(&threshold, memory_order_relaxed))
         return false;
-    snprintf(number, sizeof number, "<%d>", level);
+    line->json = atomic_load_explicit(&chosen, memory_order_relaxed) == LOG_FORMAT_JSON;
     line->length = 0;
-    append_text(line, number);
-    append_text(line, event);
+    line->full = false;
+    snprintf(start, sizeof start, line->json ? "{\"priority\":%d,\"event\":\"" : "<%d>", level);
+    append_text(line, start);
+    if (line->json)
+        append_value(line, event);
+    else
+        append_text(line, event);
     return true;
 }
 
@@ -55,30 +111,13 @@ void log_uint(struct log_line *line, const char *key, uint64_t value)
     char number[24];
 
     snprintf(number, sizeof number, "%" PRIu64, value);
-    append_key(line, key);
-    append_text(line, number);
+    append_key(line, key, number);
 }
 
 void log_text(struct log_line *line, const char *key, const char *value)
 {
-    append_key(line, key);
-    append_text(line, "\"");
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        char escape[8];
-
-        const bool c1 = c == 0xc2 && (unsigned char)value[1] - 0x80U < 0x20;
-
-        if (c1 || c < 0x20 || c == 0x7f) {
-            value += c1;
-            snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*value);
-            append_text(line, escape);
-        } else {
-            append(line, "\\", c == '"' || c == '\\');
-            append(line, value, 1);
-        }
-    }
-    append_text(line, "\"");
+    if (append_key(line, key, "\""))
+        append_value(line, value);
 }
 
 void log_errno(struct log_line *line, const char *key, int error)
@@ -90,6 +129,8 @@ void log_end(struct log_line *line)
 {
     ssize_t written;
 
+    if (line->json)
+        line->text[line->length++] = '}';
     line->text[line->length++] = '\n';
     /* A log that cannot be written has nobody to tell about it. */
     written = write(STDERR_FILENO, line->text, line->length);

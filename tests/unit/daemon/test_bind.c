@@ -58,7 +58,7 @@ static void test_mode(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(modes); i++) {
-        assert_int_equal(bind_path(&bound, path, modes[i]), 0);
+        assert_int_equal(bind_path(&bound, path, modes[i], -1, -1), 0);
         assert_int_equal(mode_of(path), modes[i]);
         assert_int_equal(fcntl(bound.fd, F_GETFD), FD_CLOEXEC);
         assert_true(fcntl(bound.fd, F_GETFL) & O_NONBLOCK);
@@ -74,8 +74,8 @@ static void test_live_socket_stays(void **state)
     struct bound first, second;
 
     (void)state;
-    assert_int_equal(bind_path(&first, path, 0600), 0);
-    assert_int_equal(bind_path(&second, path, 0600), -EADDRINUSE);
+    assert_int_equal(bind_path(&first, path, 0600, -1, -1), 0);
+    assert_int_equal(bind_path(&second, path, 0600, -1, -1), -EADDRINUSE);
     assert_int_equal(second.fd, -1);
     bind_release(&second);
     assert_int_equal(connects(path), 0);
@@ -87,10 +87,10 @@ static void test_stale_socket_is_replaced(void **state)
     struct bound dead, bound;
 
     (void)state;
-    assert_int_equal(bind_path(&dead, path, 0600), 0);
+    assert_int_equal(bind_path(&dead, path, 0600, -1, -1), 0);
     close(dead.fd); /* as a killed process leaves it */
     assert_int_equal(connects(path), -ECONNREFUSED);
-    assert_int_equal(bind_path(&bound, path, 0640), 0);
+    assert_int_equal(bind_path(&bound, path, 0640, -1, -1), 0);
     assert_int_equal(mode_of(path), 0640);
     assert_int_equal(connects(path), 0);
     bind_release(&bound);
@@ -111,7 +111,7 @@ static void test_busy_socket_is_live(void **state)
         waiting[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
         connect(waiting[i], (struct sockaddr *)&address, sizeof address);
     }
-    assert_int_equal(bind_path(&bound, path, 0600), -EADDRINUSE);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EADDRINUSE);
     for (size_t i = 0; i < COUNT_OF(waiting); i++)
         close(waiting[i]);
     close(fd);
@@ -124,12 +124,12 @@ static void test_other_files_stay(void **state)
     int fd = open(path, O_CREAT | O_RDWR, 0600);
 
     (void)state;
-    assert_int_equal(bind_path(&bound, path, 0600), -EEXIST);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EEXIST);
     assert_int_equal(access(path, F_OK), 0);
     close(fd);
     unlink(path);
     assert_int_equal(symlink("/nowhere/at/all", path), 0);
-    assert_int_equal(bind_path(&bound, path, 0600), -EEXIST);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EEXIST);
     unlink(path);
 }
 
@@ -140,22 +140,22 @@ static void test_paths(void **state)
     struct bound bound;
 
     (void)state;
-    assert_int_equal(bind_path(&bound, "", 0600), -EINVAL);
+    assert_int_equal(bind_path(&bound, "", 0600, -1, -1), -EINVAL);
     memset(name, 'x', sizeof name);
     memcpy(name, directory, strlen(directory));
     name[strlen(directory)] = '/';
     name[max] = '\0';
-    assert_int_equal(bind_path(&bound, name, 0600), -ENAMETOOLONG);
+    assert_int_equal(bind_path(&bound, name, 0600, -1, -1), -ENAMETOOLONG);
     name[max - 1] = '\0';
-    assert_int_equal(bind_path(&bound, name, 0600), 0);
+    assert_int_equal(bind_path(&bound, name, 0600, -1, -1), 0);
     assert_int_equal(access(name, F_OK), 0);
     bind_release(&bound);
     assert_int_equal(access(name, F_OK), -1);
     snprintf(name, sizeof name, "%s/none/sock", directory);
-    assert_int_equal(bind_path(&bound, name, 0600), -ENOENT);
+    assert_int_equal(bind_path(&bound, name, 0600, -1, -1), -ENOENT);
 
     assert_int_equal(chdir(directory), 0);
-    assert_int_equal(bind_path(&bound, "sock", 0600), 0);
+    assert_int_equal(bind_path(&bound, "sock", 0600, -1, -1), 0);
     assert_int_equal(connects(path), 0);
     bind_release(&bound);
     assert_int_equal(chdir("/"), 0);
@@ -167,9 +167,9 @@ static void test_foreign_socket_is_not_removed(void **state)
     struct bound old, successor;
 
     (void)state;
-    assert_int_equal(bind_path(&old, path, 0600), 0);
+    assert_int_equal(bind_path(&old, path, 0600, -1, -1), 0);
     unlink(path);
-    assert_int_equal(bind_path(&successor, path, 0600), 0);
+    assert_int_equal(bind_path(&successor, path, 0600, -1, -1), 0);
     bind_release(&old);
     assert_int_equal(connects(path), 0);
     bind_release(&successor);
@@ -182,9 +182,9 @@ static void test_locked_directory(void **state)
 
     (void)state;
     assert_int_equal(flock(lock, LOCK_EX), 0);
-    assert_int_equal(bind_path(&bound, path, 0600), -EBUSY);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EBUSY);
     close(lock);
-    assert_int_equal(bind_path(&bound, path, 0600), 0);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), 0);
     bind_release(&bound);
 }
 
@@ -192,7 +192,7 @@ static void *race(void *context)
 {
     struct bound *bound = context;
 
-    bind_path(bound, path, 0600);
+    bind_path(bound, path, 0600, -1, -1);
     return NULL;
 }
 
@@ -205,7 +205,7 @@ static void test_race_for_a_stale_socket(void **state)
         pthread_t threads[COUNT_OF(bound)];
         int winners = 0;
 
-        assert_int_equal(bind_path(&dead, path, 0600), 0);
+        assert_int_equal(bind_path(&dead, path, 0600, -1, -1), 0);
         close(dead.fd);
         for (size_t i = 0; i < COUNT_OF(bound); i++)
             assert_int_equal(pthread_create(&threads[i], NULL, race, &bound[i]), 0);

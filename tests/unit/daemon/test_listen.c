@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +74,97 @@ static void test_mode_of_the_socket(void **state)
     server_start(&server);
     assert_int_equal(stat(server.config.socket, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+/* A connection of another user, made by a child that becomes him. It prints the first line. */
+static void first_line_as(uid_t uid, char *line, size_t size)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int pipes[2];
+    ssize_t got;
+    pid_t child;
+
+    strcpy(address.sun_path, server.config.socket);
+    assert_int_equal(pipe(pipes), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"}\n";
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+        if (setuid(uid) < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
+            _exit(1);
+        (void)!send(fd, ping, sizeof ping - 1, MSG_NOSIGNAL);
+        got = recv(fd, line, size, 0);
+        _exit(got <= 0 || write(pipes[1], line, (size_t)got) != got);
+    }
+    close(pipes[1]);
+    got = read(pipes[0], line, size - 1);
+    assert_true(got > 0);
+    line[got] = '\0';
+    close(pipes[0]);
+    waitpid(child, NULL, 0);
+}
+
+/* Only root can try it. */
+static bool cannot_become_others(void)
+{
+    server.config.socket_mode = 0666;
+    server_start(&server);
+    return geteuid() != 0 || chmod(server.directory, 0755) < 0;
+}
+
+static void test_access(void **state)
+{
+    char line[1024];
+
+    (void)state;
+    server.config.access.restricted = true;
+    server.config.access.uids[server.config.access.count++] = 4711;
+    if (cannot_become_others())
+        skip();
+    first_line_as(4711, line, sizeof line);
+    assert_null(strstr(line, "FORBIDDEN"));
+    first_line_as(0, line, sizeof line);
+    assert_null(strstr(line, "FORBIDDEN"));
+    first_line_as(4712, line, sizeof line);
+    assert_non_null(strstr(line, "FORBIDDEN"));
+    assert_non_null(strstr(line, "\"id\":null"));
+}
+
+static void test_quota_of_clients(void **state)
+{
+    char line[1024];
+    struct peer peer;
+
+    (void)state;
+    server.config.quotas.standard.clients = 1;
+    if (cannot_become_others())
+        skip();
+    server_connect(&server, &peer);
+    peer_expect_alive(&peer);
+    first_line_as(4711, line, sizeof line);
+    assert_null(strstr(line, "LIMIT"));
+    first_line_as(0, line, sizeof line);
+    assert_non_null(strstr(line, "\"LIMIT\""));
+    assert_non_null(strstr(line, "quotas: user 0 has 1 clients"));
+    peer_finish(&peer);
+}
+
+static void test_owner_of_the_socket(void **state)
+{
+    struct stat st;
+
+    (void)state;
+    if (geteuid() == 0)
+        strcpy(server.config.user, "65534");
+    snprintf(server.config.socket_group, sizeof server.config.socket_group, "%u",
+             geteuid() == 0 ? 4711U : (unsigned)getegid());
+    server_start(&server);
+    assert_int_equal(stat(server.config.socket, &st), 0);
+    assert_int_equal(st.st_uid, geteuid() == 0 ? 65534 : geteuid());
+    assert_int_equal(st.st_gid, geteuid() == 0 ? 4711 : getegid());
+    assert_int_equal(st.st_mode & 0777, 0600);
 }
 
 static atomic_int accept_errors, accept_errno, accept_calls;
@@ -231,6 +325,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LISTEN_TEST(test_limit_of_clients),
         LISTEN_TEST(test_mode_of_the_socket),
+        LISTEN_TEST(test_owner_of_the_socket),
+        LISTEN_TEST(test_access),
+        LISTEN_TEST(test_quota_of_clients),
         LISTEN_TEST(test_no_descriptors),
         LISTEN_TEST(test_no_reserve_either),
         LISTEN_TEST(test_no_memory_in_the_kernel),

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "log.h"
 #include "unit.h"
 
 /* What log_end() writes. */
-static void assert_logged(struct log_line *line, const char *want)
+static void capture(struct log_line *line, char *got, size_t size)
 {
-    char got[2048];
     int pipes[2], keep = dup(STDERR_FILENO);
     ssize_t length;
 
@@ -20,10 +20,17 @@ static void assert_logged(struct log_line *line, const char *want)
     dup2(keep, STDERR_FILENO);
     close(keep);
     close(pipes[1]);
-    length = read(pipes[0], got, sizeof got - 1);
+    length = read(pipes[0], got, size - 1);
     close(pipes[0]);
     assert_true(length > 0);
     got[length] = '\0';
+}
+
+static void assert_logged(struct log_line *line, const char *want)
+{
+    char got[2048];
+
+    capture(line, got, sizeof got);
     assert_string_equal(got, want);
 }
 
@@ -78,18 +85,89 @@ static void test_long_values_are_cut(void **state)
     log_uint(&line, "more", 1);
     memset(want, 'x', sizeof want);
     memcpy(want, "<6>x k=\"", 8);
-    want[1023] = '\n';
-    want[1024] = '\0';
+    strcpy(want + 1021, "\"\n");
     assert_logged(&line, want);
+}
+
+/* Every line is an object, whatever is put in: read back by the parser of the wire. */
+static void log_json(const char *value, struct json *root, struct fault *fault)
+{
+    static char got[2048];
+    struct log_line line;
+
+    log_set_format(LOG_FORMAT_JSON);
+    assert_true(log_begin(&line, LOG_INFO, "client came"));
+    log_uint(&line, "client", 3);
+    log_text(&line, "why", value);
+    log_uint(&line, "more", 1);
+    capture(&line, got, sizeof got);
+    log_set_format(LOG_FORMAT_TEXT);
+    assert_true(strlen(got) <= sizeof line.text);
+    assert_ptr_equal(strchr(got, '\n'), got + strlen(got) - 1);
+    if (json_parse(got, strlen(got) - 1, &prescan_wire_limits, root, fault) < 0)
+        fail_msg("%s: %s", fault->text, got);
+}
+
+static void assert_member(const struct json *root, const char *key, const char *want)
+{
+    struct json value = json_member(root, key);
+    const char *text;
+
+    assert_int_equal(json_text(&value, 2000, &text), 0);
+    assert_string_equal(text, want);
+}
+
+static void test_json(void **state)
+{
+    struct json root, value;
+    struct fault fault;
+    int64_t number;
+
+    (void)state;
+    log_json("a\n\"b\\\x1b[m\x7f\xc2\x9b\xc3\xa9\xff\xe2\x82", &root, &fault);
+    assert_member(&root, "event", "client came");
+    assert_member(&root, "why",
+                  "a\n\"b\\\x1b[m\x7f\xc2\x9b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    value = json_member(&root, "client");
+    assert_int_equal(json_int(&value, 0, 9, &number), 0);
+    assert_int_equal(number, 3);
+    value = json_member(&root, "priority");
+    assert_int_equal(json_int(&value, 0, 9, &number), 0);
+    assert_int_equal(number, 6);
+    json_free(&root);
+}
+
+/* Whatever the length, and whatever character stands where the line is full. */
+static void test_json_of_any_length(void **state)
+{
+    static const char *const characters[] = {"x", "\"", "\n", "\xc3\xa9", "\xf0\x9f\x98\x80"};
+
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(characters); c++) {
+        for (size_t before = 930; before < 1020; before++) {
+            char text[1100];
+            struct json root, more;
+            struct fault fault;
+
+            memset(text, 'y', before);
+            text[before] = '\0';
+            for (int i = 0; i < 10; i++)
+                strcat(text, characters[c]);
+            log_json(text, &root, &fault);
+            assert_member(&root, "event", "client came");
+            more = json_member(&root, "more");
+            assert_true(before < 970 || !json_present(&more));
+            json_free(&root);
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_escapes),
-        cmocka_unit_test(test_long_values_are_cut),
+        cmocka_unit_test(test_line),    cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_escapes), cmocka_unit_test(test_long_values_are_cut),
+        cmocka_unit_test(test_json),    cmocka_unit_test(test_json_of_any_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

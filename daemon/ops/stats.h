@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What daemon.stats and the metrics tell. */
+#ifndef DAEMON_STATS_H
+#define DAEMON_STATS_H
+
+#include "daemon_stats.h"
+
+struct service;
+
+void stats_fill(struct daemon_stats *stats, const struct service *service);
+
+#endif /* DAEMON_STATS_H */
