@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bounds.h"
+#include "json_arena.h"
 #include "nearest.h"
 #include "pointer.h"
 #include "utf8.h"
@@ -34,16 +35,21 @@ int json_parse(const char *text, size_t length, const struct prescan_limits *lim
     *root = (struct json){.fault = fault};
     if (prescan(text, length, limits, fault) < 0)
         return -1;
-    root->node = parse_locked(text, length);
-    if (!root->node)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
-    return 0;
+    json_arena_install();
+    root->arena = json_arena_begin();
+    if (root->arena)
+        root->node = parse_locked(text, length);
+    json_arena_end();
+    if (root->node)
+        return 0;
+    json_free(root);
+    return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
 }
 
 void json_free(struct json *root)
 {
-    /* The tree is ours: const only keeps everybody else from changing it. */
-    cJSON_Delete((cJSON *)(uintptr_t)root->node);
+    json_arena_destroy(root->arena);
+    root->arena = NULL;
     root->node = NULL;
 }
 
@@ -186,10 +192,16 @@ bool json_is_null(const struct json *value)
 
 /* Objects */
 
+/* Most keys differ in their first character. */
+static bool same(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
 static bool is_one_of(const char *key, const char *const *words)
 {
     for (; *words; words++) {
-        if (strcmp(key, *words) == 0)
+        if (same(key, *words))
             return true;
     }
     return false;
@@ -201,7 +213,7 @@ static bool is_repeated(const struct json *object, const struct json *member)
     const cJSON *before;
 
     for (before = object->node->child; before != member->node; before = before->next) {
-        if (strcmp(before->string, member->key) == 0)
+        if (same(before->string, member->key))
             return true;
     }
     return false;
@@ -249,7 +261,7 @@ struct json json_member(const struct json *object, const char *key)
         return member;
     cJSON_ArrayForEach(member.node, object->node)
     {
-        if (strcmp(member.node->string, key) == 0)
+        if (same(member.node->string, key))
             return member;
     }
     if (object->defaults) {
@@ -353,7 +365,7 @@ int json_choice(const struct json *value, const char *const *words, size_t *inde
     if (json_string(value, PROTO_NAME_MAX, &given) < 0)
         return -1;
     for (size_t i = 0; words[i]; i++) {
-        if (strcmp(given, words[i]) == 0) {
+        if (same(given, words[i])) {
             *index = i;
             return 0;
         }
@@ -381,37 +393,4 @@ bool json_next(const struct json *array, struct json *item)
     *item = (struct json){
         .node = node, .parent = array, .key = node->string, .index = index, .fault = array->fault};
     return true;
-}
-
-/* Not deeper than prescan() lets a text be. */
-void json_write(struct jsonw *w, const char *key, const struct json *value)
-{
-    struct json item = {0};
-
-    switch (value->node->type & 0xff) {
-    case cJSON_False:
-    case cJSON_True:
-        jsonw_bool(w, key, has_type(value, cJSON_True));
-        break;
-    case cJSON_NULL:
-        jsonw_null(w, key);
-        break;
-    case cJSON_Number:
-        jsonw_int(w, key, (int64_t)value->node->valuedouble);
-        break;
-    case cJSON_String:
-        jsonw_string(w, key, value->node->valuestring);
-        break;
-    case cJSON_Array:
-        jsonw_array_begin(w, key);
-        while (json_next(value, &item))
-            json_write(w, NULL, &item);
-        jsonw_array_end(w);
-        break;
-    default:
-        jsonw_object_begin(w, key);
-        while (json_next(value, &item))
-            json_write(w, item.key, &item);
-        jsonw_object_end(w);
-    }
 }

@@ -18,6 +18,7 @@
 #include "prescan.h"
 
 struct cJSON;
+struct json_arena;
 
 struct json {
     const struct cJSON *node;  /* null: the member is absent */
@@ -25,14 +26,15 @@ struct json {
     const char *key;           /* in an object */
     size_t index;              /* in an array */
     struct fault *fault;       /* where complaints go */
+    struct json_arena *arena;  /* the root's: all of its memory */
     /* Set by the caller where it wants them: */
     const struct json *defaults; /* an object whose members stand in for absent ones; or null */
     bool base;                   /* sentences name members from this value on, not from the root */
 };
 
 /**
- * Prescans and parses. On success *root is the root; json_free(root) when done. `fault` must live
- * as long as the values. Returns 0 or -1 (fault filled, nothing to free).
+ * Prescans and parses. On success *root is the root; json_free(root) when done, by the same thread.
+ * `fault` must live as long as the values. Returns 0 or -1 (fault filled, nothing to free).
  */
 int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
                struct json *root, struct fault *fault);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "jsonw.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,14 +101,32 @@ static void append_control(struct jsonw *w, char c)
     }
 }
 
+/* How much of a text is ASCII that stands for itself. */
+static size_t plain_length(const char *text)
+{
+    size_t length = 0;
+
+    while ((unsigned char)(text[length] - 0x20) < 0x60 && text[length] != '"' &&
+           text[length] != '\\')
+        length++;
+    return length;
+}
+
 static void append_quoted(struct jsonw *w, const char *text)
 {
     size_t left = strlen(text);
 
     append_char(w, '"');
     while (left > 0) {
-        size_t size = utf8_char(text, left);
+        size_t size = plain_length(text);
 
+        if (size > 0) {
+            append(w, text, size);
+            text += size;
+            left -= size;
+            continue;
+        }
+        size = utf8_char(text, left);
         if (size == 0) {
             append(w, "\xef\xbf\xbd", 3);
             size = 1;
@@ -175,15 +192,22 @@ void jsonw_array_end(struct jsonw *w)
 void jsonw_int(struct jsonw *w, const char *key, int64_t value)
 {
     char text[24];
-    int length;
+    size_t at = sizeof text;
+    uint64_t left;
 
     if (value > int_max)
         value = int_max;
     if (value < -int_max)
         value = -int_max;
-    length = snprintf(text, sizeof text, "%" PRId64, value);
+    left = (uint64_t)(value < 0 ? -value : value);
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        text[--at] = '-';
     begin(w, key);
-    append(w, text, (size_t)length);
+    append(w, text + at, sizeof text - at);
 }
 
 void jsonw_uint(struct jsonw *w, const char *key, uint64_t value)

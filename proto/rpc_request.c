@@ -36,7 +36,7 @@ static int read_fds(struct rpc_request *request)
                              : "a request object is wanted");
     }
     while (json_next(&request->root, &member)) {
-        if (strcmp(member.key, "fds") != 0)
+        if (member.key[0] != 'f' || strcmp(member.key, "fds") != 0)
             continue;
         if (found)
             return json_complain(&member, "given twice");
