@@ -10,8 +10,10 @@
 
 #include "frame.h"
 #include "job.h"
+#include "job_calls.h"
 #include "proto_unit.h"
 #include "rpc.h"
+#include "textw.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -138,6 +140,62 @@ static int parse_reply(struct fault *fault)
     return status;
 }
 
+/* More than the arena's first block holds, so that it grows. */
+static int parse_large(struct fault *fault)
+{
+    enum { COUNT = 1000 };
+    static char text[2 * COUNT + 2];
+    struct json root;
+
+    text[0] = '[';
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(text + 1 + 2 * i, i + 1 < COUNT ? "1," : "1]", 2);
+    if (json_parse(text, 2 * COUNT + 1, &prescan_wire_limits, &root, fault) < 0)
+        return -1;
+    json_free(&root);
+    return 0;
+}
+
+static int parse_calls(struct fault *fault)
+{
+    static const char text[] = "{\"prepared\":1,\"after\":[\"a\",2,\"b\"]}";
+    static const char waited[] = "{\"job\":\"a\"}";
+    struct job_start start;
+    struct job_wait wait;
+    struct json root;
+    int status = json_parse(text, strlen(text), &prescan_wire_limits, &root, fault);
+
+    if (status == 0) {
+        status = job_start_read(&root, &start);
+        json_free(&root);
+    }
+    if (status < 0)
+        return -1;
+    job_start_finish(&start);
+    status = json_parse(waited, strlen(waited), &prescan_wire_limits, &root, fault);
+    if (status == 0) {
+        status = job_wait_read(&root, &wait);
+        json_free(&root);
+    }
+    if (status == 0)
+        job_wait_finish(&wait);
+    return status;
+}
+
+static int print_text(struct fault *fault)
+{
+    struct textw w;
+    int status = 0;
+
+    textw_init(&w);
+    for (int i = 0; i < 300; i++)
+        textw_printf(&w, "%d bottles", i);
+    if (w.failed)
+        status = fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+    textw_finish(&w);
+    return status;
+}
+
 static int write_text(struct fault *fault)
 {
     struct jsonw w;
@@ -195,6 +253,9 @@ SWEEP_TEST(parse_job_file)
 SWEEP_TEST(parse_single_job)
 SWEEP_TEST(parse_request)
 SWEEP_TEST(parse_reply)
+SWEEP_TEST(parse_large)
+SWEEP_TEST(parse_calls)
+SWEEP_TEST(print_text)
 SWEEP_TEST(write_text)
 SWEEP_TEST(copy_desc)
 SWEEP_TEST(make_frame)
@@ -220,10 +281,12 @@ static void test_writer_recovers(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse_job_file), cmocka_unit_test(test_parse_single_job),
-        cmocka_unit_test(test_parse_request),  cmocka_unit_test(test_parse_reply),
-        cmocka_unit_test(test_write_text),     cmocka_unit_test(test_copy_desc),
-        cmocka_unit_test(test_make_frame),     cmocka_unit_test(test_writer_recovers),
+        cmocka_unit_test(test_parse_job_file),  cmocka_unit_test(test_parse_single_job),
+        cmocka_unit_test(test_parse_request),   cmocka_unit_test(test_parse_reply),
+        cmocka_unit_test(test_parse_large),     cmocka_unit_test(test_parse_calls),
+        cmocka_unit_test(test_print_text),      cmocka_unit_test(test_write_text),
+        cmocka_unit_test(test_copy_desc),       cmocka_unit_test(test_make_frame),
+        cmocka_unit_test(test_writer_recovers),
     };
 
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
