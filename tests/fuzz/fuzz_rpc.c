@@ -3,8 +3,13 @@
  * A stream as a service or a client gets it: frames, requests, replies. What is accepted reads the
  * same after it was written again; every fault can be answered, and the answer says the same.
  */
+#include "buffer_calls.h"
+#include "events.h"
 #include "frame.h"
 #include "fuzz.h"
+#include "hello.h"
+#include "inline_payload.h"
+#include "job_calls.h"
 #include "rpc.h"
 
 static void check_error_reply(const struct rpc_request *request)
@@ -53,6 +58,88 @@ static void check_job(const struct job *job, uint32_t fds)
     jsonw_finish(&second);
 }
 
+/* The params of the methods but job.submit; what was read goes into `w`, if it is a struct. */
+static int read_call(const struct rpc_request *request, struct jsonw *w)
+{
+    const struct json *params = &request->params;
+    struct job_start start;
+    struct job_wait wait;
+    struct job_list_query query;
+    struct job_ref ref;
+    struct buffer_register enlist;
+    struct events_subscribe subscribe;
+    struct job job;
+    uint64_t size;
+    uint32_t number;
+    bool drain;
+    int status = 0;
+
+    switch (request->method) {
+#define KEPT(METHOD, value, read, write, finish)                                                   \
+    case RPC_##METHOD:                                                                             \
+        status = read;                                                                             \
+        if (status == 0) {                                                                         \
+            write(w, &(value));                                                                    \
+            finish(&(value));                                                                      \
+        }                                                                                          \
+        return status
+        KEPT(JOB_START, start, job_start_read(params, &start), job_start_write, job_start_finish);
+        KEPT(JOB_WAIT, wait, job_wait_read(params, &wait), job_wait_write, job_wait_finish);
+        KEPT(JOB_LIST, query, job_list_query_read(params, &query), job_list_query_write,
+             job_list_query_finish);
+        KEPT(JOB_PREPARE, job, job_wire_read_prepare(params, request->fds, &job),
+             job_wire_write_members, job_finish);
+        KEPT(BUFFER_REGISTER, enlist, buffer_register_read(params, request->fds, &enlist),
+             buffer_register_write, (void));
+        KEPT(EVENTS_SUBSCRIBE, subscribe, events_subscribe_read(params, &subscribe),
+             events_subscribe_write, (void));
+#undef KEPT
+    case RPC_JOB_STATUS:
+    case RPC_JOB_CANCEL:
+        status = job_ref_params_read(params, &ref);
+        if (status == 0)
+            job_ref_finish(&ref);
+        return status;
+    case RPC_JOB_RELEASE:
+        return number_param_read(params, "prepared", &number);
+    case RPC_BUFFER_RELEASE:
+        return number_param_read(params, "buffer", &number);
+    case RPC_BUFFER_ALLOC:
+        return buffer_alloc_read(params, &size);
+    case RPC_DAEMON_DRAIN:
+        return daemon_drain_read(params, &drain);
+    default:
+        return 0;
+    }
+}
+
+static void check_call(struct rpc_request *request)
+{
+    struct rpc_request again;
+    struct jsonw first, second;
+
+    jsonw_init(&first);
+    jsonw_init(&second);
+    rpc_request_begin(&first, 1, request->method, request->fds, NULL);
+    if (read_call(request, &first) < 0) {
+        check_error_reply(request);
+    } else {
+        rpc_request_end(&first);
+        FUZZ_ASSERT(jsonw_text(&first));
+        rpc_request_begin(&second, 1, request->method, request->fds, NULL);
+        if (first.length <= PROTO_LINE_MAX) {
+            FUZZ_ASSERT(rpc_request_parse(first.data, first.length - 1, &again) == 0);
+            if (read_call(&again, &second) == 0) { /* not those that write nothing */
+                rpc_request_end(&second);
+                fuzz_check_same(&first, &second);
+            }
+            rpc_request_finish(&again);
+        }
+    }
+    jsonw_finish(&first);
+    jsonw_finish(&second);
+}
+
 static void check_request(const char *line, size_t length)
 {
     struct rpc_request request;
@@ -71,6 +158,8 @@ static void check_request(const char *line, size_t length)
                 check_job(&job, request.fds);
                 job_finish(&job);
             }
+        } else {
+            check_call(&request);
         }
     }
     rpc_request_finish(&request);
@@ -81,8 +170,14 @@ static void check_result(struct rpc_reply *reply)
     struct rpc_reply again;
     struct job_result result;
     struct daemon_info info;
+    static struct daemon_stats stats;
+    struct buffer_info buffer;
+    struct job_info job;
     struct jsonw first, second;
 
+    buffer_info_read(&reply->result, &buffer);
+    job_info_read(&reply->result, &job);
+    daemon_stats_read(&reply->result, &stats);
     jsonw_init(&first);
     jsonw_init(&second);
     if (job_result_read(&reply->result, &result) == 0) {
@@ -108,12 +203,29 @@ static void check_result(struct rpc_reply *reply)
     jsonw_finish(&second);
 }
 
+static void check_notification(const struct rpc_reply *reply)
+{
+    struct event event;
+    struct hello hello;
+    struct jsonw w;
+
+    jsonw_init(&w);
+    if (reply->notification == RPC_EVENT && event_read(&reply->params, &event) == 0)
+        event_write_line(&w, &event);
+    if (reply->notification == RPC_HELLO && hello_read(&reply->params, &hello) == 0)
+        hello_write_line(&w, &hello);
+    FUZZ_ASSERT(jsonw_text(&w));
+    jsonw_finish(&w);
+}
+
 static void check_reply(const char *line, size_t length)
 {
     struct rpc_reply reply;
 
     if (rpc_reply_parse(line, length, &reply) < 0)
         fuzz_check_fault(&reply.fault);
+    else if (reply.notification != RPC_NOT_A_NOTIFICATION)
+        check_notification(&reply);
     else if (reply.ok)
         check_result(&reply);
     rpc_reply_finish(&reply);
