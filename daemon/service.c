@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "dispatch.h"
 #include "log.h"
 #include "pool.h"
 #include "seam.h"
@@ -38,6 +39,28 @@ static int acquire(struct service *service, uv_loop_t *loop, const struct config
     return error;
 }
 
+/* All replies of a round go out together, and jobs that were held up come in where there is room
+ * now: what they give goes out too. */
+static void on_round(uv_prepare_t *round)
+{
+    struct service *service = round->data;
+
+    client_let_in(service);
+    client_send_all(service);
+}
+
+static void init_lists(struct service *service)
+{
+    link_init(&service->clients);
+    link_init(&service->users);
+    link_init(&service->unsent);
+    link_init(&service->held);
+    link_init(&service->tasks);
+    link_init(&service->failing);
+    link_init(&service->wide);
+    link_init(&service->running_tasks);
+}
+
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
 {
     struct service *service = seam.calloc(1, sizeof *service);
@@ -55,12 +78,21 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     service->loop = loop;
     service->config = *config;
     service->started = uv_hrtime();
-    link_init(&service->clients);
-    queue_init(&service->queue);
+    init_lists(service);
+    channels_init(&service->channels, config->channel_offset, config->channels);
+    scheduler_init(&service->scheduler, config->scheduling.quantum_bytes,
+                   (uint64_t)config->scheduling.ageing_ms * 1000 * 1000);
+    registry_init(&service->registry);
+    history_init(&service->history, &service->registry, config->history);
     jsonw_init(&service->scratch);
     deadlines_init(&service->deadlines, loop);
+    watchdog_init(&service->watchdog, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
+    uv_prepare_init(loop, &service->round); /* cannot fail */
+    service->round.data = service;
+    uv_prepare_start(&service->round, on_round);
+    uv_unref((uv_handle_t *)&service->round);
     *out = service;
     return 0;
 }
@@ -103,43 +135,50 @@ static void shutting_down(struct fault *fault)
     fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
 }
 
+/* Ends all tasks, or those that do not run. Ending one may end others that wait for it. */
+static void end_tasks(struct service *service, bool running_too)
+{
+    struct fault fault;
+    struct link *l = service->tasks.next;
+
+    shutting_down(&fault);
+    while (l != &service->tasks) {
+        struct task *task = LINK_OWNER(l, struct task, all_link);
+
+        l = l->next;
+        if (!task->ended && (running_too || task->state != JOB_STATE_RUNNING))
+            task_abort(task, &fault);
+    }
+}
+
 /* Whoever runs the loop decides whether to wait until the cancelled transfers have ended. */
 static void on_drain(uv_timer_t *timer)
 {
     struct service *service = timer->data;
-    struct fault fault;
 
     log_event(LOG_WARNING, "jobs outlast drain_ms", "jobs", service->running);
-    shutting_down(&fault);
-    for (struct link *c = service->clients.next; c != &service->clients; c = c->next) {
-        struct client *client = LINK_OWNER(c, struct client, link);
-
-        for (struct link *t = client->tasks.next; t != &client->tasks; t = t->next) {
-            struct task *task = LINK_OWNER(t, struct task, client_link);
-
-            complete_cancel(task);
-            task_give_up(task, &fault);
-        }
-    }
+    end_tasks(service, true);
+    client_send_all(service);
     uv_stop(service->loop);
 }
 
 void service_shutdown(struct service *service)
 {
-    struct fault fault;
-    struct task *task;
-
     if (service->state != SERVICE_SERVING)
         return;
     log_event(LOG_INFO, "shutting down", "jobs", service->jobs);
-    service->state = SERVICE_DRAINING;
+    service->state = SERVICE_STOPPING;
     listener_close(&service->listener);
-    shutting_down(&fault);
-    while ((task = queue_head(&service->queue)))
-        task_fail(task, &fault);
+    end_tasks(service, false);
     if (service->config.drain_ms > 0 && service->jobs > 0)
         uv_timer_start(&service->drain, on_drain, service->config.drain_ms, 0);
     service_settle(service);
+}
+
+bool service_has_room(const struct service *service, const struct client *client)
+{
+    return service->jobs < service->config.jobs &&
+           client->flow->jobs < service->config.jobs_per_client;
 }
 
 /* The last handle of ours: those closed before it are closed too when uv_run() returns. */
@@ -152,7 +191,7 @@ static void on_closed(uv_handle_t *drain)
 
 void service_settle(struct service *service)
 {
-    if (service->state == SERVICE_DRAINING && service->jobs == 0) {
+    if (service->state == SERVICE_STOPPING && service->jobs == 0) {
         service->state = SERVICE_CLOSING;
         uv_timer_stop(&service->drain);
         for (struct link *c = service->clients.next; c != &service->clients; c = c->next)
@@ -161,6 +200,8 @@ void service_settle(struct service *service)
     if (service->state == SERVICE_CLOSING && link_empty(&service->clients)) {
         service->state = SERVICE_CLOSED;
         deadlines_close(&service->deadlines);
+        watchdog_close(&service->watchdog);
+        uv_close((uv_handle_t *)&service->round, NULL);
         completions_close(&service->completions);
         uv_close((uv_handle_t *)&service->drain, on_closed);
     }
@@ -175,6 +216,7 @@ void service_destroy(struct service *service)
     while (!service->gone)
         uv_run(service->loop, UV_RUN_ONCE);
     pool_give_back();
+    history_finish(&service->history);
     jsonw_finish(&service->scratch);
     free(service);
 }

@@ -7,21 +7,33 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "channels.h"
 #include "complete.h"
 #include "config.h"
+#include "daemon_stats.h"
 #include "deadline.h"
+#include "history.h"
 #include "jsonw.h"
 #include "link.h"
 #include "listen.h"
-#include "queue.h"
+#include "registry.h"
+#include "scheduler.h"
 #include "service.h"
+#include "watchdog.h"
 
 enum service_state {
     SERVICE_SERVING,
-    SERVICE_DRAINING, /* no new jobs; running ones are waited for */
+    SERVICE_STOPPING, /* no new jobs; running ones are waited for */
     SERVICE_CLOSING,  /* no jobs are left; clients get the rest of their replies */
     SERVICE_CLOSED    /* nothing of ours keeps the loop alive */
 };
+
+/* Since the start. */
+struct totals {
+    uint64_t submitted, done, failed, cancelled, refused, bytes_moved;
+};
+
+struct client;
 
 struct service {
     uv_loop_t *loop;
@@ -34,22 +46,40 @@ struct service {
     uint32_t client_count;
     uint64_t last_client; /* number given to the latest one */
     uint64_t turned_away; /* connections that got no number */
+    struct link users;
+    struct link unsent; /* clients with replies that wait for the end of this round of the loop */
+    struct link held;   /* clients whose next job waits for room */
+    uv_prepare_t round; /* the end of a round: just before the loop sleeps */
 
-    struct queue queue;
+    bool refusing; /* drained by request: no new jobs until it resumes */
+    uint64_t last_job;
+    struct registry registry; /* of tasks and records */
+    struct history history;
+    struct link tasks;   /* all there are */
+    uint32_t jobs;       /* as many */
+    struct link failing; /* after.c: those whose predecessors have failed */
+    struct scheduler scheduler;
+    struct link wide;          /* whose turn it was, but not enough channels were free */
+    struct link running_tasks; /* on channels */
+    uint32_t running;          /* as many */
+    struct channels channels;
+    bool dispatching; /* inside of dispatch_run() */
+    struct watchdog watchdog;
     struct deadlines deadlines;
     struct completions completions;
     uv_timer_t drain;
-    uint32_t jobs;          /* all there are, queued or running */
-    uint32_t running;       /* of them, on channels */
-    uint32_t channels_busy; /* by them */
 
     uint64_t started; /* uv_hrtime() */
-    uint64_t jobs_done, jobs_failed, bytes_moved;
+    struct totals totals;
+    struct histogram queued, moving;
 
     struct jsonw scratch; /* where replies are written before they are sent */
 };
 
 /** Goes on with a shutdown where it can. Call it when a job or a client is gone. */
 void service_settle(struct service *service);
+
+/** Is there room for another job of this client? */
+bool service_has_room(const struct service *service, const struct client *client);
 
 #endif /* DAEMON_STATE_H */

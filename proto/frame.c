@@ -74,6 +74,11 @@ bool frame_next(struct frame *frame, const char **line, size_t *length)
     return true;
 }
 
+void frame_unread(struct frame *frame, const char *line)
+{
+    frame->begin = frame->scanned = (size_t)(line - frame->buffer);
+}
+
 int frame_take_fds(struct frame *frame, size_t count, int *fds)
 {
     if (count > frame->fd_count)

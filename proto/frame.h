@@ -45,6 +45,8 @@ int frame_push_fds(struct frame *frame, const int *fds, size_t count);
  * frame_room(). False: none is complete yet.
  */
 bool frame_next(struct frame *frame, const char **line, size_t *length);
+/** Puts the line that frame_next() has just given back: it gives it again. */
+void frame_unread(struct frame *frame, const char *line);
 /** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 where there are fewer.
  */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);

@@ -3,7 +3,10 @@
 
 #include <inttypes.h>
 
+#include "after.h"
 #include "client.h"
+#include "deadline.h"
+#include "dispatch.h"
 #include "job.h"
 #include "json.h"
 #include "mapping.h"
@@ -13,22 +16,13 @@
 static const struct mapping_use src_use = {.write = false, .name = "src", .pointer = "/src/fd"};
 static const struct mapping_use dst_use = {.write = true, .name = "dst", .pointer = "/dst/fd"};
 
-static int check_limits(const struct client *client, struct fault *fault)
+static int check_serving(const struct service *service, struct fault *fault)
 {
-    const struct service *service = client->service;
-    const struct config *config = &service->config;
-
     if (service->state != SERVICE_SERVING)
         return fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
-    if (client->jobs >= config->jobs_per_client)
-        return fault_set(fault, FAULT_LIMIT, NULL,
-                         "limits.jobs_per_client: this client has %" PRIu32
-                         " jobs in flight, as many as it may",
-                         client->jobs);
-    if (service->jobs >= config->jobs)
-        return fault_set(fault, FAULT_LIMIT, NULL,
-                         "limits.jobs: the service has %" PRIu32 " jobs, as many as it may",
-                         service->jobs);
+    if (service->refusing)
+        return fault_set(fault, FAULT_SHUTTING_DOWN, NULL,
+                         "the service is drained and takes no new jobs");
     return 0;
 }
 
@@ -36,14 +30,14 @@ static int check_channels(const struct task *task, struct fault *fault)
 {
     const struct config *config = &task->service->config;
 
-    if (task->job.channels <= config->channels)
+    if (task->work->job.channels <= config->channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
-                     "channels: %" PRIu32 " wanted, the service has %" PRIu32, task->job.channels,
-                     config->channels);
+                     "channels: %" PRIu32 " wanted, the service has %" PRIu32,
+                     task->work->job.channels, config->channels);
 }
 
-/* Connections have no buffers and jobs no numbers that another could name. */
+/* Connections have no buffers yet. */
 static int check_served(const struct job *job, struct fault *fault)
 {
     if (job->src.where == TENSOR_IN_BUFFER)
@@ -52,11 +46,6 @@ static int check_served(const struct job *job, struct fault *fault)
     if (job->dst.where == TENSOR_IN_BUFFER)
         return fault_set(fault, FAULT_NOT_FOUND, "/dst/buffer",
                          "dst.buffer: this connection has no buffer %" PRIu32, job->dst.buffer);
-    if (job->after_refs.count > 0)
-        return fault_set(fault, FAULT_NOT_FOUND, "/after/0", "after[0]: there is no such job");
-    if (job->detach)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/detach",
-                         "detach: this service does not have it");
     return 0;
 }
 
@@ -73,7 +62,7 @@ static int check_fds(const struct job *job, size_t count, struct fault *fault)
 
 static int check_bytes(const struct task *task, struct fault *fault)
 {
-    const struct span *read = &task->operands.read, *written = &task->operands.written;
+    const struct span *read = &task->work->operands.read, *written = &task->work->operands.written;
     const uint64_t max = task->service->config.job_bytes;
     uint64_t sum;
 
@@ -91,8 +80,8 @@ static int check_bytes(const struct task *task, struct fault *fault)
 static int check_apart(const struct task *task, const struct mapped_file *src,
                        const struct mapped_file *dst, struct fault *fault)
 {
-    const struct span *read = &task->operands.read, *written = &task->operands.written;
-    const uint64_t src_offset = task->job.src.offset, dst_offset = task->job.dst.offset;
+    const struct span *read = &task->work->operands.read, *written = &task->work->operands.written;
+    const uint64_t src_offset = task->work->job.src.offset, dst_offset = task->work->job.dst.offset;
 
     if (src->dev != dst->dev || src->ino != dst->ino ||
         src_offset + read->end <= dst_offset + written->begin ||
@@ -115,8 +104,8 @@ static void place(mli_tensor *tensor, const struct mapping *mapping, uint64_t by
 
 static int map(struct task *task, const int *fds, struct fault *fault)
 {
-    const struct job *job = &task->job;
-    struct operands *operands = &task->operands;
+    const struct job *job = &task->work->job;
+    struct operands *operands = &task->work->operands;
     struct mapped_file src, dst;
 
     if (mapped_file_check(&src, fds[job->src.fd], &src_use, fault) < 0 ||
@@ -134,14 +123,22 @@ static int map(struct task *task, const int *fds, struct fault *fault)
 static int fill(struct task *task, const struct json *params, const int *fds, size_t count)
 {
     struct fault *fault = params->fault;
+    struct job *job;
 
-    if (job_wire_read(params, (uint32_t)count, &task->job) < 0 ||
-        check_served(&task->job, fault) < 0 || check_fds(&task->job, count, fault) < 0 ||
-        check_channels(task, fault) < 0 || operands_init(&task->operands, &task->job, fault) < 0 ||
-        check_bytes(task, fault) < 0 || map(task, fds, fault) < 0)
+    task->work = work_create();
+    if (!task->work)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
+    job = &task->work->job;
+    if (job_wire_read(params, (uint32_t)count, job) < 0 || check_served(job, fault) < 0 || check_fds(job, count, fault) < 0 ||
+        check_channels(task, fault) < 0 || operands_init(&task->work->operands, job, fault) < 0 ||
+        check_bytes(task, fault) < 0 || map(task, fds, fault) < 0 ||
+        after_init(task, task->answer.client, &job->after_refs, fault) < 0)
         return -1;
-    if (task->job.timeout_ms > 0)
-        task->deadline = task->admitted + (uint64_t)task->job.timeout_ms * 1000 * 1000;
+    task->priority = job->priority;
+    task->timeout_ms = job->timeout_ms;
+    task->detached = job->detach;
+    if (job->timeout_ms > 0)
+        task->deadline = task->admitted + (uint64_t)job->timeout_ms * 1000 * 1000;
     return 0;
 }
 
@@ -149,7 +146,7 @@ struct task *admit(struct client *client, const struct json *params, const int *
 {
     struct task *task;
 
-    if (check_limits(client, params->fault) < 0)
+    if (check_serving(client->service, params->fault) < 0)
         return NULL;
     task = task_create(client);
     if (!task) {
@@ -161,4 +158,12 @@ struct task *admit(struct client *client, const struct json *params, const int *
         return NULL;
     }
     return task;
+}
+
+void admit_accept(struct task *task)
+{
+    task_accept(task);
+    deadline_add(&task->service->deadlines, task);
+    if (task->waits == 0)
+        dispatch_queue(task);
 }

@@ -16,4 +16,10 @@ struct task;
  */
 struct task *admit(struct client *client, const struct json *params, const int *fds, size_t count);
 
+/**
+ * The job has come to stay: it gets its number, and its place in the queue or behind others.
+ * dispatch_run() afterwards.
+ */
+void admit_accept(struct task *task);
+
 #endif /* DAEMON_ADMIT_H */

@@ -30,18 +30,28 @@ static int32_t add_running(struct task *task)
     return cookie;
 }
 
+/* Is this the loop's thread, which is about to look at the list anyway? */
+static bool at_home(const struct completions *completions)
+{
+    const uv_thread_t self = uv_thread_self();
+
+    return uv_thread_equal(&self, &completions->thread) && completions->starting;
+}
+
 /* Gives the task back to the loop's thread. */
 static void hand_over(struct task *task)
 {
     struct completions *completions = &task->service->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
+    const bool home = at_home(completions);
 
     do
         task->ended_before = latest;
     while (!atomic_compare_exchange_weak_explicit(&completions->list, &latest, task,
                                                   memory_order_release, memory_order_relaxed));
     /* Neither task nor service go away before this has returned: see hand_back(). */
-    uv_async_send(&completions->ended);
+    if (!home)
+        uv_async_send(&completions->ended);
 }
 
 /* The transfer is over, or never began. Any thread. */
@@ -89,7 +99,7 @@ static void on_idle(uv_idle_t *poll)
         nanosleep(&pause, NULL);
 }
 
-void complete_start(struct task *task)
+bool complete_start(struct task *task)
 {
     struct completions *completions = &task->service->completions;
 
@@ -100,18 +110,20 @@ void complete_start(struct task *task)
     }
     task->cookie = add_running(task);
     task->end.started = uv_hrtime();
+    completions->starting = true;
     if (!guard(task))
         task->end.obstacle = "too many transfers at a time in this process";
     else if (!start_transfer(task))
         task->end.obstacle = "the transfer could not be started";
-    else
-        return; /* and it may have ended already */
-    end(task);
+    if (task->end.obstacle)
+        end(task);
+    completions->starting = false;
+    return atomic_load_explicit(&completions->list, memory_order_relaxed) != NULL;
 }
 
 void complete_cancel(struct task *task)
 {
-    if (task->state == TASK_RUNNING)
+    if (task->state == JOB_STATE_RUNNING)
         (void)mli_mov_cancel(&task->handle);
 }
 
@@ -147,20 +159,31 @@ static struct task *take_ended(struct completions *completions)
     return first;
 }
 
-/*
- * libuv joins calls that come close together: all that have ended are handled. Those that end
- * meanwhile, tiny ones started right here among them, have asked for another call: the loop's
- * other business has its turn before.
- */
-static void on_ended(uv_async_t *ended)
+void completions_collect(struct completions *completions)
 {
-    struct completions *completions = ended->data;
     struct task *task = take_ended(completions), *next;
 
     for (; task; task = next) {
         next = task->ended_before;
         hand_back(completions, task);
     }
+}
+
+void completions_resume(struct completions *completions)
+{
+    uv_async_send(&completions->ended);
+}
+
+/*
+ * libuv joins calls that come close together: all that have ended are handled. Those that end
+ * meanwhile have asked for another call: the loop's other business has its turn before.
+ */
+static void on_ended(uv_async_t *ended)
+{
+    struct completions *completions = ended->data;
+
+    completions_collect(completions);
+    dispatch_run(LINK_OWNER(completions, struct service, completions));
 }
 
 int completions_init(struct completions *completions, uv_loop_t *loop)
@@ -173,6 +196,7 @@ int completions_init(struct completions *completions, uv_loop_t *loop)
     uv_unref((uv_handle_t *)&completions->ended);
     uv_idle_init(loop, &completions->poll); /* cannot fail */
     completions->running = 0;
+    completions->thread = uv_thread_self();
     atomic_init(&completions->list, NULL);
     return 0;
 }

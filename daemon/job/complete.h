@@ -17,15 +17,18 @@
 #define DAEMON_COMPLETE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
 struct task;
 
 struct completions {
-    uv_async_t ended; /* tasks were appended to the list; keeps the loop alive while any run */
-    uv_idle_t poll;   /* runs while tasks do, where the engine makes progress only when polled */
-    uint32_t running; /* tasks started and not handed back yet */
+    uv_async_t ended;   /* tasks were appended to the list; keeps the loop alive while any run */
+    uv_idle_t poll;     /* runs while tasks do, where the engine makes progress only when polled */
+    uint32_t running;   /* tasks started and not handed back yet */
+    uv_thread_t thread; /* the loop's */
+    bool starting;      /* it is inside complete_start(), and will look at the list by itself */
     _Atomic(struct task *) list; /* ended, the latest first; any thread adds */
 };
 
@@ -34,8 +37,18 @@ int completions_init(struct completions *completions, uv_loop_t *loop);
 /** Begins to close, while no task runs; the memory must stay until the loop has run on. */
 void completions_close(struct completions *completions);
 
-/** Starts the prepared transfer; dispatch_done() is called from the loop when it has ended. */
-void complete_start(struct task *task);
+/**
+ * Starts the prepared transfer; dispatch_done() is called from the loop when it has ended. True
+ * where it is in the list by now, as tiny ones are: completions_collect() saves a round of the
+ * loop.
+ */
+bool complete_start(struct task *task);
+
+/** Calls dispatch_done() for all that have ended. Loop's thread. */
+void completions_collect(struct completions *completions);
+
+/** Has dispatch_run() called soon, after the loop's other business. Loop's thread. */
+void completions_resume(struct completions *completions);
 
 /**
  * Asks for a running task's transfer to be given up: it ends soon, in the same way. Harmless for

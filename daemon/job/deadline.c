@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "complete.h"
 #include "dispatch.h"
 #include "state.h"
 #include "task.h"
@@ -39,15 +38,11 @@ static void expire(struct task *task)
     struct fault fault;
 
     fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
-              "timeout_ms: the job was not done within %" PRIu32 " ms, it was %s",
-              task->job.timeout_ms, task->state == TASK_QUEUED ? "still queued" : "running");
-    if (task->state == TASK_RUNNING) {
-        complete_cancel(
-            task); /* first: whoever reads the answer finds nothing moving that need not */
-        task_give_up(task, &fault);
-    } else {
-        task_fail(task, &fault);
-    }
+              "timeout_ms: the job was not done within %" PRIu32 " ms, it was %s", task->timeout_ms,
+              task->state == JOB_STATE_RUNNING  ? "running"
+              : task->state == JOB_STATE_QUEUED ? "still queued"
+                                                : "still waiting for others");
+    task_abort(task, &fault);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -91,6 +86,8 @@ void deadline_add(struct deadlines *deadlines, struct task *task)
 
 void deadline_remove(struct deadlines *deadlines, struct task *task)
 {
+    if (link_empty(&task->deadline_link))
+        return;
     link_remove(&task->deadline_link);
     if (link_empty(&deadlines->tasks))
         arm(deadlines);

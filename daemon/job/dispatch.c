@@ -4,18 +4,59 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "after.h"
 #include "complete.h"
-#include "log.h"
 #include "mli_helpers_api.h"
 #include "state.h"
 #include "task.h"
+#include "watchdog.h"
 
-static void start(struct service *service, struct task *task)
+/* How long starting jobs that end at once may keep the loop from its clients. */
+enum { TURN_NS = 2 * 1000 * 1000 };
+
+void dispatch_queue(struct task *task)
 {
-    task->state = TASK_RUNNING;
+    struct service *service = task->service;
+
+    task->state = JOB_STATE_QUEUED;
+    scheduler_push(&service->scheduler, task->flow->lanes, &task->queued, task->priority,
+                   task->work->operands.bytes, task->admitted);
+}
+
+static void fail_for_channels(struct task *task)
+{
+    const struct channels *channels = &task->service->channels;
+    struct fault fault;
+
+    fault_set(&fault, FAULT_CHANNEL_STUCK, "/channels",
+              "channels: %" PRIu32 " wanted side by side, %" PRIu32 " of %" PRIu32
+              " are in service, the others are stuck",
+              task_channels(task), channels_count(channels->pool & ~channels->quarantined),
+              channels_count(channels->pool));
+    task_abort(task, &fault);
+}
+
+static void refuse(struct task *task, mli_status status)
+{
+    struct fault fault;
+
+    fault_set_refused(&fault, status, mli_last_error());
+    task_abort(task, &fault);
+}
+
+static void run(struct task *task, int first)
+{
+    struct service *service = task->service;
+
+    task->state = JOB_STATE_RUNNING;
+    task->first_channel = first;
     service->running++;
-    service->channels_busy += task->job.channels;
-    complete_start(task);
+    service->channels.busy |= channels_run((uint32_t)first, task_channels(task));
+    link_append(&service->running_tasks, &task->place);
+    if (complete_start(task))
+        completions_collect(&service->completions);
+    else
+        watchdog_add(&service->watchdog, task);
 }
 
 /*
@@ -23,45 +64,93 @@ static void start(struct service *service, struct task *task)
  * mli_krn_permute_*() would demand on top, a kernel for the type and a destination of that type and
  * of the permuted shape, operands_init() has seen to.
  */
-static mli_status prepare(struct task *task)
+static void start(struct task *task, int first)
 {
-    return mli_mov_prepare(&task->handle, &task->operands.src, &task->job.cfg, &task->operands.dst);
+    struct operands *operands = &task->work->operands;
+    mli_status status = mli_mov_acquire_handle_at(first, (int)task_channels(task), &task->handle);
+
+    if (status != MLI_STATUS_OK) {
+        /* Somebody else in this process has them. */
+        refuse(task, status);
+        return;
+    }
+    status = mli_mov_prepare(&task->handle, &operands->src, &task->work->job.cfg, &operands->dst);
+    if (status == MLI_STATUS_OK) {
+        run(task, first);
+        return;
+    }
+    mli_mov_release_handle(&task->handle);
+    refuse(task, status);
 }
 
-/* False where it has to wait for channels. */
-static bool try_start(struct service *service, struct task *task)
+/* The wide one that has waited longest has channels kept for it. False where it must wait on. */
+static bool serve_wide(struct service *service)
 {
-    mli_status status = mli_mov_acquire_handle((int)task->job.channels, &task->handle);
-    struct fault fault;
+    struct channels *channels = &service->channels;
+    struct task *task;
+    int first;
 
-    if (status == MLI_STATUS_NOT_ENGH_MEM && service->running > 0)
+    if (link_empty(&service->wide)) {
+        channels->reserved = 0;
         return false;
-    if (status != MLI_STATUS_OK) {
-        /* Nothing runs that could give channels back: somebody else in this process has them. */
-        fault_set_refused(&fault, status, mli_last_error());
-        task_fail(task, &fault);
+    }
+    task = LINK_OWNER(service->wide.next, struct task, place);
+    if (!channels_reserve(channels, task_channels(task))) {
+        fail_for_channels(task);
         return true;
     }
-    queue_remove(&service->queue, task);
-    task->state = TASK_NEW;
-    status = prepare(task);
-    if (status == MLI_STATUS_OK) {
-        start(service, task);
-        return true;
-    }
-    fault_set_refused(&fault, status, mli_last_error());
-    mli_mov_release_handle(&task->handle);
-    task_fail(task, &fault);
+    first = channels_find(channels, task_channels(task), true);
+    if (first < 0)
+        return false;
+    channels->reserved = 0;
+    link_remove(&task->place);
+    start(task, first);
+    return true;
+}
+
+/* The next one in line. False where there is none, or no channel for it. */
+static bool serve_next(struct service *service, uint64_t now)
+{
+    struct channels *channels = &service->channels;
+    struct queued *queued;
+    struct task *task;
+    int first;
+
+    if (!channels_any_free(channels) && channels_widest(channels) > 0)
+        return false;
+    queued = scheduler_take(&service->scheduler, now);
+    if (!queued)
+        return false;
+    task = LINK_OWNER(queued, struct task, queued);
+    first = channels_find(channels, task_channels(task), false);
+    if (first >= 0)
+        start(task, first);
+    else if (task_channels(task) > channels_widest(channels))
+        fail_for_channels(task);
+    else
+        link_append(&service->wide, &task->place);
     return true;
 }
 
 void dispatch_run(struct service *service)
 {
-    struct task *task;
+    const uint64_t begin = uv_hrtime();
+    uint64_t now = begin;
 
-    /* In strict order: a wide job at the head waits for its channels, and nobody passes it. */
-    while ((task = queue_head(&service->queue)) && try_start(service, task))
-        ;
+    if (service->dispatching)
+        return;
+    service->dispatching = true;
+    do {
+        after_settle(service);
+        if (now - begin > TURN_NS) {
+            completions_resume(&service->completions);
+            break;
+        }
+        if (!serve_wide(service) && !serve_next(service, now) && link_empty(&service->failing))
+            break;
+        now = uv_hrtime();
+    } while (true);
+    service->dispatching = false;
 }
 
 static void fault_set_dma_error(struct fault *fault, const struct task *task)
@@ -71,9 +160,9 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
 
     /* The mapping is down by now: these are numbers. */
     if (transfer->address)
-        snprintf(
-            place, sizeof place, " at byte %" PRIu64 " of dst",
-            (uint64_t)((uintptr_t)transfer->address - (uintptr_t)task->operands.dst.data.mem.pi8));
+        snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
+                 (uint64_t)((uintptr_t)transfer->address -
+                            (uintptr_t)task->work->operands.dst.data.mem.pi8));
     fault_set(fault, FAULT_DMA_ERROR, NULL,
               "DMA channel %" PRIu32 " failed%s: descriptor %" PRIu32 " (%s), row %" PRIu64
               "; at least %" PRIu64 " of %" PRIu64 " B are written",
@@ -106,54 +195,19 @@ static bool failure(const struct task *task, struct fault *fault)
     return true;
 }
 
-static void log_done(const struct task *task, const struct job_result *result)
-{
-    struct log_line line;
-
-    if (!task_log_begin(&line, LOG_DEBUG, "job done", task))
-        return;
-    log_uint(&line, "bytes", result->bytes);
-    log_uint(&line, "channels", result->channels);
-    log_uint(&line, "ns_queued", result->ns_queued);
-    log_uint(&line, "ns_moving", result->ns_moving);
-    log_end(&line);
-}
-
-static void succeed(struct task *task)
-{
-    struct service *service = task->service;
-    struct job_result result = {
-        .has_dst = true,
-        .bytes = task->operands.bytes,
-        .channels = task->job.channels,
-        .ns_queued = task->end.started - task->admitted,
-        .ns_moving = task->end.done - task->end.started,
-    };
-
-    if (task->answer.due) {
-        snprintf(result.engine, sizeof result.engine, "%s", mli_mov_engine_name());
-        operands_result(&task->operands, &result.dst);
-        log_done(task, &result);
-        answer_result(&task->answer, &result);
-        service->jobs_done++;
-        service->bytes_moved += result.bytes;
-    }
-    task_destroy(task);
-}
-
 void dispatch_done(struct task *task)
 {
     struct service *service = task->service;
     struct fault fault;
 
-    task->state = TASK_NEW;
+    service->channels.busy &= ~channels_run((uint32_t)task->first_channel, task_channels(task));
+    link_remove(&task->place);
+    task->state = JOB_STATE_DONE;
     service->running--;
-    service->channels_busy -= task->job.channels;
+    watchdog_remove(&service->watchdog);
     mli_mov_release_handle(&task->handle);
-    /* The channels first: the reply may make its reader ask for the next job. */
+    if (!task->ended)
+        task_end(task, failure(task, &fault) ? &fault : NULL);
+    task_destroy(task);
     dispatch_run(service);
-    if (failure(task, &fault))
-        task_fail(task, &fault);
-    else
-        succeed(task);
 }

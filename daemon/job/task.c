@@ -2,39 +2,85 @@
 #include "task.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "after.h"
 #include "client.h"
+#include "complete.h"
 #include "deadline.h"
 #include "log.h"
+#include "mli_mov_api.h"
 #include "seam.h"
 #include "state.h"
 
 struct task *task_create(struct client *client)
 {
+    struct service *service = client->service;
     struct task *task = seam.calloc(1, sizeof *task);
 
     if (!task)
         return NULL;
-    task->service = client->service;
-    task->client = client;
+    task->service = service;
+    task->flow = client->flow;
+    task->answer.client = client;
+    task->state = JOB_STATE_WAITING;
     task->admitted = uv_hrtime();
+    task->first_channel = -1;
     task->src_guard.slot = task->dst_guard.slot = -1;
-    job_init(&task->job);
-    link_init(&task->queue_link);
+    queued_init(&task->queued);
     link_init(&task->deadline_link);
+    link_init(&task->place);
+    link_init(&task->watches);
+    link_append(&service->tasks, &task->all_link);
     link_append(&client->tasks, &task->client_link);
     client->jobs++;
-    task->service->jobs++;
+    flow_hold(task->flow);
+    task->flow->jobs++;
+    task->flow->user->jobs++;
+    task->flow->user->holders++;
+    service->jobs++;
     return task;
+}
+
+void task_accept(struct task *task)
+{
+    struct service *service = task->service;
+
+    task->entry.number = ++service->last_job;
+    task->entry.client = task->flow->number;
+    task->entry.name = task->work->job.name;
+    registry_add(&service->registry, &task->entry);
+    service->totals.submitted++;
+}
+
+/* Unlinks it from its client, who may be waiting for its last job to be gone. */
+static struct client *part(struct task *task)
+{
+    struct client *client = task->answer.client;
+
+    task->answer.client = NULL;
+    if (link_empty(&task->client_link))
+        return NULL;
+    link_remove(&task->client_link);
+    client->jobs--;
+    return client;
 }
 
 void task_orphan(struct task *task)
 {
-    link_remove(&task->client_link);
-    task->client->jobs--;
-    task->client = NULL;
-    task->answer.client = NULL;
+    (void)part(task);
+}
+
+/* Leaves whatever it waits in. */
+static void leave_places(struct task *task)
+{
+    scheduler_remove(&task->service->scheduler, &task->queued);
+    if (task->state != JOB_STATE_RUNNING)
+        link_remove(&task->place);
+    deadline_remove(&task->service->deadlines, task);
+    after_forget(task);
 }
 
 void task_destroy(struct task *task)
@@ -44,18 +90,19 @@ void task_destroy(struct task *task)
 
     if (!task)
         return;
-    assert(task->state != TASK_RUNNING);
+    assert(task->state != JOB_STATE_RUNNING && link_empty(&task->watches));
     service = task->service;
-    client = task->client;
-    if (task->state == TASK_QUEUED)
-        queue_remove(&service->queue, task);
-    deadline_remove(&service->deadlines, task);
-    if (client)
-        task_orphan(task);
+    leave_places(task);
+    registry_remove(&service->registry, &task->entry);
+    client = part(task);
     mapping_finish(&task->src);
     mapping_finish(&task->dst);
-    operands_finish(&task->operands);
-    job_finish(&task->job);
+    work_drop(task->work);
+    link_remove(&task->all_link);
+    task->flow->jobs--;
+    task->flow->user->jobs--;
+    user_drop(task->flow->user);
+    flow_drop(task->flow);
     free(task);
 
     service->jobs--;
@@ -68,35 +115,150 @@ bool task_log_begin(struct log_line *line, int level, const char *event, const s
 {
     if (!log_begin(line, level, event))
         return false;
-    client_log(line, task->client);
-    if (task->job.name)
-        log_text(line, "job", task->job.name);
+    log_uint(line, "client", task->flow->number);
+    log_uint(line, "pid", (uint64_t)task->flow->pid);
+    log_uint(line, "uid", task->flow->user->uid);
+    log_uint(line, "id", task->entry.number);
+    if (task->work && task->work->job.name)
+        log_text(line, "job", task->work->job.name);
     return true;
 }
 
-static void log_failure(const struct task *task, const struct fault *fault)
+static void log_end_of(const struct task *task, const struct fault *fault)
 {
     struct log_line line;
 
-    if (!task_log_begin(&line, LOG_NOTICE, "job failed", task))
+    if (!task_log_begin(&line, fault ? LOG_NOTICE : LOG_DEBUG, fault ? "job failed" : "job done",
+                        task))
         return;
-    log_text(&line, "error", fault_name(fault->code));
-    log_text(&line, "text", fault->text);
+    if (fault) {
+        log_text(&line, "error", fault_name(fault->code));
+        log_text(&line, "text", fault->text);
+    } else {
+        log_uint(&line, "bytes", task->work->operands.bytes);
+        log_uint(&line, "channels", task_channels(task));
+        log_uint(&line, "ns_queued", task->end.started - task->admitted);
+        log_uint(&line, "ns_moving", task->end.done - task->end.started);
+    }
     log_end(&line);
 }
 
-void task_give_up(struct task *task, const struct fault *fault)
+static void count(struct task *task, enum job_state state)
 {
-    deadline_remove(&task->service->deadlines, task);
-    if (!task->answer.due)
+    struct service *service = task->service;
+    const uint64_t bytes = task->work->operands.bytes;
+
+    if (state == JOB_STATE_CANCELLED)
+        service->totals.cancelled++;
+    else if (state == JOB_STATE_FAILED)
+        service->totals.failed++;
+    if (state != JOB_STATE_DONE)
         return;
-    log_failure(task, fault);
-    answer_fault(&task->answer, fault);
-    task->service->jobs_failed++;
+    service->totals.done++;
+    service->totals.bytes_moved += bytes;
+    task->flow->jobs_done++;
+    task->flow->bytes_moved += bytes;
+    task->flow->user->jobs_done++;
+    task->flow->user->bytes_moved += bytes;
+    histogram_add(&service->moving, task->end.done - task->end.started);
 }
 
-void task_fail(struct task *task, const struct fault *fault)
+/* *result borrows the arrays of the operands. */
+static void result_fill(struct task *task, struct job_result *result)
 {
-    task_give_up(task, fault);
-    task_destroy(task);
+    struct work *work = task->work;
+
+    *result = (struct job_result){
+        .job = task->entry.number,
+        .has_dst = !work->prepared,
+        .bytes = work->operands.bytes,
+        .channels = work->job.channels,
+        .ns_queued = task->end.started - task->admitted,
+        .ns_moving = task->end.done - task->end.started,
+    };
+    snprintf(result->engine, sizeof result->engine, "%s", mli_mov_engine_name());
+    if (result->has_dst)
+        operands_result(&work->operands, &result->dst);
+}
+
+/* What the history keeps has its own name, fault and arrays. Short memory: it keeps less. */
+static void remember(struct task *task, const struct ending *ending)
+{
+    struct record *record = seam.calloc(1, sizeof *record);
+    const uint64_t now = task->end.done ? task->end.done : uv_hrtime();
+
+    if (!record)
+        return;
+    record->entry.number = task->entry.number;
+    record->entry.client = task->entry.client;
+    record->entry.name = task->entry.name ? strdup(task->entry.name) : NULL;
+    record->uid = task->flow->user->uid;
+    record->state = ending->state;
+    record->priority = task->priority;
+    record->channels = task_channels(task);
+    record->first_channel = task->first_channel;
+    record->detached = task->detached;
+    record->bytes = task->work->operands.bytes;
+    record->bytes_done = ending->result ? record->bytes : task->end.transfer.bytes;
+    record->ns_queued = (task->end.started ? task->end.started : now) - task->admitted;
+    record->ns_moving = task->end.started ? now - task->end.started : 0;
+    if (ending->result) {
+        record->result = *ending->result;
+        record->result.dst.quant = (struct quant){.axis = -1};
+        if (tensor_desc_copy(&record->result.dst, &ending->result->dst) < 0)
+            record->result.has_dst = false;
+    } else {
+        record->fault = seam.calloc(1, sizeof *record->fault);
+        if (record->fault)
+            *record->fault = *ending->fault;
+    }
+    history_add(&task->service->history, record);
+}
+
+static void tell(struct task *task, const struct ending *ending)
+{
+    if (task->answer.due) {
+        if (ending->fault)
+            answer_fault(&task->answer, ending->fault);
+        else
+            answer_result(&task->answer, ending->result);
+    }
+    registry_remove(&task->service->registry, &task->entry);
+    remember(task, ending);
+    while (!link_empty(&task->watches)) {
+        struct watch *watch = LINK_OWNER(task->watches.next, struct watch, link);
+
+        link_remove(&watch->link);
+        watch->ended(watch, ending);
+    }
+}
+
+void task_end(struct task *task, const struct fault *fault)
+{
+    struct job_result result;
+    struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};
+
+    assert(!task->ended);
+    task->ended = true;
+    leave_places(task);
+    if (fault)
+        ending.state = fault->code == FAULT_CANCELLED ? JOB_STATE_CANCELLED : JOB_STATE_FAILED;
+    else
+        result_fill(task, &result);
+    if (!fault)
+        ending.result = &result;
+    log_end_of(task, fault);
+    count(task, ending.state);
+    tell(task, &ending);
+}
+
+void task_abort(struct task *task, const struct fault *fault)
+{
+    /* First: whoever reads the answer finds nothing moving that need not. */
+    if (task->state == JOB_STATE_RUNNING)
+        complete_cancel(task);
+    if (!task->ended)
+        task_end(task, fault);
+    if (task->state != JOB_STATE_RUNNING)
+        task_destroy(task);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job that was admitted: its tensors, the memory they lie in, and who waits for it.
+ * A job that was admitted: what it does, the memory it does it in, and who waits for its end.
  *
- *     task_create   queue_push     dispatch_run           complete.c          task_destroy
- *      (admit) ----> queued -----> running -----> (channels) -----> answered ----> gone
- *                      |  deadline, shutdown, client gone                           ^
- *                      +------------------------------------------------------------+
+ *     task_create  task_accept     after.c       dispatch.c      complete.c
+ *      (admit) -----> waiting -----> queued -----> running -----> (channels) -----> task_destroy
+ *                        |             |              |                |                ^
+ *                        +-------------+--------------+--- task_end ---+----------------+
  *
- * A running task that meets one of these is answered at once, if anybody is left to answer, and its
- * transfer is cancelled; the rest follows when that has ended.
- *
- * Only while it runs does another thread touch it: the one that completes its transfer, once, and
- * then only what is marked as its.
+ * task_end() is where everybody learns how it ended: answer, events, history, statistics, those who
+ * wait. A running task that is given up (deadline, cancel, watchdog) ends at once; the rest follows
+ * when its transfer has stopped. A task belongs to the loop's thread; while it runs, the thread
+ * that completes its transfer has what is marked as its.
  */
 #ifndef DAEMON_TASK_H
 #define DAEMON_TASK_H
@@ -20,12 +19,16 @@
 #include <stdint.h>
 
 #include "answer.h"
+#include "flow.h"
 #include "link.h"
 #include "mapping.h"
-#include "operands.h"
+#include "registry.h"
 #include "sigbus.h"
+#include "watch.h"
+#include "work.h"
 
 struct client;
+struct dependency;
 struct log_line;
 struct service;
 
@@ -37,19 +40,35 @@ struct task_end {
     uint64_t started, done;    /* uv_hrtime() */
 };
 
-enum task_state { TASK_NEW, TASK_QUEUED, TASK_RUNNING };
+enum { TASK_CAUSE_MAX = 2 * PROTO_NAME_MAX };
 
 struct task {
+    struct entry entry; /* first, so that the registry's entry is the task */
     struct service *service;
-    struct client *client; /* null: it has left */
-    enum task_state state;
+    struct flow *flow; /* held */
+    struct work *work; /* held */
+    enum job_state state;
+    bool ended;    /* everybody knows how */
+    bool detached; /* outlives its connection */
+    int32_t priority;
+    uint32_t timeout_ms;
     struct answer answer;
-    struct job job;
-    struct operands operands;
     uint64_t admitted; /* uv_hrtime() */
     uint64_t deadline; /* uv_hrtime(); 0: none */
-    struct link client_link, queue_link, deadline_link;
 
+    struct link all_link;      /* service: all of them */
+    struct link client_link;   /* client: those that go when it goes */
+    struct link deadline_link; /* deadline.c */
+    struct link place;         /* dispatch.c: wide ones that wait; running ones. after.c: failing */
+    struct queued queued;      /* scheduler */
+
+    struct link watches;              /* struct watch */
+    struct dependency *dependencies;  /* after.c: one for each of `after` that is under way */
+    uint32_t dependency_count, waits; /* waits: of them, not ended yet */
+    uint32_t cause_index;             /* in `after`: who did not end well */
+    char cause[TASK_CAUSE_MAX];       /* and how; empty: nobody */
+
+    int first_channel; /* -1: not started yet */
     mli_mov_handle_t handle;
     int32_t cookie; /* complete.c: of the callback */
     /* Of the thread that completes the transfer, while running: */
@@ -59,20 +78,30 @@ struct task {
     struct task *ended_before; /* complete.c: the list of those that ended */
 };
 
-/** For `client`, who is charged with it from now on. Null where memory is short. */
+/** For `client`, whose flow is charged from now on. Null where memory is short. */
 struct task *task_create(struct client *client);
-/** Releases everything, and the charge. Not while it runs. Null is fine. */
+/** It gets its number and can be found; its name is that of its job. Its `state` is WAITING. */
+void task_accept(struct task *task);
+/** Releases everything, and the charge. Not while its transfer runs. Null is fine. */
 void task_destroy(struct task *task);
 
-/** The client has left: nobody is told how the task ends. */
+/** The client has left, or knows enough: nobody is told how the task ends. */
 void task_orphan(struct task *task);
+
+/** It ends: well, where `fault` is null. Tells everybody. Once. */
+void task_end(struct task *task, const struct fault *fault);
+/**
+ * Ends it from wherever it is: a running one's transfer is cancelled and destroys it later, any
+ * other one is gone. dispatch_run() afterwards.
+ */
+void task_abort(struct task *task, const struct fault *fault);
+
+static inline uint32_t task_channels(const struct task *task)
+{
+    return task->work->job.channels;
+}
 
 /** Begins a log line about the task and its client. */
 bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task);
-
-/** Answers with a fault and counts it; whatever comes of the task later is told to nobody. */
-void task_give_up(struct task *task, const struct fault *fault);
-/** Gives the task up and destroys it. */
-void task_fail(struct task *task, const struct fault *fault);
 
 #endif /* DAEMON_TASK_H */

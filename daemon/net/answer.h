@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "job_info.h"
 #include "rpc.h"
 
 struct client;
@@ -26,6 +27,8 @@ void answer_init(struct answer *answer, struct client *client, const struct rpc_
 
 const struct ended *answer_fault(struct answer *answer, const struct fault *fault);
 const struct ended *answer_result(struct answer *answer, const struct job_result *result);
+/** To a detached job's submit. */
+const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum job_state state);
 const struct ended *answer_pong(struct answer *answer);
 const struct ended *answer_info(struct answer *answer, const struct daemon_info *info);
 

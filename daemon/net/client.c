@@ -33,9 +33,9 @@ void client_log(struct log_line *line, const struct client *client)
         log_text(line, "client", "gone");
         return;
     }
-    log_uint(line, "client", client->number);
-    log_uint(line, "pid", (uint64_t)client->pid);
-    log_uint(line, "uid", client->uid);
+    log_uint(line, "client", client->flow->number);
+    log_uint(line, "pid", (uint64_t)client->flow->pid);
+    log_uint(line, "uid", client->flow->user->uid);
 }
 
 static void log_event(const struct client *client, int level, const char *event, const char *why)
@@ -52,6 +52,8 @@ static void log_event(const struct client *client, int level, const char *event,
 
 /* Closing */
 
+static void client_free(struct client *client);
+
 static void on_closed(uv_handle_t *handle)
 {
     struct client *client = handle->data;
@@ -59,27 +61,31 @@ static void on_closed(uv_handle_t *handle)
 
     if (--client->handles > 0)
         return;
-    frame_finish(&client->in);
-    outbox_finish(&client->out);
     link_remove(&client->link);
     service->client_count--;
-    free(client);
+    client->flow->user->clients--;
+    client_free(client);
     service_settle(service);
 }
 
 static void drop_tasks(struct client *client)
 {
+    struct fault fault;
+
+    fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
     for (struct link *l = client->tasks.next, *next; l != &client->tasks; l = next) {
         struct task *task = LINK_OWNER(l, struct task, client_link);
 
         next = l->next;
         task_orphan(task);
-        if (task->state == TASK_QUEUED)
-            task_destroy(task);
-        else
+        if (task->ended) /* its transfer is being stopped already */
+            continue;
+        if (task->state == JOB_STATE_RUNNING)
             complete_cancel(task); /* nobody waits for it, others may for its channels */
+        else
+            task_abort(task, &fault);
     }
-    dispatch_run(client->service); /* a task that held up the queue may be gone */
+    dispatch_run(client->service); /* its places are free, and who came after it has to know */
 }
 
 static void client_close(struct client *client, const char *why)
@@ -88,6 +94,8 @@ static void client_close(struct client *client, const char *why)
         return;
     log_event(client, LOG_INFO, "client left", why);
     client->state = CLIENT_CLOSED;
+    link_remove(&client->held_link);
+    link_remove(&client->unsent_link);
     drop_tasks(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
@@ -154,20 +162,41 @@ void client_stream_fault(struct client *client, const struct fault *fault)
 
 /* Output */
 
-void client_send(struct client *client, const char *bytes, size_t length)
+/* Sends what the socket takes. */
+static void flush(struct client *client)
 {
     int error;
 
+    link_remove(&client->unsent_link);
     if (client->doomed || client->state == CLIENT_CLOSED)
         return;
-    error = outbox_send(&client->out, client->fd, bytes, length);
+    error = outbox_flush(&client->out, client->fd);
     if (error < 0)
         client_doom(client, strerror(-error));
     else if (outbox_pending(&client->out) > OUT_MAX)
         client_doom(client, "does not read its replies");
-    if (outbox_pending(&client->out) > OUT_HIGH)
-        client->congested = true;
+    client->congested = outbox_pending(&client->out) > OUT_HIGH;
     update(client);
+}
+
+void client_send(struct client *client, const char *bytes, size_t length)
+{
+    if (client->doomed || client->state == CLIENT_CLOSED)
+        return;
+    if (outbox_append(&client->out, bytes, length) < 0) {
+        client_doom(client, "no memory for a reply");
+        return;
+    }
+    if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
+        link_append(&client->service->unsent, &client->unsent_link);
+    if (outbox_pending(&client->out) > OUT_LOW)
+        flush(client);
+}
+
+void client_send_all(struct service *service)
+{
+    while (!link_empty(&service->unsent))
+        flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
 }
 
 void client_turn_away(int fd, const struct fault *fault)
@@ -194,14 +223,20 @@ static bool hung_up(int fd)
 
 bool client_takes_input(const struct client *client)
 {
-    return client->state == CLIENT_OPEN && !client->doomed && !client->congested;
+    return client->state == CLIENT_OPEN && !client->doomed && !client->congested && !client->held;
+}
+
+/* Nothing more will come of it but the replies that are on their way. */
+static bool at_its_end(const struct client *client)
+{
+    return client->input_ended && client->jobs == 0 && !client->held;
 }
 
 static bool finished(const struct client *client)
 {
     if (outbox_pending(&client->out) > 0)
         return false;
-    return client->state == CLIENT_ENDING || (client->input_ended && client->jobs == 0);
+    return client->state == CLIENT_ENDING || at_its_end(client);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -233,6 +268,38 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         update(client);
 }
 
+void client_hold(struct client *client)
+{
+    client->held = true;
+    link_append(&client->service->held, &client->held_link);
+}
+
+/* Each once, at most: who still finds no room goes to the end of the line. */
+void client_let_in(struct service *service)
+{
+    struct link waiting;
+
+    if (link_empty(&service->held))
+        return;
+    link_init(&waiting);
+    link_append(&service->held, &waiting); /* marks who came before this round */
+    for (struct link *l = service->held.next; l != &waiting; l = service->held.next) {
+        struct client *client = LINK_OWNER(l, struct client, held_link);
+
+        link_remove(l);
+        link_append(&service->held, l);
+        if (!service_has_room(service, client))
+            continue;
+        link_remove(l);
+        client->held = false;
+        client->busy = true;
+        intake_lines(client);
+        client->busy = false;
+        update(client);
+    }
+    link_remove(&waiting);
+}
+
 /* Waits for what there is to wait for now. */
 static void update(struct client *client)
 {
@@ -244,11 +311,11 @@ static void update(struct client *client)
         client_doom(client, NULL);
         return;
     }
-    if (client->input_ended && client->jobs == 0 && !uv_is_active((uv_handle_t *)&client->timer))
+    if (at_its_end(client) && !uv_is_active((uv_handle_t *)&client->timer))
         set_flush_timer(client);
     if (client_takes_input(client) && !client->input_ended)
         events |= UV_READABLE;
-    if (outbox_pending(&client->out) > 0)
+    if (outbox_pending(&client->out) > 0 && link_empty(&client->unsent_link))
         events |= UV_WRITABLE;
     if (!client->peer_shut)
         events |= UV_DISCONNECT;
@@ -266,8 +333,11 @@ void client_task_gone(struct client *client)
     update(client);
 }
 
+/* What may fail. Null where memory is short. */
 static struct client *client_new(struct service *service, int fd)
 {
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t length = sizeof peer;
     struct client *client = seam.calloc(1, sizeof *client);
 
     if (!client)
@@ -275,19 +345,30 @@ static struct client *client_new(struct service *service, int fd)
     client->service = service;
     client->fd = fd;
     link_init(&client->link);
+    link_init(&client->held_link);
+    link_init(&client->unsent_link);
     link_init(&client->tasks);
     outbox_init(&client->out);
-    if (frame_init(&client->in, PROTO_LINE_MAX) < 0) {
-        free(client);
-        return NULL;
-    }
-    return client;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+    client->flow = flow_create(&service->users, service->last_client + 1, peer.pid, peer.uid);
+    if (client->flow && frame_init(&client->in, PROTO_LINE_MAX) == 0)
+        return client;
+    if (client->flow)
+        flow_drop(client->flow);
+    free(client);
+    return NULL;
+}
+
+static void client_free(struct client *client)
+{
+    frame_finish(&client->in);
+    outbox_finish(&client->out);
+    flow_drop(client->flow);
+    free(client);
 }
 
 int client_create(struct service *service, int fd)
 {
-    struct ucred peer = {0};
-    socklen_t length = sizeof peer;
     struct client *client = client_new(service, fd);
     int error;
 
@@ -297,8 +378,7 @@ int client_create(struct service *service, int fd)
     }
     error = uv_poll_init(service->loop, &client->poll, fd); /* also makes it non-blocking */
     if (error < 0) {
-        frame_finish(&client->in);
-        free(client);
+        client_free(client);
         close(fd);
         return error;
     }
@@ -307,11 +387,8 @@ int client_create(struct service *service, int fd)
     client->handles = 2;
     link_append(&service->clients, &client->link);
     service->client_count++;
-    client->number = ++service->last_client;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) {
-        client->pid = peer.pid;
-        client->uid = peer.uid;
-    }
+    service->last_client++;
+    client->flow->user->clients++;
     log_event(client, LOG_INFO, "client came", NULL);
     update(client);
     return 0;

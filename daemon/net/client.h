@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "flow.h"
 #include "frame.h"
 #include "link.h"
 #include "outbox.h"
@@ -31,10 +32,8 @@ enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
 struct client {
     struct service *service;
-    struct link link; /* in the service's clients */
-    uint64_t number;  /* in the log */
-    pid_t pid;        /* by SO_PEERCRED */
-    uid_t uid;
+    struct link link;  /* in the service's clients */
+    struct flow *flow; /* who it is, and its share; held */
 
     int fd;
     uv_poll_t poll;
@@ -42,24 +41,30 @@ struct client {
     uv_timer_t timer; /* a line to be finished, replies to be flushed, or doom */
     unsigned handles; /* of the two, not closed yet */
     enum client_state state;
-    bool doomed;      /* closed as soon as the loop runs on */
-    bool input_ended; /* the peer sends nothing more */
-    bool peer_shut;   /* poll has told so, and would go on telling */
-    bool congested;   /* too much output waits: no more input is taken */
-    bool busy;        /* in the middle of its input: not to be judged now */
+    bool doomed;                        /* closed as soon as the loop runs on */
+    bool input_ended;                   /* the peer sends nothing more */
+    bool peer_shut;                     /* poll has told so, and would go on telling */
+    bool congested;                     /* too much output waits: no more input is taken */
+    bool busy;                          /* in the middle of its input: not to be judged now */
+    bool held;                          /* its next line is a job, and there is no room for it */
+    struct link held_link, unsent_link; /* in the service's held and unsent */
 
     struct frame in;
     struct outbox out;
 
-    struct link tasks;
-    uint32_t jobs;
+    struct link tasks; /* those that go when it goes */
+    uint32_t jobs;     /* as many */
 };
 
 /** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
 int client_create(struct service *service, int fd);
 
-/** Sends a whole reply. Never closes the client. */
+/** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
+/** The end of a round: sends what waits. */
+void client_send_all(struct service *service);
+/** The same: clients that were held up go on where there is room again. */
+void client_let_in(struct service *service);
 /** Closes the client when the loop runs on; `why` goes to the log. */
 void client_doom(struct client *client, const char *why);
 /** Answers with an error without id, then ends: the stream cannot be followed any more. */
@@ -68,6 +73,8 @@ void client_stream_fault(struct client *client, const struct fault *fault);
 void client_end(struct client *client);
 /** A task of the client is gone. */
 void client_task_gone(struct client *client);
+/** There is no room for the job in its next line: it goes on when there is. */
+void client_hold(struct client *client);
 
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);

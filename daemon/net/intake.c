@@ -57,7 +57,7 @@ static void watch_line(struct client *client, bool progress)
 
     if (client->state != CLIENT_OPEN || client->doomed)
         return;
-    if (!begun || client->congested || ms == 0)
+    if (!begun || client->congested || client->held || ms == 0)
         uv_timer_stop(&client->timer);
     else if (progress || !uv_is_active((uv_handle_t *)&client->timer))
         client_set_timer(client, ms);

@@ -21,16 +21,16 @@ void outbox_finish(struct outbox *box)
     *box = (struct outbox){0};
 }
 
-static int append(struct outbox *box, const char *bytes, size_t length)
+int outbox_append(struct outbox *box, const char *bytes, size_t length)
 {
     const size_t pending = outbox_pending(box);
 
-    if (box->begin > 0) {
+    if (box->begin > 0 && length > box->capacity - box->end) {
         memmove(box->data, box->data + box->begin, pending);
         box->begin = 0;
         box->end = pending;
     }
-    if (length > box->capacity - pending) {
+    if (length > box->capacity - box->end) {
         size_t capacity = (pending + length) * 2;
         char *data = seam.realloc(box->data, capacity);
 
@@ -53,17 +53,6 @@ static ssize_t try_send(int socket, const char *bytes, size_t length)
         sent = fd_send(socket, bytes, length, NULL, 0);
     while (sent == -EINTR);
     return sent == -EAGAIN || sent == -EWOULDBLOCK ? 0 : sent;
-}
-
-int outbox_send(struct outbox *box, int socket, const char *bytes, size_t length)
-{
-    ssize_t sent = 0;
-
-    if (outbox_pending(box) == 0)
-        sent = try_send(socket, bytes, length);
-    if (sent < 0)
-        return (int)sent;
-    return (size_t)sent == length ? 0 : append(box, bytes + sent, length - (size_t)sent);
 }
 
 int outbox_flush(struct outbox *box, int socket)

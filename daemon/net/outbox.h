@@ -18,9 +18,10 @@ static inline size_t outbox_pending(const struct outbox *box)
 void outbox_init(struct outbox *box);
 void outbox_finish(struct outbox *box);
 
-/** Sends what the socket takes at once and keeps a copy of the rest. Returns 0 or -errno. */
-int outbox_send(struct outbox *box, int socket, const char *bytes, size_t length);
-/** Sends more of what waits. Returns 0 (also where something still waits) or -errno. */
+/** Keeps a copy of the bytes, behind those that wait. Returns 0 or -ENOMEM. */
+int outbox_append(struct outbox *box, const char *bytes, size_t length);
+/** Sends what the socket takes of what waits. Returns 0 (also where something still waits) or
+ * -errno. */
 int outbox_flush(struct outbox *box, int socket);
 
 #endif /* DAEMON_OUTBOX_H */

@@ -76,14 +76,17 @@ static const struct ended *submit(struct call *call)
     task = admit(call->client, &request->params, call->fds, call->fd_count);
     close_fds(call);
     if (!task) {
-        service->jobs_failed++;
+        service->totals.refused++;
         log_refusal(call->client, &request->fault);
         return answer_fault(&call->answer, &request->fault);
     }
-    ended = answer_defer(&call->answer, &task->answer);
-    task->state = TASK_QUEUED;
-    queue_push(&service->queue, task);
-    deadline_add(&service->deadlines, task);
+    admit_accept(task);
+    if (task->detached) {
+        ended = answer_accepted(&call->answer, task->entry.number, task->state);
+        task_orphan(task);
+    } else {
+        ended = answer_defer(&call->answer, &task->answer);
+    }
     dispatch_run(service);
     return ended;
 }
@@ -113,12 +116,28 @@ static void run(struct call *call)
     (void)ended;
 }
 
+/* A request that would make a job, while there is no room for one. */
+static bool must_wait(const struct client *client, const struct rpc_request *request)
+{
+    const struct service *service = client->service;
+
+    return (request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START) &&
+           service->state == SERVICE_SERVING && !service->refusing &&
+           !service_has_room(service, client);
+}
+
 void request_handle(struct client *client, const char *line, size_t length)
 {
     struct rpc_request request;
     struct call call = {.client = client, .request = &request};
     int bad = rpc_request_parse(line, length, &request);
 
+    if (!bad && must_wait(client, &request)) {
+        rpc_request_finish(&request);
+        frame_unread(&client->in, line);
+        client_hold(client);
+        return;
+    }
     answer_init(&call.answer, client, &request.id);
     if (request.fds > PROTO_FDS_MAX) {
         /* Whose the waiting descriptors are cannot be told. */

@@ -51,7 +51,6 @@ static const struct number watchdog_numbers[] = {
     NUMBER(struct config, watchdog.limit_ms, "limit_ms", 0, MS_MAX, 10000),
     NUMBER(struct config, watchdog.bytes_per_second, "bytes_per_second", 1, BYTES_MAX,
            10 * 1000 * 1000),
-    NUMBER(struct config, watchdog.grace_ms, "grace_ms", 0, MS_MAX, 1000),
     NUMBER(struct config, watchdog.quarantine_ms, "quarantine_ms", 0, MS_MAX, 60000),
     {0},
 };

@@ -22,10 +22,9 @@ struct scheduling {
 };
 
 /* When a transfer is taken for stuck: limit_ms, and 1 s for each bytes_per_second. */
-struct watchdog {
+struct watchdog_limits {
     uint32_t limit_ms; /* 0: there is no watchdog */
     uint64_t bytes_per_second;
-    uint32_t grace_ms;      /* for a cancelled transfer to end, before its channel is given up */
     uint32_t quarantine_ms; /* for a channel to stay out of service */
 };
 
@@ -51,7 +50,7 @@ struct config {
                                  last replies to be read; 0: no limit */
     struct quotas quotas;     /* "quotas" */
     struct scheduling scheduling; /* "scheduling" */
-    struct watchdog watchdog;     /* "watchdog" */
+    struct watchdog_limits watchdog;     /* "watchdog" */
     uint32_t drain_ms;            /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */
     int log_level; /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
     enum log_format log_format; /* "log_format": "text" or "json" */

@@ -20,16 +20,17 @@ void info_fill(struct daemon_info *info, const struct service *service)
         .pid = (uint32_t)getpid(),
         .uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS,
         .channels = config->channels,
-        .channels_busy = service->channels_busy,
+        .channels_busy = channels_count(service->channels.busy),
+        .channels_quarantined = channels_count(service->channels.quarantined),
         .channel_offset = config->channel_offset,
         .clients = service->client_count,
         .clients_max = config->clients,
-        .jobs_queued = service->queue.length,
+        .jobs_queued = service->jobs - service->running,
         .jobs_running = service->running,
         .jobs_per_client_max = config->jobs_per_client,
-        .jobs_done = service->jobs_done,
-        .jobs_failed = service->jobs_failed,
-        .bytes_moved = service->bytes_moved,
+        .jobs_done = service->totals.done,
+        .jobs_failed = service->totals.failed + service->totals.cancelled + service->totals.refused,
+        .bytes_moved = service->totals.bytes_moved,
     };
     snprintf(info->version, sizeof info->version, "%s", mli_version());
     snprintf(info->engine, sizeof info->engine, "%s", mli_mov_engine_name());

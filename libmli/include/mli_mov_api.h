@@ -284,6 +284,17 @@ mli_status mli_mov_wait(mli_mov_handle_t *h);
  * Extensions: nothing below is in the spec or in embARC MLI.
  */
 
+/**
+ * mli_mov_acquire_handle() for the channels from `first` on, and no others: for whoever shares them
+ * out himself.
+ *
+ * @retval MLI_STATUS_OK             *h owns the channels until mli_mov_release_handle()
+ * @retval MLI_STATUS_NOT_ENGH_MEM   one of them is not free, or not in the pool; *h is untouched
+ * @retval MLI_STATUS_ARGUMENT_ERROR null h, num_ch < 1, or not all of them are from 0 to
+ *                                   MLI_MOV_MAX_CHANNELS - 1; *h is untouched
+ */
+mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h);
+
 /** Where a handle's transfer is. */
 typedef enum _mli_mov_stage {
     MLI_MOV_CLAIMED = 0, /**< nothing is prepared */

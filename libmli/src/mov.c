@@ -79,28 +79,41 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
     return MLI_STATUS_OK;
 }
 
+static mli_status set_handle(mli_mov_handle_t *h, const struct claim *claim)
+{
+    h->first = claim->first;
+    h->count = claim->count;
+    h->generation = claim->generation;
+    h->prepared = 0;
+    return MLI_STATUS_OK;
+}
+
+static mli_status refuse_null_handle(void)
+{
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+}
+
 mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
 {
     struct claim claim;
-    mli_status status;
+    const mli_status status = h ? pool_claim(num_ch, &claim) : refuse_null_handle();
 
-    if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
-    status = pool_claim(num_ch, &claim);
-    if (status != MLI_STATUS_OK)
-        return status;
-    h->first = claim.first;
-    h->count = claim.count;
-    h->generation = claim.generation;
-    h->prepared = 0;
-    return MLI_STATUS_OK;
+    return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
+}
+
+mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
+{
+    struct claim claim;
+    const mli_status status = h ? pool_claim_at(first, num_ch, &claim) : refuse_null_handle();
+
+    return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
 
 /* Finds the slot of a handle, or says why there is none. */
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
     if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+        return refuse_null_handle();
     *claim = (struct claim){h->first, h->count, h->generation};
     *slot = pool_slot(claim);
     if (!*slot)

@@ -206,6 +206,14 @@ static uint32_t find_run(uint32_t now, uint32_t count)
     return MLI_MOV_MAX_CHANNELS;
 }
 
+static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
+{
+    claim->first = first;
+    claim->count = count;
+    claim->generation = atomic_fetch_add(&run_slot(first)->generation, 1) + 1;
+    return true;
+}
+
 /* Takes a run of free channels; false where there is none, with the word as it was then. */
 static bool take(uint32_t count, struct claim *claim, uint32_t *word)
 {
@@ -217,11 +225,20 @@ static bool take(uint32_t count, struct claim *claim, uint32_t *word)
         if (first == MLI_MOV_MAX_CHANNELS)
             return false;
     } while (!atomic_compare_exchange_weak(&channels, &now, now & ~run_mask(first, count)));
+    return make_claim(first, count, claim);
+}
 
-    claim->first = first;
-    claim->count = count;
-    claim->generation = atomic_fetch_add(&run_slot(first)->generation, 1) + 1;
-    return true;
+/* The same for these very channels. */
+static bool take_at(uint32_t first, uint32_t count, struct claim *claim)
+{
+    const uint32_t mask = run_mask(first, count);
+    uint32_t now = atomic_load(&channels);
+
+    do {
+        if ((now & (now >> 16) & mask) != mask)
+            return false;
+    } while (!atomic_compare_exchange_weak(&channels, &now, now & ~mask));
+    return make_claim(first, count, claim);
 }
 
 mli_status pool_claim(int count, struct claim *claim)
@@ -235,6 +252,18 @@ mli_status pool_claim(int count, struct claim *claim)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                       ": no run of % free channels, % of % are free", count,
                       count_bits(now & (now >> 16)), count_bits(now >> 16));
+    return MLI_STATUS_OK;
+}
+
+mli_status pool_claim_at(int first, int count, struct claim *claim)
+{
+    if (count < 1 || first < 0 || first > MLI_MOV_MAX_CHANNELS - 1 ||
+        count > MLI_MOV_MAX_CHANNELS - first)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "first", ": channels % to % given, 0 to % needed",
+                      first, (int64_t)first + count - 1, MLI_MOV_MAX_CHANNELS - 1);
+    if (!take_at((uint32_t)first, (uint32_t)count, claim))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "first", ": channels % to % are not all free", first,
+                      first + count - 1);
     return MLI_STATUS_OK;
 }
 

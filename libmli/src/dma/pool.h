@@ -58,6 +58,9 @@ const struct mli_channel_caps *pool_caps(uint32_t channel);
 /** Statuses as mli_mov_acquire_handle(). */
 mli_status pool_claim(int count, struct claim *claim);
 
+/** Statuses as mli_mov_acquire_handle_at(). */
+mli_status pool_claim_at(int first, int count, struct claim *claim);
+
 /** A single channel for a synchronous move; false, without a word, where none is free. */
 bool pool_try_claim(struct claim *claim);
 

@@ -103,7 +103,7 @@ static void test_every_key_of_operations(void **state)
                 "'limits':{'buffers_per_client':0,'buffer_bytes_per_client':7,"
                 "'prepared_per_client':8,'history':0},"
                 "'scheduling':{'ageing_ms':9,'quantum_bytes':4096},"
-                "'watchdog':{'limit_ms':0,'bytes_per_second':1,'grace_ms':2,'quarantine_ms':3},"
+                "'watchdog':{'limit_ms':0,'bytes_per_second':1,'quarantine_ms':3},"
                 "'log_format':'json','metrics':{'listen':'127.0.0.1:9100'},'trace':'/tmp/t'}");
     assert_string_equal(c.socket_group, "dma");
     assert_string_equal(c.user, "mli");
@@ -118,7 +118,6 @@ static void test_every_key_of_operations(void **state)
     assert_int_equal(c.scheduling.quantum_bytes, 4096);
     assert_int_equal(c.watchdog.limit_ms, 0);
     assert_int_equal(c.watchdog.bytes_per_second, 1);
-    assert_int_equal(c.watchdog.grace_ms, 2);
     assert_int_equal(c.watchdog.quarantine_ms, 3);
     assert_int_equal(c.log_format, LOG_FORMAT_JSON);
     assert_string_equal(c.metrics, "127.0.0.1:9100");

@@ -98,6 +98,29 @@ static void test_claims_of_several_channels(void **state)
  * Of three single channels one is the middle. While it is held the other two are no run; while an
  * outer one is held they are. Which handle has it is the allocator's business.
  */
+static void test_these_very_channels(void **state)
+{
+    mli_mov_handle_t middle, h;
+    const mli_mov_handle_t untouched = h = (mli_mov_handle_t){.first = 77};
+
+    (void)state;
+    assert_ok(mli_mov_set_num_dma_ch(2, 4));
+    assert_ok(mli_mov_acquire_handle_at(3, 2, &middle));
+    assert_status(mli_mov_acquire_handle_at(4, 1, &h), MLI_STATUS_NOT_ENGH_MEM);
+    assert_status(mli_mov_acquire_handle_at(2, 4, &h), MLI_STATUS_NOT_ENGH_MEM);
+    assert_status(mli_mov_acquire_handle_at(1, 2, &h), MLI_STATUS_NOT_ENGH_MEM); /* 1 is no one's */
+    assert_status(mli_mov_acquire_handle_at(-1, 1, &h), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(mli_mov_acquire_handle_at(0, 0, &h), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(mli_mov_acquire_handle_at(16, 1, &h), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(mli_mov_acquire_handle_at(15, 2, &h), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(mli_mov_acquire_handle_at(INT_MAX, INT_MAX, &h), MLI_STATUS_ARGUMENT_ERROR);
+    assert_status(mli_mov_acquire_handle_at(2, 1, NULL), MLI_STATUS_ARGUMENT_ERROR);
+    assert_memory_equal(&h, &untouched, sizeof h);
+    assert_ok(mli_mov_release_handle(&middle));
+    assert_ok(mli_mov_acquire_handle_at(2, 4, &h));
+    assert_ok(mli_mov_release_handle(&h));
+}
+
 static void test_fragmentation(void **state)
 {
     int runs = 0;
@@ -243,6 +266,7 @@ int main(void)
         cmocka_unit_test_setup(test_exhaustion_and_return, empty_pool),
         cmocka_unit_test_setup(test_bad_claims, empty_pool),
         cmocka_unit_test_setup(test_claims_of_several_channels, empty_pool),
+        cmocka_unit_test_setup(test_these_very_channels, empty_pool),
         cmocka_unit_test_setup(test_fragmentation, empty_pool),
         cmocka_unit_test_setup(test_bad_dimensions, empty_pool),
         cmocka_unit_test_setup(test_dimensions, empty_pool),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that start when others have ended well. */
+#ifndef DAEMON_AFTER_H
+#define DAEMON_AFTER_H
+
+#include "fault.h"
+#include "job_ref.h"
+
+struct client;
+struct entry;
+struct service;
+struct task;
+
+/**
+ * The job that a request of `client` refers to, under way or remembered. Null, with *fault at
+ * `pointer`, where there is none that its user may know of.
+ */
+struct entry *after_find(const struct client *client, const struct job_ref *ref,
+                         const char *pointer, struct fault *fault);
+
+/**
+ * Makes the task, not yet accepted, wait for those of `refs` that are under way. Returns 0, or -1
+ * where one is not known or did not end well.
+ */
+int after_init(struct task *task, const struct client *client, const struct job_refs *refs,
+               struct fault *fault);
+
+/** The task does not wait for anybody any more. */
+void after_forget(struct task *task);
+
+/** Ends the tasks whose predecessors have failed, and those that wait for them, and so on. */
+void after_settle(struct service *service);
+
+#endif /* DAEMON_AFTER_H */

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flow.h"
+
+#include <stdlib.h>
+
+#include "seam.h"
+
+struct flow *flow_create(struct link *users, uint64_t number, pid_t pid, uid_t uid)
+{
+    struct flow *flow = seam.calloc(1, sizeof *flow);
+
+    if (!flow)
+        return NULL;
+    flow->user = user_hold(users, uid);
+    if (!flow->user) {
+        free(flow);
+        return NULL;
+    }
+    flow->number = number;
+    flow->pid = pid;
+    flow->holders = 1;
+    for (int i = 0; i < LANE_PRIORITIES; i++)
+        lane_init(&flow->lanes[i]);
+    return flow;
+}
+
+void flow_hold(struct flow *flow)
+{
+    flow->holders++;
+}
+
+void flow_drop(struct flow *flow)
+{
+    if (--flow->holders > 0)
+        return;
+    user_drop(flow->user);
+    free(flow);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for a task's end: jobs that come after it, and job.wait. */
+#ifndef DAEMON_WATCH_H
+#define DAEMON_WATCH_H
+
+#include "job.h"
+#include "job_info.h"
+#include "link.h"
+
+struct task;
+
+/* How a task has ended. All of it is borrowed, for the time of the call. */
+struct ending {
+    const struct task *task;
+    enum job_state state;
+    const struct job_result *result; /* of one that is done */
+    const struct fault *fault;       /* of one that is not */
+};
+
+/*
+ * Called once, when the task has ended; the watch is out of the ring by then. It must not end or
+ * destroy tasks right there: a chain of them would become a chain of calls.
+ */
+struct watch {
+    struct link link;
+    void (*ended)(struct watch *watch, const struct ending *ending);
+};
+
+#endif /* DAEMON_WATCH_H */

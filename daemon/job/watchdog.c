@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watchdog.h"
+
+#include <inttypes.h>
+
+#include "dispatch.h"
+#include "log.h"
+#include "state.h"
+#include "task.h"
+
+enum { NS_PER_MS = 1000 * 1000 };
+
+static void on_timer(uv_timer_t *timer);
+
+static struct service *service_of(struct watchdog *watchdog)
+{
+    return LINK_OWNER(watchdog, struct service, watchdog);
+}
+
+static void arm(struct watchdog *watchdog, uint64_t when)
+{
+    const uint64_t now = uv_hrtime();
+
+    if (when == UINT64_MAX) {
+        if (watchdog->armed != UINT64_MAX)
+            uv_timer_stop(&watchdog->timer);
+    } else {
+        uv_update_time(watchdog->timer.loop); /* else it counts from a time long past */
+        uv_timer_start(&watchdog->timer, on_timer,
+                       when > now ? (when - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
+    }
+    watchdog->armed = when;
+}
+
+/* When a transfer has taken too long; UINT64_MAX: never. */
+static uint64_t limit_of(const struct task *task)
+{
+    const struct config *config = &task->service->config;
+    const uint64_t bytes = task->work->operands.bytes;
+
+    if (config->watchdog.limit_ms == 0 || task->ended)
+        return UINT64_MAX;
+    return task->end.started + (uint64_t)config->watchdog.limit_ms * NS_PER_MS +
+           bytes / config->watchdog.bytes_per_second * 1000 * NS_PER_MS;
+}
+
+/* The next time at which there may be something to do. */
+static uint64_t next_time(struct watchdog *watchdog)
+{
+    const struct service *service = service_of(watchdog);
+    const uint32_t waiting = service->channels.quarantined & ~service->channels.busy;
+    uint64_t next = UINT64_MAX;
+
+    for (const struct link *l = service->running_tasks.next; l != &service->running_tasks;
+         l = l->next) {
+        const struct task *task = LINK_OWNER(l, const struct task, place);
+
+        if (limit_of(task) < next)
+            next = limit_of(task);
+    }
+    for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+        if ((waiting >> i & 1) && watchdog->back[i] < next)
+            next = watchdog->back[i];
+    }
+    return next;
+}
+
+/* Channels of the task that have not finished what they were given. */
+static uint32_t stuck_channels(const struct task *task)
+{
+    const uint32_t first = (uint32_t)task->first_channel;
+    uint32_t stuck = 0;
+
+    for (uint32_t i = first; i < first + task_channels(task); i++) {
+        mli_mov_channel_stats stats;
+
+        if (mli_mov_get_channel_stats((int)i, &stats) == MLI_STATUS_OK &&
+            stats.submitted > stats.completed + stats.failed + stats.cancelled)
+            stuck |= channels_run(i, 1);
+    }
+    return stuck;
+}
+
+static void quarantine(struct watchdog *watchdog, uint32_t stuck)
+{
+    struct service *service = service_of(watchdog);
+    const uint64_t back =
+        uv_hrtime() + (uint64_t)service->config.watchdog.quarantine_ms * NS_PER_MS;
+    struct log_line line;
+
+    service->channels.quarantined |= stuck;
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+        if (!(stuck >> i & 1))
+            continue;
+        watchdog->back[i] = back;
+        if (log_begin(&line, LOG_ERR, "channel stuck")) {
+            log_uint(&line, "channel", i);
+            log_uint(&line, "quarantine_ms", service->config.watchdog.quarantine_ms);
+            log_end(&line);
+        }
+    }
+}
+
+static void give_up(struct watchdog *watchdog, struct task *task, uint32_t stuck)
+{
+    const uint64_t ms = (uv_hrtime() - task->end.started) / NS_PER_MS;
+    struct fault fault;
+
+    quarantine(watchdog, stuck);
+    fault_set(&fault, FAULT_CHANNEL_STUCK, NULL,
+              "DMA channel %d did not end its transfer within %" PRIu64
+              " ms and was taken out of service",
+              __builtin_ctz(stuck), ms);
+    task_abort(task, &fault);
+}
+
+static void look_after_tasks(struct watchdog *watchdog)
+{
+    struct service *service = service_of(watchdog);
+    const uint64_t now = uv_hrtime();
+
+    for (struct link *l = service->running_tasks.next, *next; l != &service->running_tasks;
+         l = next) {
+        struct task *task = LINK_OWNER(l, struct task, place);
+
+        next = l->next;
+        if (limit_of(task) <= now) {
+            const uint32_t stuck = stuck_channels(task);
+
+            /* None: it has ended just now, and the loop is about to hear of it. */
+            if (stuck)
+                give_up(watchdog, task, stuck);
+        }
+    }
+}
+
+static void look_after_channels(struct watchdog *watchdog, uint64_t now)
+{
+    struct channels *channels = &service_of(watchdog)->channels;
+    const uint32_t waiting = channels->quarantined & ~channels->busy;
+    struct log_line line;
+
+    for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
+        if (!(waiting >> i & 1) || watchdog->back[i] > now)
+            continue;
+        channels->quarantined &= ~channels_run(i, 1);
+        if (log_begin(&line, LOG_WARNING, "channel back in service")) {
+            log_uint(&line, "channel", i);
+            log_end(&line);
+        }
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct watchdog *watchdog = timer->data;
+    uint64_t next;
+
+    watchdog->armed = UINT64_MAX;
+    look_after_tasks(watchdog);
+    look_after_channels(watchdog, uv_hrtime());
+    dispatch_run(service_of(watchdog));
+    next = next_time(watchdog);
+    /* What has just ended is not asked about again before the loop has heard of it. */
+    if (next != UINT64_MAX && next <= uv_hrtime())
+        next = uv_hrtime() + NS_PER_MS;
+    arm(watchdog, next);
+}
+
+void watchdog_init(struct watchdog *watchdog, uv_loop_t *loop)
+{
+    *watchdog = (struct watchdog){.armed = UINT64_MAX};
+    uv_timer_init(loop, &watchdog->timer); /* cannot fail */
+    watchdog->timer.data = watchdog;
+}
+
+void watchdog_close(struct watchdog *watchdog)
+{
+    uv_close((uv_handle_t *)&watchdog->timer, NULL);
+}
+
+void watchdog_add(struct watchdog *watchdog, const struct task *task)
+{
+    const uint64_t limit = limit_of(task);
+
+    if (limit < watchdog->armed)
+        arm(watchdog, limit);
+}
+
+void watchdog_remove(struct watchdog *watchdog)
+{
+    const struct service *service = service_of(watchdog);
+
+    if (service->channels.quarantined != 0)
+        arm(watchdog, next_time(watchdog));
+    else if (watchdog->armed != UINT64_MAX && link_empty(&service->running_tasks))
+        arm(watchdog, UINT64_MAX);
+}
+
+void watchdog_pardon(struct watchdog *watchdog)
+{
+    look_after_channels(watchdog, UINT64_MAX);
+    watchdog_remove(watchdog);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transfers that take too long, and the channels that are to blame: they are out of service for a
+ * while, and as long as their transfer has not ended. One timer, which runs only while there is
+ * something to watch.
+ */
+#ifndef DAEMON_WATCHDOG_H
+#define DAEMON_WATCHDOG_H
+
+#include <uv.h>
+
+#include "mli_mov_api.h"
+
+struct task;
+
+struct watchdog {
+    uv_timer_t timer;
+    uint64_t armed;                      /* uv_hrtime() at which it fires; UINT64_MAX: never */
+    uint64_t back[MLI_MOV_MAX_CHANNELS]; /* when a quarantine is over at the earliest */
+};
+
+void watchdog_init(struct watchdog *watchdog, uv_loop_t *loop);
+/** Begins to close; the memory must stay until the loop has run on. */
+void watchdog_close(struct watchdog *watchdog);
+
+/** The task's transfer has been started. */
+void watchdog_add(struct watchdog *watchdog, const struct task *task);
+/** One is over, its channels are not busy any more. */
+void watchdog_remove(struct watchdog *watchdog);
+
+/** Channels in quarantine whose transfers have ended are taken back into service now. */
+void watchdog_pardon(struct watchdog *watchdog);
+
+#endif /* DAEMON_WATCHDOG_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "work.h"
+
+#include <stdlib.h>
+
+#include "seam.h"
+
+struct work *work_create(void)
+{
+    struct work *work = seam.calloc(1, sizeof *work);
+
+    if (!work)
+        return NULL;
+    work->holders = 1;
+    job_init(&work->job);
+    return work;
+}
+
+void work_hold(struct work *work)
+{
+    work->holders++;
+}
+
+void work_drop(struct work *work)
+{
+    if (!work || --work->holders > 0)
+        return;
+    operands_finish(&work->operands);
+    job_finish(&work->job);
+    free(work);
+}
