@@ -129,9 +129,10 @@ static int fill(struct task *task, const struct json *params, const int *fds, si
     if (!task->work)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
     job = &task->work->job;
-    if (job_wire_read(params, (uint32_t)count, job) < 0 || check_served(job, fault) < 0 || check_fds(job, count, fault) < 0 ||
-        check_channels(task, fault) < 0 || operands_init(&task->work->operands, job, fault) < 0 ||
-        check_bytes(task, fault) < 0 || map(task, fds, fault) < 0 ||
+    if (job_wire_read(params, (uint32_t)count, job) < 0 || check_served(job, fault) < 0 ||
+        check_fds(job, count, fault) < 0 || check_channels(task, fault) < 0 ||
+        operands_init(&task->work->operands, job, fault) < 0 || check_bytes(task, fault) < 0 ||
+        map(task, fds, fault) < 0 ||
         after_init(task, task->answer.client, &job->after_refs, fault) < 0)
         return -1;
     task->priority = job->priority;

@@ -160,6 +160,7 @@ static void count(struct task *task, enum job_state state)
     task->flow->bytes_moved += bytes;
     task->flow->user->jobs_done++;
     task->flow->user->bytes_moved += bytes;
+    histogram_add(&service->queued, task->end.started - task->admitted);
     histogram_add(&service->moving, task->end.done - task->end.started);
 }
 

@@ -47,13 +47,12 @@ static uint64_t limit_of(const struct task *task)
 /* The next time at which there may be something to do. */
 static uint64_t next_time(struct watchdog *watchdog)
 {
-    const struct service *service = service_of(watchdog);
+    struct service *service = service_of(watchdog);
     const uint32_t waiting = service->channels.quarantined & ~service->channels.busy;
     uint64_t next = UINT64_MAX;
 
-    for (const struct link *l = service->running_tasks.next; l != &service->running_tasks;
-         l = l->next) {
-        const struct task *task = LINK_OWNER(l, const struct task, place);
+    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
+        const struct task *task = LINK_OWNER(l, struct task, place);
 
         if (limit_of(task) < next)
             next = limit_of(task);

@@ -274,18 +274,19 @@ void client_hold(struct client *client)
     link_append(&client->service->held, &client->held_link);
 }
 
-/* Each once, at most: who still finds no room goes to the end of the line. */
+/* Each once at most: who still finds no room goes to the end of the line. Nobody is closed here. */
 void client_let_in(struct service *service)
 {
-    struct link waiting;
+    struct link *const last = service->held.prev;
+    struct link *l;
 
     if (link_empty(&service->held))
         return;
-    link_init(&waiting);
-    link_append(&service->held, &waiting); /* marks who came before this round */
-    for (struct link *l = service->held.next; l != &waiting; l = service->held.next) {
-        struct client *client = LINK_OWNER(l, struct client, held_link);
+    do {
+        struct client *client;
 
+        l = service->held.next;
+        client = LINK_OWNER(l, struct client, held_link);
         link_remove(l);
         link_append(&service->held, l);
         if (!service_has_room(service, client))
@@ -296,8 +297,7 @@ void client_let_in(struct service *service)
         intake_lines(client);
         client->busy = false;
         update(client);
-    }
-    link_remove(&waiting);
+    } while (l != last && service->jobs < service->config.jobs);
 }
 
 /* Waits for what there is to wait for now. */

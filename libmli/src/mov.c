@@ -88,24 +88,25 @@ static mli_status set_handle(mli_mov_handle_t *h, const struct claim *claim)
     return MLI_STATUS_OK;
 }
 
-static mli_status refuse_null_handle(void)
-{
-    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
-}
-
 mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
 {
     struct claim claim;
-    const mli_status status = h ? pool_claim(num_ch, &claim) : refuse_null_handle();
+    mli_status status;
 
+    if (!h)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+    status = pool_claim(num_ch, &claim);
     return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
 
 mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 {
     struct claim claim;
-    const mli_status status = h ? pool_claim_at(first, num_ch, &claim) : refuse_null_handle();
+    mli_status status;
 
+    if (!h)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+    status = pool_claim_at(first, num_ch, &claim);
     return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
 
@@ -113,7 +114,7 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
     if (!h)
-        return refuse_null_handle();
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
     *claim = (struct claim){h->first, h->count, h->generation};
     *slot = pool_slot(claim);
     if (!*slot)
