@@ -49,9 +49,9 @@ struct config {
     uint32_t line_timeout_ms; /* "limits.line_timeout_ms": for a line begun to be finished, and for
                                  last replies to be read; 0: no limit */
     struct quotas quotas;     /* "quotas" */
-    struct scheduling scheduling; /* "scheduling" */
-    struct watchdog_limits watchdog;     /* "watchdog" */
-    uint32_t drain_ms;            /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */
+    struct scheduling scheduling;    /* "scheduling" */
+    struct watchdog_limits watchdog; /* "watchdog" */
+    uint32_t drain_ms;               /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */
     int log_level; /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
     enum log_format log_format; /* "log_format": "text" or "json" */
     char metrics[128];          /* "metrics.listen": an address (address.h); empty: none */

@@ -140,6 +140,7 @@ static void test_more_descriptors_than_announced(void **state)
     (void)state;
     peer_send(peer, (int[]){src, dst, src}, 3,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" COPY "}}");
+    peer_ok(peer, 1); /* so small that it was done at once */
     peer_error(peer, -1, FAULT_STREAM_ERROR);
     peer_expect_end(peer);
 }
