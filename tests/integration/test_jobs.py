@@ -24,7 +24,7 @@ class OneJob(Case):
             "exit": 0, "type": "fx16",
             "src": {"file": "in.npy", "dtype": "int16", "shape": [2, 3, 4], "bytes": 48},
             "dst": {"file": "out.npy", "dtype": "int16", "shape": [4, 2, 3], "bytes": 48},
-            "result": {"dst": {"type": "fx16", "shape": [4, 2, 3], "strides": [6, 3, 1],
+            "result": {"job": 1, "dst": {"type": "fx16", "shape": [4, 2, 3], "strides": [6, 3, 1],
                                "frac_bits": 0}}})
 
     def test_validate_tells_the_result_and_writes_nothing(self):
