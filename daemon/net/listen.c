@@ -79,7 +79,7 @@ static uint32_t clients_of(const struct service *service, uid_t uid)
     uint32_t count = 0;
 
     for (struct link *l = service->clients.next; l != &service->clients; l = l->next)
-        count += LINK_OWNER(l, struct client, link)->uid == uid;
+        count += LINK_OWNER(l, struct client, link)->flow->user->uid == uid;
     return count;
 }
 

@@ -34,11 +34,17 @@ void stats_fill(struct daemon_stats *stats, const struct service *service)
     memset(stats, 0, sizeof *stats);
     stats->phase = service->state == SERVICE_SERVING ? PHASE_SERVING : PHASE_DRAINING;
     stats->uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS;
-    stats->jobs.done = service->jobs_done;
-    stats->jobs.failed = service->jobs_failed;
-    stats->jobs.queued[1] = service->queue.length;
+    stats->jobs.submitted = service->totals.submitted;
+    stats->jobs.done = service->totals.done;
+    stats->jobs.failed = service->totals.failed;
+    stats->jobs.cancelled = service->totals.cancelled;
+    stats->jobs.refused = service->totals.refused;
+    for (int i = 0; i < LANE_PRIORITIES; i++)
+        stats->jobs.queued[i] = service->scheduler.lengths[i];
     stats->jobs.running = service->running;
-    stats->bytes_moved = service->bytes_moved;
+    stats->bytes_moved = service->totals.bytes_moved;
+    stats->queued = service->queued;
+    stats->moving = service->moving;
     stats->clients.now = service->client_count;
     stats->clients.accepted = service->last_client;
     stats->clients.turned_away = service->turned_away;
