@@ -75,6 +75,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
         return error;
     }
     log_set_level(config->log_level);
+    log_set_format(config->log_format);
     service->loop = loop;
     service->config = *config;
     service->started = uv_hrtime();
@@ -110,6 +111,18 @@ int service_listen_on(struct service *service, int socket)
         return listener_adopt(&service->listener, service, socket);
     close(socket);
     return -ESHUTDOWN;
+}
+
+void service_reconfigure(struct service *service, const struct config *config)
+{
+    log_set_level(config->log_level);
+    log_set_format(config->log_format);
+    service->config = *config;
+}
+
+void service_set_trace(struct service *service, struct trace *trace)
+{
+    service->trace = trace;
 }
 
 int service_adopt(struct service *service, int socket)
