@@ -22,7 +22,8 @@ struct seam {
     int (*dma_buf_sync)(int fd, uint64_t sync_flags); /* ioctl(fd, DMA_BUF_IOCTL_SYNC) */
     void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void *address, size_t size);
-    int (*accept)(int listener); /* non-blocking, close-on-exec */
+    int (*memfd)(const char *name); /* close-on-exec, may be sealed, not executable */
+    int (*accept)(int listener);    /* non-blocking, close-on-exec */
 };
 
 extern struct seam seam;

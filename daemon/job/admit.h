@@ -6,7 +6,10 @@
 #include <stddef.h>
 
 struct client;
+struct fault;
+struct job;
 struct json;
+struct service;
 struct task;
 
 /**
@@ -21,5 +24,9 @@ struct task *admit(struct client *client, const struct json *params, const int *
  * dispatch_run() afterwards.
  */
 void admit_accept(struct task *task);
+
+/* Checks that a start of a prepared job and its preparation share. Return 0 or -1. */
+int admit_check_serving(const struct service *service, struct fault *fault);
+int admit_check_channels(const struct service *service, const struct job *job, struct fault *fault);
 
 #endif /* DAEMON_ADMIT_H */

@@ -54,15 +54,13 @@ static void hand_over(struct task *task)
         uv_async_send(&completions->ended);
 }
 
-/* The transfer is over, or never began. Any thread. */
+/* The transfer is over. Any thread. */
 static void end(struct task *task)
 {
-    task->end.src_hit = sigbus_guard_finish(&task->src_guard);
-    task->end.dst_hit = sigbus_guard_finish(&task->dst_guard);
-    task->end.done = uv_hrtime();
     /* Here and not on the loop: taking down large mappings takes its time. */
-    mapping_finish(&task->src);
-    mapping_finish(&task->dst);
+    task->end.src_hit = region_end(task->places.src.region, false) < 0;
+    task->end.dst_hit = region_end(task->places.dst.region, true) < 0;
+    task->end.done = uv_hrtime();
     hand_over(task);
 }
 
@@ -73,13 +71,21 @@ static void on_transfer_done(int32_t cookie)
 }
 
 /*
- * Whoever touches the memory must not block SIGBUS. Threads of the library's engines do not; what
- * sigbus_guard_init() unblocks it for is this thread, which moves tiny transfers itself.
+ * False where a file has shrunk before. Whoever touches the memory must not block SIGBUS. Threads
+ * of the library's engines do not, nor does this thread, which moves tiny transfers itself: it has
+ * made the regions.
  */
-static bool guard(struct task *task)
+static bool begin(struct task *task)
 {
-    return sigbus_guard_init(&task->src_guard, task->src.pages, task->src.pages_size) == 0 &&
-           sigbus_guard_init(&task->dst_guard, task->dst.pages, task->dst.pages_size) == 0;
+    struct task_end *end = &task->end;
+
+    end->src_hit = region_begin(task->places.src.region, false) < 0;
+    if (end->src_hit)
+        return false;
+    end->dst_hit = region_begin(task->places.dst.region, true) < 0;
+    if (end->dst_hit)
+        end->src_hit = region_end(task->places.src.region, false) < 0;
+    return !end->dst_hit;
 }
 
 static bool start_transfer(struct task *task)
@@ -111,12 +117,13 @@ bool complete_start(struct task *task)
     task->cookie = add_running(task);
     task->end.started = uv_hrtime();
     completions->starting = true;
-    if (!guard(task))
-        task->end.obstacle = "too many transfers at a time in this process";
-    else if (!start_transfer(task))
+    if (!begin(task)) {
+        task->end.done = task->end.started;
+        hand_over(task);
+    } else if (!start_transfer(task)) {
         task->end.obstacle = "the transfer could not be started";
-    if (task->end.obstacle)
         end(task);
+    }
     completions->starting = false;
     return atomic_load_explicit(&completions->list, memory_order_relaxed) != NULL;
 }

@@ -6,6 +6,7 @@
 
 #include "after.h"
 #include "complete.h"
+#include "locate.h"
 #include "mli_helpers_api.h"
 #include "state.h"
 #include "task.h"
@@ -64,9 +65,24 @@ static void run(struct task *task, int first)
  * mli_krn_permute_*() would demand on top, a kernel for the type and a destination of that type and
  * of the permuted shape, operands_init() has seen to.
  */
-static void start(struct task *task, int first)
+static mli_status prepare(struct task *task)
 {
     struct operands *operands = &task->work->operands;
+    mli_tensor src, dst;
+    mli_status status;
+
+    locate_tensors(&task->places, operands, &src, &dst);
+    status = mli_mov_prepare(&task->handle, &src, &task->work->job.cfg, &dst);
+    if (status != MLI_STATUS_OK)
+        return status;
+    task->dst_data = dst.data.mem.pi8;
+    if (!task->work->prepared)
+        operands->dst = dst;
+    return MLI_STATUS_OK;
+}
+
+static void start(struct task *task, int first)
+{
     mli_status status = mli_mov_acquire_handle_at(first, (int)task_channels(task), &task->handle);
 
     if (status != MLI_STATUS_OK) {
@@ -74,7 +90,7 @@ static void start(struct task *task, int first)
         refuse(task, status);
         return;
     }
-    status = mli_mov_prepare(&task->handle, &operands->src, &task->work->job.cfg, &operands->dst);
+    status = prepare(task);
     if (status == MLI_STATUS_OK) {
         run(task, first);
         return;
@@ -162,7 +178,7 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
     if (transfer->address)
         snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
                  (uint64_t)((uintptr_t)transfer->address -
-                            (uintptr_t)task->work->operands.dst.data.mem.pi8));
+                             (uintptr_t)task->dst_data));
     fault_set(fault, FAULT_DMA_ERROR, NULL,
               "DMA channel %" PRIu32 " failed%s: descriptor %" PRIu32 " (%s), row %" PRIu64
               "; at least %" PRIu64 " of %" PRIu64 " B are written",

@@ -28,7 +28,6 @@ struct task *task_create(struct client *client)
     task->state = JOB_STATE_WAITING;
     task->admitted = uv_hrtime();
     task->first_channel = -1;
-    task->src_guard.slot = task->dst_guard.slot = -1;
     queued_init(&task->queued);
     link_init(&task->deadline_link);
     link_init(&task->place);
@@ -53,6 +52,13 @@ void task_accept(struct task *task)
     task->entry.name = task->work->job.name;
     registry_add(&service->registry, &task->entry);
     service->totals.submitted++;
+}
+
+void task_set_timeout(struct task *task, uint32_t timeout_ms)
+{
+    task->timeout_ms = timeout_ms;
+    if (timeout_ms > 0)
+        task->deadline = task->admitted + (uint64_t)timeout_ms * 1000 * 1000;
 }
 
 /* Unlinks it from its client, who may be waiting for its last job to be gone. */
@@ -95,8 +101,7 @@ void task_destroy(struct task *task)
     leave_places(task);
     registry_remove(&service->registry, &task->entry);
     client = part(task);
-    mapping_finish(&task->src);
-    mapping_finish(&task->dst);
+    places_finish(&task->places, PLACES_OF_JOB);
     work_drop(task->work);
     link_remove(&task->all_link);
     task->flow->jobs--;

@@ -21,9 +21,8 @@
 #include "answer.h"
 #include "flow.h"
 #include "link.h"
-#include "mapping.h"
+#include "places.h"
 #include "registry.h"
-#include "sigbus.h"
 #include "watch.h"
 #include "work.h"
 
@@ -47,6 +46,7 @@ struct task {
     struct service *service;
     struct flow *flow; /* held */
     struct work *work; /* held */
+    struct places places;
     enum job_state state;
     bool ended;    /* everybody knows how */
     bool detached; /* outlives its connection */
@@ -70,10 +70,9 @@ struct task {
 
     int first_channel; /* -1: not started yet */
     mli_mov_handle_t handle;
-    int32_t cookie; /* complete.c: of the callback */
+    const int8_t *dst_data; /* the destination's first element; when it has run, a mere number */
+    int32_t cookie;         /* complete.c: of the callback */
     /* Of the thread that completes the transfer, while running: */
-    struct mapping src, dst;
-    struct sigbus_guard src_guard, dst_guard;
     struct task_end end;
     struct task *ended_before; /* complete.c: the list of those that ended */
 };
@@ -87,6 +86,9 @@ void task_destroy(struct task *task);
 
 /** The client has left, or knows enough: nobody is told how the task ends. */
 void task_orphan(struct task *task);
+
+/** How long it may take, counted from its arrival; 0: as long as it takes. */
+void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /** It ends: well, where `fault` is null. Tells everybody. Once. */
 void task_end(struct task *task, const struct fault *fault);

@@ -16,9 +16,10 @@ struct work *work_create(void)
     return work;
 }
 
-void work_hold(struct work *work)
+struct work *work_hold(struct work *work)
 {
     work->holders++;
+    return work;
 }
 
 void work_drop(struct work *work)

@@ -15,7 +15,8 @@ struct work {
 
 /** Held once, with an empty job and empty operands. Null where memory is short. */
 struct work *work_create(void);
-void work_hold(struct work *work);
+/** Returns the work. */
+struct work *work_hold(struct work *work);
 /** Null is fine. */
 void work_drop(struct work *work);
 

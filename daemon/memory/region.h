@@ -9,7 +9,7 @@
  * storage fails, under a transfer, every transfer that is under way on it fails, and so does every
  * later one: its pages are not the file's any more.
  *
- * All of it belongs to the loop's thread, but for region_end() of an exclusive one.
+ * All of it belongs to the loop's thread, but for region_end().
  */
 #ifndef DAEMON_REGION_H
 #define DAEMON_REGION_H
@@ -67,9 +67,9 @@ bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes
  */
 int region_begin(struct region *region, bool write);
 /**
- * After it. An exclusive region is taken down here, because that takes its time where much is
- * mapped: any thread, and only region_drop() may follow. Others: the loop's thread. Returns 0, or
- * -1 where the file shrank or its storage failed since region_create().
+ * After it, in any thread. An exclusive region is taken down here, because that takes its time
+ * where much is mapped, and only region_drop() may follow. Returns 0, or -1 where the file shrank
+ * or its storage failed since region_create().
  */
 int region_end(struct region *region, bool write);
 

@@ -19,10 +19,12 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "buffer.h"
 #include "flow.h"
 #include "frame.h"
 #include "link.h"
 #include "outbox.h"
+#include "prepared.h"
 
 struct fault;
 struct log_line;
@@ -52,6 +54,9 @@ struct client {
     struct frame in;
     struct outbox out;
 
+    struct buffers buffers;
+    struct prepared_jobs prepared;
+
     struct link tasks; /* those that go when it goes */
     uint32_t jobs;     /* as many */
 };
@@ -61,6 +66,10 @@ int client_create(struct service *service, int fd);
 
 /** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
+/** The same, with a descriptor, which it owns from now on; client_has_room_for_fd() must hold. */
+void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
+/** False while too many replies with descriptors are not sent yet. */
+bool client_has_room_for_fd(const struct client *client);
 /** The end of a round: sends what waits. */
 void client_send_all(struct service *service);
 /** The same: clients that were held up go on where there is room again. */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prepared.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "admit.h"
+#include "after.h"
+#include "client.h"
+#include "job_calls.h"
+#include "locate.h"
+#include "mli_helpers_api.h"
+#include "seam.h"
+#include "state.h"
+#include "task.h"
+
+static void destroy(struct prepared *prepared)
+{
+    places_finish(&prepared->places, PLACES_OF_PREPARED);
+    work_drop(prepared->work);
+    free(prepared);
+}
+
+void prepared_jobs_finish(struct prepared_jobs *jobs)
+{
+    for (uint32_t i = 0; i < jobs->table.count; i++)
+        destroy(jobs->table.entries[i].thing);
+    numbered_finish(&jobs->table);
+}
+
+int prepared_release(struct prepared_jobs *jobs, uint32_t number)
+{
+    struct prepared *prepared = numbered_remove(&jobs->table, number);
+
+    if (!prepared)
+        return -1;
+    destroy(prepared);
+    return 0;
+}
+
+static int check_count(const struct client *client, struct fault *fault)
+{
+    const uint32_t count = client->prepared.table.count;
+
+    if (count < client->service->config.prepared_per_client)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "limits.prepared_per_client: this connection has %" PRIu32
+                     " prepared jobs, as many as it may",
+                     count);
+}
+
+/* libmli's checks, and what the destination will be. */
+static int check_move(struct prepared *prepared, struct fault *fault)
+{
+    struct operands *operands = &prepared->work->operands;
+    mli_tensor src, dst;
+    mli_status status;
+
+    locate_tensors(&prepared->places, operands, &src, &dst);
+    status = mli_mov_check(&src, &prepared->work->job.cfg, &dst);
+    if (status != MLI_STATUS_OK)
+        return fault_set_refused(fault, status, mli_last_error());
+    operands->dst = dst;
+    return 0;
+}
+
+static int fill(struct prepared *prepared, struct client *client, const struct json *params,
+                const int *fds, size_t count)
+{
+    struct fault *fault = params->fault;
+    struct work *work = prepared->work;
+    const struct located_job located = {
+        .job = &work->job,
+        .operands = &work->operands,
+        .buffers = &client->buffers,
+        .fds = fds,
+        .fd_count = count,
+        .bytes_max = client->service->config.job_bytes,
+        .user = PLACES_OF_PREPARED,
+    };
+
+    if (job_wire_read_prepare(params, (uint32_t)count, &work->job) < 0 ||
+        admit_check_channels(client->service, &work->job, fault) < 0 ||
+        operands_init(&work->operands, &work->job, fault) < 0 ||
+        locate_job(&prepared->places, &located, fault) < 0)
+        return -1;
+    work->prepared = true;
+    return check_move(prepared, fault);
+}
+
+struct prepared *prepared_create(struct client *client, const struct json *params, const int *fds,
+                                 size_t count)
+{
+    struct prepared *prepared;
+
+    if (check_count(client, params->fault) < 0)
+        return NULL;
+    prepared = seam.calloc(1, sizeof *prepared);
+    if (!prepared || !(prepared->work = work_create())) {
+        fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a prepared job");
+        free(prepared);
+        return NULL;
+    }
+    if (fill(prepared, client, params, fds, count) < 0) {
+        destroy(prepared);
+        return NULL;
+    }
+    prepared->number = numbered_add(&client->prepared.table, prepared);
+    if (prepared->number == 0) {
+        fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a prepared job");
+        destroy(prepared);
+        return NULL;
+    }
+    return prepared;
+}
+
+static int fill_start(struct task *task, const struct prepared *prepared,
+                      const struct job_start *start, struct fault *fault)
+{
+    struct client *client = task->answer.client;
+
+    task->work = work_hold(prepared->work);
+    if (locate_start(&task->places, &prepared->places, &prepared->work->operands, &client->buffers,
+                     start, fault) < 0 ||
+        after_init(task, client, &start->after, fault) < 0)
+        return -1;
+    task->priority = start->has_priority ? start->priority : prepared->work->job.priority;
+    task_set_timeout(task, start->timeout_ms);
+    task->detached = start->detach;
+    return 0;
+}
+
+struct task *prepared_start(struct client *client, const struct job_start *start,
+                            struct fault *fault)
+{
+    const struct prepared *prepared = numbered_find(&client->prepared.table, start->prepared);
+    struct task *task;
+
+    if (admit_check_serving(client->service, fault) < 0)
+        return NULL;
+    if (!prepared) {
+        fault_set(fault, FAULT_NOT_FOUND, "/prepared",
+                  "prepared: this connection has no prepared job %" PRIu32, start->prepared);
+        return NULL;
+    }
+    task = task_create(client);
+    if (!task) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
+        return NULL;
+    }
+    if (fill_start(task, prepared, start, fault) < 0) {
+        task_destroy(task);
+        return NULL;
+    }
+    return task;
+}
