@@ -73,7 +73,6 @@ struct service {
     struct totals totals;
     struct histogram queued, moving;
 
-    struct trace *trace;  /* null: none */
     struct jsonw scratch; /* where replies are written before they are sent */
 };
 

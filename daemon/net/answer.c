@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "client.h"
 #include "state.h"
@@ -32,19 +33,45 @@ static struct jsonw *open_reply(struct answer *answer)
     return w;
 }
 
-static const struct ended *send_reply(struct answer *answer, struct jsonw *w)
+/* `fd`, or -1, is taken over. */
+static const struct ended *send_reply(struct answer *answer, struct jsonw *w, int fd)
 {
-    if (!w)
+    const bool written = w && jsonw_text(w);
+
+    if (written && fd >= 0)
+        client_send_fd(answer->client, w->data, w->length, fd);
+    else if (written)
+        client_send(answer->client, w->data, w->length);
+    else if (fd >= 0)
+        close(fd);
+    if (written || !w)
         return &replied;
-    if (!jsonw_text(w)) {
-        /* The client would wait for ever for a reply that memory is too short for. */
-        client_doom(answer->client, "no memory for a reply");
-        jsonw_finish(w);
-        jsonw_init(w);
-        return &closed;
-    }
-    client_send(answer->client, w->data, w->length);
-    return &replied;
+    /* The client would wait for ever for a reply that memory is too short for. */
+    client_doom(answer->client, "no memory for a reply");
+    jsonw_finish(w);
+    jsonw_init(w);
+    return &closed;
+}
+
+struct jsonw *answer_begin(struct answer *answer, uint32_t fds)
+{
+    struct jsonw *w = open_reply(answer);
+
+    if (w)
+        rpc_result_begin(w, &answer->id, fds);
+    return w;
+}
+
+const struct ended *answer_end(struct answer *answer, struct jsonw *w)
+{
+    return answer_end_fd(answer, w, -1);
+}
+
+const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd)
+{
+    if (w)
+        rpc_result_end(w);
+    return send_reply(answer, w, fd);
 }
 
 const struct ended *answer_fault(struct answer *answer, const struct fault *fault)
@@ -53,7 +80,7 @@ const struct ended *answer_fault(struct answer *answer, const struct fault *faul
 
     if (w)
         rpc_write_error(w, &answer->id, fault);
-    return send_reply(answer, w);
+    return send_reply(answer, w, -1);
 }
 
 const struct ended *answer_result(struct answer *answer, const struct job_result *result)
@@ -62,7 +89,7 @@ const struct ended *answer_result(struct answer *answer, const struct job_result
 
     if (w)
         rpc_write_job_result(w, &answer->id, result);
-    return send_reply(answer, w);
+    return send_reply(answer, w, -1);
 }
 
 const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum job_state state)
@@ -75,7 +102,7 @@ const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum jo
         jsonw_string(w, "state", job_state_name(state));
         rpc_result_end(w);
     }
-    return send_reply(answer, w);
+    return send_reply(answer, w, -1);
 }
 
 const struct ended *answer_pong(struct answer *answer)
@@ -84,7 +111,7 @@ const struct ended *answer_pong(struct answer *answer)
 
     if (w)
         rpc_write_pong(w, &answer->id);
-    return send_reply(answer, w);
+    return send_reply(answer, w, -1);
 }
 
 const struct ended *answer_info(struct answer *answer, const struct daemon_info *info)
@@ -93,7 +120,7 @@ const struct ended *answer_info(struct answer *answer, const struct daemon_info 
 
     if (w)
         rpc_write_info(w, &answer->id, info);
-    return send_reply(answer, w);
+    return send_reply(answer, w, -1);
 }
 
 const struct ended *answer_defer(struct answer *from, struct answer *to)

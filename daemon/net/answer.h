@@ -32,6 +32,15 @@ const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum jo
 const struct ended *answer_pong(struct answer *answer);
 const struct ended *answer_info(struct answer *answer, const struct daemon_info *info);
 
+/**
+ * A result in two steps: its members are written between them. Null: nobody is there to read it,
+ * and the second step is all that is left to do.
+ */
+struct jsonw *answer_begin(struct answer *answer, uint32_t fds);
+const struct ended *answer_end(struct answer *answer, struct jsonw *w);
+/** The same with the one descriptor that was announced, which is taken over. */
+const struct ended *answer_end_fd(struct answer *answer, struct jsonw *w, int fd);
+
 /** `to` now has the duty. */
 const struct ended *answer_defer(struct answer *from, struct answer *to);
 

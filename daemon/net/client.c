@@ -68,6 +68,7 @@ static void on_closed(uv_handle_t *handle)
     service_settle(service);
 }
 
+/* What it had. Jobs that still run hold the memory they need. */
 static void drop_tasks(struct client *client)
 {
     struct fault fault;
@@ -86,6 +87,8 @@ static void drop_tasks(struct client *client)
             task_abort(task, &fault);
     }
     dispatch_run(client->service); /* its places are free, and who came after it has to know */
+    prepared_jobs_finish(&client->prepared);
+    buffers_finish(&client->buffers);
 }
 
 static void client_close(struct client *client, const char *why)
@@ -191,6 +194,21 @@ void client_send(struct client *client, const char *bytes, size_t length)
         link_append(&client->service->unsent, &client->unsent_link);
     if (outbox_pending(&client->out) > OUT_LOW)
         flush(client);
+}
+
+void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
+{
+    if (client->doomed || client->state == CLIENT_CLOSED) {
+        close(fd);
+        return;
+    }
+    outbox_attach(&client->out, fd);
+    client_send(client, bytes, length);
+}
+
+bool client_has_room_for_fd(const struct client *client)
+{
+    return client->out.fd_count < OUTBOX_FDS_MAX;
 }
 
 void client_send_all(struct service *service)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call.h"
+
+#include "fdpass.h"
+#include "rpc.h"
+
+void call_close_fds(struct call *call)
+{
+    fd_close_all(call->fds, call->fd_count);
+    call->fd_count = 0;
+}
+
+const struct ended *call_refuse(struct call *call)
+{
+    call_close_fds(call);
+    return answer_fault(&call->answer, &call->request->fault);
+}
+
+const struct ended *call_refuse_fds(struct call *call)
+{
+    fault_set(&call->request->fault, FAULT_INVALID_REQUEST, "/fds",
+              "fds: this method takes no descriptors");
+    return call_refuse(call);
+}
+
+int call_no_params(struct call *call)
+{
+    static const char *const none[] = {NULL};
+    const struct json *params = &call->request->params;
+
+    return json_present(params) ? json_object(params, none) : 0;
+}

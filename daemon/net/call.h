@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request on its way through its handler. */
+#ifndef DAEMON_CALL_H
+#define DAEMON_CALL_H
+
+#include <stddef.h>
+
+#include "answer.h"
+#include "bounds.h"
+
+struct client;
+struct rpc_request;
+
+struct call {
+    struct client *client;
+    struct rpc_request *request;
+    int fds[PROTO_FDS_MAX];
+    size_t fd_count;
+    struct answer answer;
+};
+
+/** Before the answer: who has got it may rely on it that nobody else holds his files. */
+void call_close_fds(struct call *call);
+/** Answers with the request's fault. */
+const struct ended *call_refuse(struct call *call);
+/** The method takes no descriptors, but some came. */
+const struct ended *call_refuse_fds(struct call *call);
+/** The method takes no params: returns 0, or -1 with the request's fault filled. */
+int call_no_params(struct call *call);
+
+#endif /* DAEMON_CALL_H */

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call_buffer.h"
+
+#include <inttypes.h>
+
+#include "buffer_calls.h"
+#include "call.h"
+#include "client.h"
+#include "job_calls.h"
+#include "state.h"
+
+static struct buffer_limits limits_of(const struct client *client)
+{
+    const struct config *config = &client->service->config;
+
+    return (struct buffer_limits){
+        .count = config->buffers_per_client,
+        .bytes = config->buffer_bytes_per_client,
+        .bytes_of_user = config_quota(config, client->flow->user->uid)->buffer_bytes,
+    };
+}
+
+/* `fd`, or -1, goes with the answer. */
+static const struct ended *answer_buffer(struct call *call, const struct buffer *buffer, int fd)
+{
+    struct jsonw *w = answer_begin(&call->answer, fd >= 0 ? 1 : 0);
+    struct buffer_info info;
+
+    buffer_info_fill(&info, buffer);
+    if (w)
+        buffer_info_write_members(w, &info);
+    return answer_end_fd(&call->answer, w, fd);
+}
+
+const struct ended *buffer_register_call(struct call *call)
+{
+    struct client *client = call->client;
+    struct rpc_request *request = call->request;
+    const struct buffer_limits limits = limits_of(client);
+    struct buffer_register registered;
+    struct buffer *buffer;
+
+    if (buffer_register_read(&request->params, (uint32_t)call->fd_count, &registered) < 0)
+        return call_refuse(call);
+    if (call->fd_count != 1) {
+        fault_set(&request->fault, FAULT_INVALID_PARAMS, NULL,
+                  "fds: %zu descriptors came, a buffer is made of one", call->fd_count);
+        return call_refuse(call);
+    }
+    buffer = buffer_register(&client->buffers, client->flow, call->fds[0], &registered, &limits,
+                             &request->fault);
+    if (!buffer)
+        return call_refuse(call);
+    call_close_fds(call);
+    return answer_buffer(call, buffer, -1);
+}
+
+const struct ended *buffer_alloc_call(struct call *call)
+{
+    struct client *client = call->client;
+    struct fault *fault = &call->request->fault;
+    const struct buffer_limits limits = limits_of(client);
+    struct buffer *buffer;
+    uint64_t size;
+    int fd;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (buffer_alloc_read(&call->request->params, &size) < 0)
+        return call_refuse(call);
+    if (!client_has_room_for_fd(client)) {
+        fault_set(fault, FAULT_LIMIT, NULL,
+                  "too many replies with descriptors wait to be read on this connection");
+        return call_refuse(call);
+    }
+    buffer = buffer_alloc(&client->buffers, client->flow, size, &limits, &fd, fault);
+    return buffer ? answer_buffer(call, buffer, fd) : call_refuse(call);
+}
+
+const struct ended *buffer_release_call(struct call *call)
+{
+    struct jsonw *w;
+    uint32_t number;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (number_param_read(&call->request->params, "buffer", &number) < 0)
+        return call_refuse(call);
+    if (buffer_release(&call->client->buffers, number) < 0) {
+        fault_set(&call->request->fault, FAULT_NOT_FOUND, "/buffer",
+                  "buffer: this connection has no buffer %" PRIu32, number);
+        return call_refuse(call);
+    }
+    w = answer_begin(&call->answer, 0);
+    if (w)
+        jsonw_uint(w, "buffer", number);
+    return answer_end(&call->answer, w);
+}
+
+const struct ended *buffer_list_call(struct call *call)
+{
+    const struct numbered *table = &call->client->buffers.table;
+    struct jsonw *w;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (call_no_params(call) < 0)
+        return call_refuse(call);
+    w = answer_begin(&call->answer, 0);
+    if (!w)
+        return answer_end(&call->answer, w);
+    jsonw_array_begin(w, "buffers");
+    for (uint32_t i = 0; i < table->count; i++) {
+        struct buffer_info info;
+
+        buffer_info_fill(&info, table->entries[i].thing);
+        buffer_info_write_item(w, &info);
+    }
+    jsonw_array_end(w);
+    return answer_end(&call->answer, w);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call_submit.h"
+
+#include "admit.h"
+#include "call.h"
+#include "client.h"
+#include "dispatch.h"
+#include "log.h"
+#include "rpc.h"
+#include "state.h"
+#include "task.h"
+
+static void log_refusal(const struct client *client, const struct fault *fault)
+{
+    struct log_line line;
+
+    if (!log_begin(&line, LOG_NOTICE, "job refused"))
+        return;
+    client_log(&line, client);
+    log_text(&line, "error", fault_name(fault->code));
+    log_text(&line, "text", fault->text);
+    log_end(&line);
+}
+
+const struct ended *call_refuse_job(struct call *call)
+{
+    call->client->service->totals.refused++;
+    log_refusal(call->client, &call->request->fault);
+    return call_refuse(call);
+}
+
+const struct ended *call_accept_job(struct call *call, struct task *task)
+{
+    const struct ended *ended;
+
+    admit_accept(task);
+    if (task->detached) {
+        ended = answer_accepted(&call->answer, task->entry.number, task->state);
+        task_orphan(task);
+    } else {
+        ended = answer_defer(&call->answer, &task->answer);
+    }
+    dispatch_run(call->client->service);
+    return ended;
+}
+
+const struct ended *job_submit_call(struct call *call)
+{
+    /* Complaints about the job go to params.fault, which is request->fault. */
+    struct task *task = admit(call->client, &call->request->params, call->fds, call->fd_count);
+
+    call_close_fds(call);
+    return task ? call_accept_job(call, task) : call_refuse_job(call);
+}
