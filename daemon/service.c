@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "dispatch.h"
+#include "dropped.h"
 #include "log.h"
 #include "pool.h"
 #include "seam.h"
@@ -61,6 +62,12 @@ static void init_lists(struct service *service)
     link_init(&service->running_tasks);
 }
 
+static void set_shares(struct service *service)
+{
+    service->scheduler.quantum = service->config.scheduling.quantum_bytes;
+    service->scheduler.ageing_ns = (uint64_t)service->config.scheduling.ageing_ms * 1000 * 1000;
+}
+
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
 {
     struct service *service = seam.calloc(1, sizeof *service);
@@ -75,13 +82,14 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
         return error;
     }
     log_set_level(config->log_level);
+    log_set_format(config->log_format);
     service->loop = loop;
     service->config = *config;
     service->started = uv_hrtime();
     init_lists(service);
     channels_init(&service->channels, config->channel_offset, config->channels);
-    scheduler_init(&service->scheduler, config->scheduling.quantum_bytes,
-                   (uint64_t)config->scheduling.ageing_ms * 1000 * 1000);
+    scheduler_init(&service->scheduler, 0, 0);
+    set_shares(service);
     registry_init(&service->registry);
     history_init(&service->history, &service->registry, config->history);
     jsonw_init(&service->scratch);
@@ -110,6 +118,20 @@ int service_listen_on(struct service *service, int socket)
         return listener_adopt(&service->listener, service, socket);
     close(socket);
     return -ESHUTDOWN;
+}
+
+void service_reconfigure(struct service *service, const struct config *config)
+{
+    log_set_level(config->log_level);
+    log_set_format(config->log_format);
+    service->config = *config;
+    history_set_limit(&service->history, config->history);
+    set_shares(service);
+}
+
+void service_set_trace(struct service *service, struct trace *trace)
+{
+    service->trace = trace;
 }
 
 int service_adopt(struct service *service, int socket)
@@ -141,6 +163,7 @@ static void end_tasks(struct service *service, bool running_too)
     struct fault fault;
     struct link *l = service->tasks.next;
 
+    dropped_log(service, running_too);
     shutting_down(&fault);
     while (l != &service->tasks) {
         struct task *task = LINK_OWNER(l, struct task, all_link);

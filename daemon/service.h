@@ -15,6 +15,7 @@
 
 struct uv_loop_s;
 struct service;
+struct trace;
 
 /**
  * Checks what config_check() cannot know: whether there is such an engine, takes its options, and
@@ -35,8 +36,8 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
 
 /**
  * Creates, binds (mode set before bind; a stale socket file nobody listens on is replaced, a live
- * one is not: -EADDRINUSE) and listens at config->socket. Returns 0 or -errno (-ENOENT also: there is no
- * such user or group as the configuration names).
+ * one is not: -EADDRINUSE) and listens at config->socket. Returns 0 or -errno (-ENOENT also: there
+ * is no such user or group as the configuration names).
  */
 int service_listen(struct service *service);
 
@@ -45,6 +46,16 @@ int service_listen_on(struct service *service, int socket);
 
 /** Serves a connected stream socket; owns it from now on, also on failure. Returns 0 or -errno. */
 int service_adopt(struct service *service, int socket);
+
+/**
+ * Goes on with another configuration. What cannot change (reload.h) must be as it was. Limits that
+ * became lower hold for what comes; nothing that is there is dropped.
+ */
+void service_reconfigure(struct service *service, const struct config *config);
+
+/** Where events of jobs go; null: nowhere. It must stay until the service is destroyed or told
+ *  otherwise. */
+void service_set_trace(struct service *service, struct trace *trace);
 
 /**
  * Takes no new connections and jobs; answers queued jobs with SHUTTING_DOWN, finishes and answers

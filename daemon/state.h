@@ -73,6 +73,7 @@ struct service {
     struct totals totals;
     struct histogram queued, moving;
 
+    struct trace *trace;  /* null: none */
     struct jsonw scratch; /* where replies are written before they are sent */
 };
 

@@ -21,6 +21,7 @@ struct flow {
     struct lane lanes[LANE_PRIORITIES];
     uint64_t jobs_done, bytes_moved;
     uint64_t buffer_bytes;
+    uint32_t dropped; /* dropped.c: while it counts */
 };
 
 /** Null where memory is short. */

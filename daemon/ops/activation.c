@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "activation.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "address.h"
+
+enum { FIRST = 3, COUNT_MAX = 64 }; /* SD_LISTEN_FDS_START */
+
+static int complain(struct fault *fault, int fd, const char *what)
+{
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "LISTEN_FDS: descriptor %d %s", fd, what);
+}
+
+static int option(int fd, int name)
+{
+    int value = -1;
+    socklen_t length = sizeof value;
+
+    return getsockopt(fd, SOL_SOCKET, name, &value, &length) < 0 ? -1 : value;
+}
+
+static int check(int fd, bool for_metrics, struct fault *fault)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+
+    if (option(fd, SO_TYPE) != SOCK_STREAM || option(fd, SO_ACCEPTCONN) != 1)
+        return complain(fault, fd, "is no listening stream socket");
+    if (!for_metrics && option(fd, SO_DOMAIN) != AF_UNIX)
+        return complain(fault, fd, "is no unix socket");
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0 ||
+        !address_is_local((struct sockaddr *)&address))
+        return complain(fault, fd, "can be reached from other machines");
+    return 0;
+}
+
+/* The next name of a list with colons; an empty one where it has ended. */
+static void next_name(const char **names, char *name, size_t size)
+{
+    const size_t length = strcspn(*names, ":");
+
+    snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), *names);
+    *names += length + ((*names)[length] == ':');
+}
+
+static int take_one(struct activation *activation, int fd, const char *name, struct fault *fault)
+{
+    const bool for_metrics = strcmp(name, "metrics") == 0;
+    int *place = for_metrics ? &activation->metrics : &activation->service;
+
+    if (!for_metrics && strcmp(name, "mlid") != 0)
+        return complain(fault, fd, "has another name than \"mlid\" and \"metrics\"");
+    if (*place >= 0)
+        return complain(fault, fd, "has the name of another one");
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+        return complain(fault, fd, "is not open");
+    if (check(fd, for_metrics, fault) < 0)
+        return -1;
+    *place = fd;
+    return 0;
+}
+
+static int take_all(struct activation *activation, int count, const char *names,
+                    struct fault *fault)
+{
+    const bool nameless =
+        count == 1 && (!names || names[0] == '\0' || strcmp(names, "unknown") == 0);
+
+    for (int i = 0; i < count; i++) {
+        char name[32] = "mlid";
+
+        if (!nameless)
+            next_name(&names, name, sizeof name);
+        if (take_one(activation, FIRST + i, name, fault) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What is meant for this process: the variables are inherited by others, too. */
+static long count_for_us(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+
+    if (!pid || !count || strtol(pid, NULL, 10) != (long)getpid())
+        return 0;
+    return strtol(count, NULL, 10);
+}
+
+int activation_take(struct activation *activation, struct fault *fault)
+{
+    const long count = count_for_us();
+    const char *names = getenv("LISTEN_FDNAMES");
+    int result;
+
+    *activation = (struct activation){.service = -1, .metrics = -1};
+    if (count < 0 || count > COUNT_MAX)
+        result = fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                           "LISTEN_FDS: %ld given, 0 to %d allowed", count, COUNT_MAX);
+    else
+        result = take_all(activation, (int)count, names ? names : "", fault);
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    return result;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statistics over HTTP, for Prometheus: GET /metrics and nothing else, a reply for each connection.
+ * Its handles do not keep the loop alive.
+ */
+#ifndef DAEMON_METRICS_H
+#define DAEMON_METRICS_H
+
+#include "bind.h"
+
+struct metrics;
+struct service;
+
+/** Opens a listening socket at "metrics.listen". Returns 0 or -errno. */
+int metrics_bind(struct bound *bound, const char *listen, uint32_t mode, uid_t uid, gid_t gid);
+
+/** Serves a listening socket, which it owns from now on, also on failure. Returns 0 or -errno. */
+int metrics_create(struct service *service, const struct bound *bound, struct metrics **out);
+/** Before the service goes. The memory goes when the loop runs on. Null is fine. */
+void metrics_destroy(struct metrics *metrics);
+
+#endif /* DAEMON_METRICS_H */

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "process.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "bounds.h"
+#include "harden.h"
+#include "identity.h"
+#include "log.h"
+#include "metrics.h"
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
+#include "reload.h"
+#include "service.h"
+#include "trace.h"
+
+enum { DESCRIPTORS_TO_SPARE = 4 * PROTO_FDS_MAX + 32, USEC_PER_MS = 1000 };
+
+struct process {
+    uv_loop_t loop;
+    uv_signal_t term, interrupt, hangup;
+    uv_timer_t alive; /* runs where the manager wants to hear of us */
+    const struct options *options;
+    const struct activation *activation;
+    const struct notify *notify;
+    struct config config;
+    struct service *service;
+    struct metrics *metrics;
+    struct trace *trace;
+    bool stopping;
+};
+
+static int complain(const char *what, const char *key, const char *value, int error)
+{
+    struct log_line line;
+
+    if (log_begin(&line, LOG_ERR, what)) {
+        log_text(&line, key, value);
+        log_errno(&line, "error", -error);
+        log_end(&line);
+    }
+    return error;
+}
+
+/* One descriptor for each client, those in flight on top, and some for ourselves. */
+static void raise_descriptor_limit(const struct config *config)
+{
+    const rlim_t wanted = (rlim_t)config->clients + DESCRIPTORS_TO_SPARE;
+    struct rlimit limit;
+    struct log_line line;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < wanted && log_begin(&line, LOG_WARNING, "few descriptors")) {
+        log_uint(&line, "allowed", limit.rlim_cur);
+        log_uint(&line, "wanted", wanted);
+        log_end(&line);
+    }
+}
+
+/* Where "metrics.listen" says. A socket that was passed to us goes before that. */
+static int open_metrics(struct process *process, const struct config *config, struct metrics **out)
+{
+    struct bound bound;
+    uid_t uid;
+    gid_t gid;
+    int error;
+
+    *out = NULL;
+    if (config->metrics[0] == '\0')
+        return 0;
+    error = identity_of_sockets(config, &uid, &gid);
+    if (error == 0)
+        error = metrics_bind(&bound, config->metrics, config->socket_mode, uid, gid);
+    if (error == 0)
+        error = metrics_create(process->service, &bound, out);
+    if (error < 0)
+        complain("cannot listen", "metrics", config->metrics, error);
+    return error;
+}
+
+static int adopt_metrics(struct process *process)
+{
+    struct bound bound;
+
+    bind_adopt(&bound, process->activation->metrics);
+    return metrics_create(process->service, &bound, &process->metrics);
+}
+
+/* Reloading */
+
+/* The old ones are served until the new address is. */
+static void change_metrics(struct process *process, struct config *fresh)
+{
+    struct metrics *metrics;
+
+    if (process->activation->metrics >= 0 || strcmp(process->config.metrics, fresh->metrics) == 0)
+        return;
+    if (open_metrics(process, fresh, &metrics) < 0) {
+        memcpy(fresh->metrics, process->config.metrics, sizeof fresh->metrics);
+        return;
+    }
+    metrics_destroy(process->metrics);
+    process->metrics = metrics;
+}
+
+static void reload(struct process *process)
+{
+    struct config fresh;
+    struct fault fault;
+    struct log_line line;
+    unsigned kept;
+
+    if (options_configure(process->options, &fresh, &fault) < 0) {
+        if (log_begin(&line, LOG_ERR, "not reloaded")) {
+            log_text(&line, "why", fault.text);
+            log_end(&line);
+        }
+        return;
+    }
+    kept = reload_keep(&process->config, &fresh);
+    change_metrics(process, &fresh);
+    raise_descriptor_limit(&fresh);
+    service_reconfigure(process->service, &fresh);
+    process->config = fresh;
+    if (log_begin(&line, LOG_INFO, "reloaded")) {
+        log_uint(&line, "kept", kept);
+        log_end(&line);
+    }
+}
+
+static void ready(const struct process *process)
+{
+    notify_send(process->notify, "READY=1\nSTATUS=%" PRIu32 " channels of %s",
+                process->config.channels, mli_mov_engine_name());
+}
+
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    struct process *process = signal->data;
+
+    (void)number;
+    if (process->stopping)
+        return;
+    notify_reloading(process->notify);
+    reload(process);
+    ready(process);
+}
+
+/* Ending */
+
+static void end_now(struct process *process)
+{
+    trace_destroy(process->trace);
+    _exit(EXIT_RUNTIME);
+}
+
+static void on_term(uv_signal_t *signal, int number)
+{
+    struct process *process = signal->data;
+
+    (void)number;
+    if (process->stopping)
+        end_now(process);
+    process->stopping = true;
+    notify_send(process->notify, "STOPPING=1\nSTATUS=finishing jobs");
+    service_shutdown(process->service);
+}
+
+/* Unreferenced: they alone do not keep the loop alive. */
+static int watch_signal(struct process *process, uv_signal_t *signal, int number, uv_signal_cb call)
+{
+    int error = uv_signal_init(&process->loop, signal);
+
+    if (error < 0)
+        return error;
+    signal->data = process;
+    uv_unref((uv_handle_t *)signal);
+    return uv_signal_start(signal, call, number);
+}
+
+/* The end is near and clean: closing the handles would bring back what signals do by default. */
+static void hold_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Beginning */
+
+static void on_alive(uv_timer_t *timer)
+{
+    const struct process *process = timer->data;
+
+    notify_send(process->notify, "WATCHDOG=1");
+}
+
+static void start_alive(struct process *process)
+{
+    const uint64_t ms = process->notify->watchdog_usec / 2 / USEC_PER_MS;
+
+    uv_timer_init(&process->loop, &process->alive);
+    process->alive.data = process;
+    uv_unref((uv_handle_t *)&process->alive);
+    if (process->notify->watchdog_usec > 0)
+        uv_timer_start(&process->alive, on_alive, ms, ms > 0 ? ms : 1);
+}
+
+static int bind_all(struct process *process)
+{
+    const struct activation *given = process->activation;
+    int error;
+
+    if (given->service >= 0)
+        error = service_listen_on(process->service, given->service);
+    else
+        error = service_listen(process->service);
+    if (error < 0)
+        return complain("cannot listen", "socket", process->config.socket, error);
+    if (given->metrics >= 0)
+        error = adopt_metrics(process);
+    else
+        error = open_metrics(process, &process->config, &process->metrics);
+    return error;
+}
+
+/* With the sockets bound, what needed rights is done. */
+static int give_up_rights(const struct process *process)
+{
+    const char *user = process->config.user;
+    struct identity identity;
+    int error = 0;
+
+    if (user[0] != '\0') {
+        error = identity_of_user(user, &identity);
+        if (error == 0)
+            error = identity_become(&identity);
+        if (error < 0)
+            return complain("cannot become another user", "user", user, error);
+    }
+    error = harden(process->options->allow_core);
+    return error < 0 ? complain("cannot start", "socket", process->config.socket, error) : 0;
+}
+
+static int open_trace(struct process *process)
+{
+    const char *path = process->config.trace;
+    int error;
+
+    if (path[0] == '\0')
+        return 0;
+    error = trace_create(&process->loop, path, &process->trace);
+    if (error < 0)
+        return complain("cannot write the trace", "trace", path, error);
+    service_set_trace(process->service, process->trace);
+    return 0;
+}
+
+static void log_listening(const struct process *process)
+{
+    const struct config *config = &process->config;
+    const bool given = process->activation->service >= 0;
+    struct log_line line;
+
+    if (!log_begin(&line, LOG_INFO, "listening"))
+        return;
+    log_text(&line, "socket", given ? "of the service manager" : config->socket);
+    if (process->metrics && process->activation->metrics < 0)
+        log_text(&line, "metrics", config->metrics);
+    log_uint(&line, "channels", config->channels);
+    log_text(&line, "engine", mli_mov_engine_name());
+    log_text(&line, "version", mli_version());
+    log_end(&line);
+}
+
+/* Until it has shut down. Returns the status to exit with. */
+static int serve(struct process *process)
+{
+    if (bind_all(process) < 0 || give_up_rights(process) < 0 || open_trace(process) < 0)
+        return EXIT_RUNTIME;
+    log_listening(process);
+    ready(process);
+    if (uv_run(&process->loop, UV_RUN_DEFAULT) == 0)
+        return EXIT_CLEAN;
+    /* Jobs that outlast drain_ms: the process ends, and they with it. */
+    end_now(process);
+    return EXIT_RUNTIME;
+}
+
+static int start(struct process *process)
+{
+    int error = uv_loop_init(&process->loop);
+
+    if (error == 0)
+        error = watch_signal(process, &process->term, SIGTERM, on_term);
+    if (error == 0)
+        error = watch_signal(process, &process->interrupt, SIGINT, on_term);
+    if (error == 0)
+        error = watch_signal(process, &process->hangup, SIGHUP, on_hangup);
+    if (error == 0)
+        error = service_create(&process->loop, &process->config, &process->service);
+    return error;
+}
+
+int process_run(const struct options *options, const struct config *config,
+                const struct activation *activation, const struct notify *notify)
+{
+    static struct process process;
+    int status, error;
+
+    process.options = options;
+    process.config = *config;
+    process.activation = activation;
+    process.notify = notify;
+    raise_descriptor_limit(config);
+    error = start(&process);
+    if (error < 0) {
+        complain("cannot start", "socket", config->socket, error);
+        return EXIT_RUNTIME;
+    }
+    start_alive(&process);
+    status = serve(&process);
+    hold_signals();
+    metrics_destroy(process.metrics);
+    service_set_trace(process.service, NULL);
+    trace_destroy(process.trace);
+    service_destroy(process.service);
+    uv_close((uv_handle_t *)&process.term, NULL);
+    uv_close((uv_handle_t *)&process.interrupt, NULL);
+    uv_close((uv_handle_t *)&process.hangup, NULL);
+    uv_close((uv_handle_t *)&process.alive, NULL);
+    uv_run(&process.loop, UV_RUN_DEFAULT);
+    uv_loop_close(&process.loop);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The process around the service: its loop, signals, sockets, rights, and who is told of it. */
+#ifndef DAEMON_PROCESS_H
+#define DAEMON_PROCESS_H
+
+#include "activation.h"
+#include "config.h"
+#include "notify.h"
+#include "options.h"
+
+/** Runs until it has shut down. Returns the status to exit with. */
+int process_run(const struct options *options, const struct config *config,
+                const struct activation *activation, const struct notify *notify);
+
+#endif /* DAEMON_PROCESS_H */

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "chrome_trace.h"
+#include "log.h"
+#include "seam.h"
+
+enum { PIECE = 64 * 1024, PAUSE_MS = 1000 };
+
+struct trace {
+    int fd; /* -1: it has stopped */
+    off_t written;
+    struct chrome_trace chrome;
+    struct textw text; /* not written yet */
+    uv_timer_t timer;  /* runs while there is such */
+};
+
+static void stop(struct trace *trace, int error)
+{
+    struct log_line line;
+
+    if (log_begin(&line, LOG_WARNING, "the trace stops")) {
+        log_errno(&line, "error", error);
+        log_end(&line);
+    }
+    close(trace->fd);
+    trace->fd = -1;
+    uv_timer_stop(&trace->timer);
+    textw_finish(&trace->text);
+}
+
+/* Returns 0 or -errno. */
+static int write_all(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t got = write(fd, bytes, length);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? -errno : -EIO;
+        bytes += got;
+        length -= (size_t)got;
+    }
+    return 0;
+}
+
+/* A piece is whole events. One that does not fit is taken back, so that what is there can be read.
+ */
+static void flush(struct trace *trace)
+{
+    int error =
+        trace->text.failed ? -ENOMEM : write_all(trace->fd, trace->text.data, trace->text.length);
+
+    uv_timer_stop(&trace->timer);
+    if (error < 0) {
+        if (ftruncate(trace->fd, trace->written) < 0)
+            error = -errno;
+        stop(trace, -error);
+        return;
+    }
+    trace->written += (off_t)trace->text.length;
+    textw_reset(&trace->text);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    flush(timer->data);
+}
+
+static int open_file(const char *path)
+{
+    /* Not to wait for the other end, should it be a pipe. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    struct stat st;
+    int error = 0;
+
+    if (fd < 0)
+        return errno == ENXIO || errno == EISDIR ? -EEXIST : -errno;
+    if (fstat(fd, &st) < 0)
+        error = -errno;
+    else if (!S_ISREG(st.st_mode))
+        error = -EEXIST;
+    else if (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0)
+        error = -errno;
+    if (error == 0)
+        return fd;
+    close(fd);
+    return error;
+}
+
+int trace_create(struct uv_loop_s *loop, const char *path, struct trace **out)
+{
+    struct trace *trace = seam.calloc(1, sizeof *trace);
+
+    *out = NULL;
+    if (!trace)
+        return -ENOMEM;
+    trace->fd = open_file(path);
+    if (trace->fd < 0) {
+        const int error = trace->fd;
+
+        free(trace);
+        return error;
+    }
+    uv_timer_init(loop, &trace->timer); /* cannot fail */
+    trace->timer.data = trace;
+    uv_unref((uv_handle_t *)&trace->timer);
+    textw_init(&trace->text);
+    chrome_trace_init(&trace->chrome);
+    chrome_trace_begin(&trace->chrome, &trace->text);
+    uv_timer_start(&trace->timer, on_timer, PAUSE_MS, 0);
+    *out = trace;
+    return 0;
+}
+
+void trace_event(struct trace *trace, const struct event *event)
+{
+    if (!trace || trace->fd < 0)
+        return;
+    chrome_trace_event(&trace->chrome, event, &trace->text);
+    if (trace->text.failed || trace->text.length >= PIECE)
+        flush(trace);
+    else if (trace->text.length > 0 && !uv_is_active((uv_handle_t *)&trace->timer))
+        uv_timer_start(&trace->timer, on_timer, PAUSE_MS, 0);
+}
+
+static void on_closed(uv_handle_t *timer)
+{
+    free(timer->data);
+}
+
+void trace_destroy(struct trace *trace)
+{
+    if (!trace)
+        return;
+    if (trace->fd >= 0) {
+        chrome_trace_end(&trace->chrome, &trace->text);
+        flush(trace);
+    }
+    if (trace->fd >= 0)
+        close(trace->fd);
+    textw_finish(&trace->text);
+    uv_close((uv_handle_t *)&trace->timer, on_closed);
+}
