@@ -175,6 +175,7 @@ bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct l
     size_t i = MLI_MAX_RANK;
 
     walk->border = (struct leaf_border){0, box->run, 0};
+    walk->above = walk->below = 0;
     walk->kernel = kernel_for(box->run);
     if (box->loops == 0 || walk->kernel == 4 || box->loop[last].dst_step != box->run)
         choose_rows(walk, &choice, border);
