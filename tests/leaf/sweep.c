@@ -206,6 +206,29 @@ static bool sweep_narrow(struct sweep *sweep, size_t size)
     return true;
 }
 
+/* Few of as many as are worth lines past the caches. */
+static bool sweep_streamed(struct sweep *sweep, size_t size)
+{
+    static const struct variant *const some[] = {&variants[0], &variants[1], &narrow_variants[0]};
+
+    for (size_t few = 2; few <= NARROW_MAX + 2; few++) {
+        for (size_t many = 480 / size; many < 480 / size + SIDE_MAX; many++) {
+            const bool wide = sweep->index / COUNT_OF(some) % 2;
+            struct shape s = {.kind = LEAF_TRANSPOSE_STREAM,
+                              .size = size,
+                              .rows = wide ? few : many,
+                              .cols = wide ? many : few};
+
+            s.dst.inner = s.rows;
+            s.src.inner = s.cols;
+            for (size_t i = 0; i < COUNT_OF(some); i++)
+                if (!visit(sweep, some[i], s))
+                    return false;
+        }
+    }
+    return true;
+}
+
 /*
  * A source whose strides make its elements overlap gives steps below the size, too. What is no
  * multiple of the size is rare, and gets fewer columns.
@@ -259,6 +282,7 @@ uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
 
     for (size_t size = 1; more && size <= 8; size *= 2)
         more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&
-               sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) && sweep_picks(&sweep, size);
+               sweep_streamed(&sweep, size) && sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) &&
+               sweep_picks(&sweep, size);
     return sweep.index;
 }

@@ -182,6 +182,16 @@ static bool is_staged(const struct walk *walk)
     }
 }
 
+/* Without a stage, where the level can. */
+static bool stream_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                             const uint8_t *src)
+{
+    leaf_transpose_stream *const stream = leaf->transpose_stream[walk->kernel];
+
+    return stream && stream(dst, walk->row[1].dst_step, src, walk->col[1].src_step,
+                            walk->row[1].count, walk->col[1].count);
+}
+
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 {
     if (walk->kind != WALK_ROWS || !is_staged(walk) || above + below > STAGE / 2 ||
@@ -209,6 +219,8 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 
     nest.dst = dst;
     nest.src = src;
+    if (walk->kind == WALK_TRANSPOSE && stream_transpose(leaf, walk, dst, src))
+        return;
     if (stage_is_matrix(walk))
         stage_matrix(leaf, walk, dst, src);
     else if (!is_staged(walk))
