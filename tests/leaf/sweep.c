@@ -35,6 +35,8 @@ static const struct variant {
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_ODD, STEP_PACKED, STEP_ODD}},
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_SWAPPED, STEP_ODD, STEP_SWAPPED}},
     {PLACE_SLID, PLACE_SLID, {STEP_ODD, STEP_SWAPPED, STEP_WOVEN, STEP_ODD}},
+    {PLACE_RIGHT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_ODD}},
 };
 
 enum { NEST_VARIANTS = 8 };
@@ -53,7 +55,7 @@ static const struct counts {
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
 
 /* Of which rows of one byte fill more than a register. */
-static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}};
+static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}, {25, 3}};
 
 struct sweep {
     uint64_t seed, index;
