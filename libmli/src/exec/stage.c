@@ -7,6 +7,7 @@ enum {
     LINE = 64,
     STAGE = 16 * 1024, /* bytes; the rest of the first-level cache is the source's */
     LONG = 2 * 1024,   /* from here on a row streams well by itself */
+    PIXEL = 8 * LINE,  /* that is put together whole; longer ones are a matrix's */
 };
 
 struct stage {
@@ -148,7 +149,7 @@ static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
         walk_move_rows(leaf, walk, nest);
 }
 
-/* Pixels of a few elements that follow one another in the destination, as many as fit. */
+/* Pixels that follow one another in the destination, as many as fit. */
 static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                          const uint8_t *src)
 {
@@ -173,7 +174,7 @@ static bool is_staged(const struct walk *walk)
 
     switch (walk->kind) {
     case WALK_TRANSPOSE:
-        return pixel <= LINE && walk->row[1].dst_step == pixel &&
+        return pixel <= PIXEL && walk->row[1].dst_step == pixel &&
                walk->row[1].count * pixel >= LONG;
     case WALK_PICK:
         return walk->block == walk->col[1].count;
