@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_mov_*: the synchronous move, and a handle's life. */
+#include "bytes.h"
 #include "dma/pool.h"
 #include "dma/run.h"
 #include "error.h"
@@ -27,17 +28,41 @@ static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
     return true;
 }
 
+/* On this thread. What lies between the zeros is written twice, and still sooner. */
+static void run_over_zeros(const struct transfer *transfer, const mli_tensor *src,
+                           const mli_tensor *dst)
+{
+    const struct geometry *g = &transfer->geometry;
+    uint8_t *to = tensor_bytes(dst);
+    struct mli_plan plan;
+
+    plan_build_over_zeros(&plan, g, tensor_bytes(src), to);
+    zero_bytes(to + g->written.begin, (size_t)(g->written.end - g->written.begin));
+    exec_run(&plan, plan.bytes);
+}
+
+static mli_status run(const struct transfer *transfer, const mli_tensor *src, const mli_tensor *dst)
+{
+    mli_status status = MLI_STATUS_OK;
+    struct mli_plan plan;
+
+    transfer_plan(transfer, src, dst, &plan);
+    if (plan.bytes <= pool_sync_limit() || !run_on_channel(&plan, &status))
+        exec_run(&plan, plan.bytes);
+    return status;
+}
+
 mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_tensor *dst)
 {
     struct transfer transfer;
-    struct mli_plan plan;
     mli_status status = transfer_check(&transfer, src, cfg, dst);
 
     if (status != MLI_STATUS_OK)
         return status;
-    transfer_plan(&transfer, src, dst, &plan);
-    if (plan.bytes <= pool_sync_limit() || !run_on_channel(&plan, &status))
-        exec_run(&plan, plan.bytes);
+    if (transfer_has_little_padding(&transfer) && pool_sync_limit() == SIZE_MAX)
+        run_over_zeros(&transfer, src, dst);
+    else
+        status = run(&transfer, src, dst);
     if (status != MLI_STATUS_OK)
         return refuse(status, "dst", ": a DMA channel failed while it was written");
     transfer_set_layout(&transfer.geometry, src->el_type, dst);

@@ -122,7 +122,8 @@ static void build_slabs(struct mli_plan *plan, const struct geometry *g, uint8_t
     }
 }
 
-void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst)
+static inline void build_copy(struct mli_plan *plan, const struct geometry *g, const uint8_t *src,
+                              uint8_t *dst)
 {
     plan->bytes = g->samples * g->elem;
     if (g->reads)
@@ -130,6 +131,17 @@ void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *
     else
         plan->box = (struct mli_copy_box){.src = src, .dst = dst};
     plan->slabs = 0;
+}
+
+void plan_build_over_zeros(struct mli_plan *plan, const struct geometry *g, const uint8_t *src,
+                           uint8_t *dst)
+{
+    build_copy(plan, g, src, dst);
+}
+
+void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst)
+{
+    build_copy(plan, g, src, dst);
     if (g->pads)
         build_slabs(plan, g, dst);
 }

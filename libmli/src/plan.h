@@ -16,6 +16,10 @@ struct geometry;
 /** Plans the move that `g` describes from the tensor data at `src` to that at `dst`. */
 void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst);
 
+/** The copy box alone: all there is to do where the destination is zero already. */
+void plan_build_over_zeros(struct mli_plan *plan, const struct geometry *g, const uint8_t *src,
+                           uint8_t *dst);
+
 /** Copies what is in use; either may be a plan that is kept as bytes. */
 static inline void plan_copy_bytes(void *to, const void *from)
 {

@@ -32,6 +32,20 @@ static inline void transfer_plan(const struct transfer *transfer, const mli_tens
     plan_build(plan, &transfer->geometry, tensor_bytes(src), tensor_bytes(dst));
 }
 
+/**
+ * Is there padding of so few bytes, with no gap between them, that to zero them all takes less time
+ * than to plan each side of it? Not of transposes: these have zeros for columns.
+ */
+static inline bool transfer_has_little_padding(const struct transfer *transfer)
+{
+    enum { LITTLE = 3072 };
+    const struct geometry *g = &transfer->geometry;
+    const uint64_t span = g->written.end - g->written.begin;
+
+    return g->pads && g->reads && span <= LITTLE && span == g->samples * g->elem &&
+           g->order[g->rank - 1] == g->rank - 1;
+}
+
 /** Sets rank, shape, strides and element type of the destination. */
 static inline void transfer_set_layout(const struct geometry *geometry, mli_element_type type,
                                        mli_tensor *dst)

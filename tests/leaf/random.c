@@ -59,6 +59,16 @@ static void draw_sides(struct shape *s, struct rng *rng)
 
         s->rows = length(rng, most);
         s->cols = length(rng, most);
+        if (s->kind == LEAF_TRANSPOSE_STREAM) {
+            const size_t many = length(rng, 8000);
+
+            s->rows = rng_between(rng, 1, 10);
+            s->cols = many;
+            if (rng_chance(rng, 50)) {
+                s->cols = s->rows;
+                s->rows = many;
+            }
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 
 const char *shape_kind_name(enum leaf_kind kind)
 {
-    static const char *const names[] = {"rows",      "bordered",     "pick",  "fill",
-                                        "transpose", "transpose_at", "stream"};
+    static const char *const names[] = {"rows",      "bordered",     "pick",   "fill",
+                                        "transpose", "transpose_at", "stream", "transpose_stream"};
 
     return names[kind];
 }
@@ -16,7 +16,8 @@ bool shape_has_nest(const struct shape *s)
 
 bool shape_is_transpose(const struct shape *s)
 {
-    return s->kind == LEAF_TRANSPOSE || s->kind == LEAF_TRANSPOSE_AT;
+    return s->kind == LEAF_TRANSPOSE || s->kind == LEAF_TRANSPOSE_AT ||
+           s->kind == LEAF_TRANSPOSE_STREAM;
 }
 
 size_t shape_src_count(const struct shape *s)
@@ -85,6 +86,8 @@ static struct leaf_loop loop(const struct shape *s, size_t count, size_t dst_ste
 
 bool shape_is_known(const struct shape *s, const struct leaf_table *leaf)
 {
+    if (s->kind == LEAF_TRANSPOSE_STREAM)
+        return leaf->transpose_stream[size_log(s->size)];
     return s->kind != LEAF_STREAM || leaf->stream;
 }
 
@@ -113,6 +116,11 @@ void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *ds
         break;
     case LEAF_TRANSPOSE:
         leaf->transpose[log](dst, dst_step, src, src_step, s->rows, s->cols);
+        break;
+    case LEAF_TRANSPOSE_STREAM:
+        if (!leaf->transpose_stream[log](dst, dst_step, src, src_step, s->rows, s->cols))
+            leaf->transpose[log](dst, dst_step, src, src_step, s->rows, s->cols);
+        leaf->fence();
         break;
     case LEAF_TRANSPOSE_AT:
         leaf->transpose_at[log](dst, s->dst.table, src, s->src.table, s->rows, s->cols);

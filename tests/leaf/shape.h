@@ -25,6 +25,7 @@ enum leaf_kind {
     LEAF_TRANSPOSE,
     LEAF_TRANSPOSE_AT,
     LEAF_STREAM,
+    LEAF_TRANSPOSE_STREAM, /* or, where the level has no way for it, as LEAF_TRANSPOSE */
     LEAF_KINDS
 };
 

@@ -35,6 +35,8 @@ static const struct variant {
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_ODD, STEP_PACKED, STEP_ODD}},
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_SWAPPED, STEP_ODD, STEP_SWAPPED}},
     {PLACE_SLID, PLACE_SLID, {STEP_ODD, STEP_SWAPPED, STEP_WOVEN, STEP_ODD}},
+    {PLACE_RIGHT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
+    {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_ODD}},
 };
 
 enum { NEST_VARIANTS = 8 };
@@ -53,7 +55,7 @@ static const struct counts {
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
 
 /* Of which rows of one byte fill more than a register. */
-static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}};
+static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}, {25, 3}};
 
 struct sweep {
     uint64_t seed, index;
@@ -206,6 +208,29 @@ static bool sweep_narrow(struct sweep *sweep, size_t size)
     return true;
 }
 
+/* Few of as many as are worth lines past the caches. */
+static bool sweep_streamed(struct sweep *sweep, size_t size)
+{
+    static const struct variant *const some[] = {&variants[0], &variants[1], &narrow_variants[0]};
+
+    for (size_t few = 2; few <= NARROW_MAX + 2; few++) {
+        for (size_t many = 480 / size; many < 480 / size + SIDE_MAX; many++) {
+            const bool wide = sweep->index / COUNT_OF(some) % 2;
+            struct shape s = {.kind = LEAF_TRANSPOSE_STREAM,
+                              .size = size,
+                              .rows = wide ? few : many,
+                              .cols = wide ? many : few};
+
+            s.dst.inner = s.rows;
+            s.src.inner = s.cols;
+            for (size_t i = 0; i < COUNT_OF(some); i++)
+                if (!visit(sweep, some[i], s))
+                    return false;
+        }
+    }
+    return true;
+}
+
 /*
  * A source whose strides make its elements overlap gives steps below the size, too. What is no
  * multiple of the size is rare, and gets fewer columns.
@@ -259,6 +284,7 @@ uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
 
     for (size_t size = 1; more && size <= 8; size *= 2)
         more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&
-               sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) && sweep_picks(&sweep, size);
+               sweep_streamed(&sweep, size) && sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) &&
+               sweep_picks(&sweep, size);
     return sweep.index;
 }

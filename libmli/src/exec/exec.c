@@ -54,19 +54,19 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
                            loop[3].step, slab->run, loop[3].count);
 }
 
-/* Zeros beside all rows of the plan's box. Returns which of its slabs these are, as bits. */
-static uint32_t find_border(const struct mli_plan *plan, struct leaf_border *border)
+/* Zeros beside all of these rows. Returns which of the plan's slabs these are, as bits. */
+static uint32_t find_border(const struct mli_plan *plan, const struct border_rows *rows,
+                            struct leaf_border *border)
 {
-    const struct border_rows rows = border_long_rows(&plan->box);
     uint32_t found = 0;
 
-    *border = (struct leaf_border){0, rows.run, 0};
+    *border = (struct leaf_border){0, rows->run, 0};
     for (size_t i = 0; i < plan->slabs; i++) {
         const struct mli_fill_slab *slab = &plan->slab[i];
 
-        if (border_is_before(slab, &rows))
+        if (border_is_before(slab, rows))
             border->before = slab->run;
-        else if (border_is_after(slab, &rows))
+        else if (border_is_after(slab, rows))
             border->after = slab->run;
         else
             continue;
@@ -75,19 +75,37 @@ static uint32_t find_border(const struct mli_plan *plan, struct leaf_border *bor
     return found;
 }
 
+/* Slabs above and below the rows of the walk's inner loop, of which each is staged with its rows.
+   Returns which these are. */
+static uint32_t take_around(const struct mli_plan *plan, struct walk *walk)
+{
+    const struct mli_copy_box *box = &plan->box;
+    const struct border_rows inner = {walk->nest.dst, walk->nest.inner.count * walk_row(walk),
+                                      box->loops - (box->loops > 0), box->loop};
+    struct leaf_border border;
+    const uint32_t around = find_border(plan, &inner, &border);
+
+    return around && stage_take_zeros(walk, border.before, border.after) ? around : 0;
+}
+
 /* The copy box; returns which slabs are done with it, as bits. */
 static uint32_t run_box(const struct leaf_table *leaf, const struct mli_plan *plan, size_t whole)
 {
+    const struct border_rows rows = border_long_rows(&plan->box);
     struct leaf_border border = {0, 0, 0};
-    uint32_t beside = 0;
+    uint32_t done = 0;
     struct walk walk;
+    bool stream;
 
     if (plan->slabs > 0)
-        beside = find_border(plan, &border);
+        done = find_border(plan, &rows, &border);
     if (!walk_init(&walk, &plan->box, &border))
-        beside = 0;
-    run_walk(leaf, &walk, leaf->stream && stage_pays(&walk, whole, level_stream_min()));
-    return beside;
+        done = 0;
+    stream = leaf->stream && stage_pays(&walk, whole, level_stream_min());
+    if (stream && plan->slabs > 0)
+        done |= take_around(plan, &walk);
+    run_walk(leaf, &walk, stream);
+    return done;
 }
 
 void exec_run(const struct mli_plan *plan, size_t whole)

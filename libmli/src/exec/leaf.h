@@ -69,6 +69,11 @@ typedef void leaf_fill(uint8_t *dst, size_t step, size_t run, size_t count);
 typedef void leaf_stream(uint8_t *dst, const uint8_t *src, size_t bytes);
 typedef void leaf_fence(void);
 
+/* Transposes in the same way, where it has one that needs no stage (stage.h). Returns whether it
+   has; else nothing is done. */
+typedef bool leaf_transpose_stream(uint8_t *dst, size_t dst_step, const uint8_t *src,
+                                   size_t src_step, size_t rows, size_t cols);
+
 /* Arrays of four are for elements of 1, 2, 4 and 8 bytes. */
 struct leaf_table {
     const char *name;
@@ -80,6 +85,7 @@ struct leaf_table {
     leaf_fill *fill;
     leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
     leaf_fence *fence;
+    leaf_transpose_stream *transpose_stream[4]; /* null where there is none */
 };
 
 extern const struct leaf_table leaf_c;

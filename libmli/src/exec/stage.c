@@ -7,6 +7,7 @@ enum {
     LINE = 64,
     STAGE = 16 * 1024, /* bytes; the rest of the first-level cache is the source's */
     LONG = 2 * 1024,   /* from here on a row streams well by itself */
+    PIXEL = 8 * LINE,  /* that is put together whole; longer ones are a matrix's */
 };
 
 struct stage {
@@ -24,35 +25,70 @@ static uint8_t *place(struct stage *stage, const uint8_t *dst)
     return stage->bytes + (uintptr_t)dst % LINE;
 }
 
-/* Rows that follow one another in the destination without a gap, and fit on the stage. */
-static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
-                         const struct leaf_nest *nest, struct stage *stage)
-{
-    struct leaf_nest staged = *nest;
+/* The inner rows of a nest and the zeros around them, which follow one another in the destination
+   without a gap. */
+struct stretch {
+    struct leaf_nest nest;
+    size_t above, below;
+};
 
-    staged.dst = place(stage, nest->dst);
-    walk_move_rows(leaf, walk, &staged);
-    leaf->stream(nest->dst, staged.dst, nest_rows(nest) * walk_row(walk));
+static size_t stretch_bytes(const struct stretch *s, size_t row)
+{
+    return s->above + s->nest.inner.count * row + s->below;
 }
 
-/* Any number of such rows: as many at a time as fit. */
-static void stage_stretch(const struct leaf_table *leaf, const struct walk *walk,
-                          const struct leaf_nest *nest, struct stage *stage)
+/* Stretches without a gap between them that fit on the stage. */
+static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
+                         const struct stretch *s, struct stage *stage)
 {
-    const struct leaf_loop *outer = &nest->outer, *inner = &nest->inner;
-    const size_t row = walk_row(walk);
-    const size_t outers = at_least(STAGE / (inner->count * row), 1);
-    const size_t inners = outers > 1 ? inner->count : STAGE / row;
-    struct leaf_nest part = *nest;
+    const size_t row = walk_row(walk), bytes = stretch_bytes(s, row), count = s->nest.outer.count;
+    uint8_t *to = s->nest.dst - s->above, *at = place(stage, to);
+    struct leaf_nest staged = s->nest;
 
-    for (size_t i = 0; i < outer->count; i += outers) {
-        part.outer.count = at_most(outer->count - i, outers);
-        for (size_t k = 0; k < inner->count; k += inners) {
-            part.inner.count = at_most(inner->count - k, inners);
-            part.dst = nest->dst + i * outer->dst_step + k * inner->dst_step;
-            part.src = nest->src + i * outer->src_step + k * inner->src_step;
+    staged.dst = at + s->above;
+    walk_move_rows(leaf, walk, &staged);
+    if (s->above > 0)
+        leaf->fill(at, bytes, s->above, count);
+    if (s->below > 0)
+        leaf->fill(at + bytes - s->below, bytes, s->below, count);
+    leaf->stream(to, at, count * bytes);
+}
+
+/* One that does not fit: as many rows at a time as do. */
+static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
+                       const struct stretch *s, struct stage *stage)
+{
+    const struct leaf_loop *inner = &s->nest.inner;
+    const size_t rows = (STAGE - s->above - s->below) / walk_row(walk);
+    struct stretch part = *s;
+
+    for (size_t k = 0; k < inner->count; k += rows) {
+        part.nest.inner.count = at_most(inner->count - k, rows);
+        part.nest.dst = s->nest.dst + k * inner->dst_step;
+        part.nest.src = s->nest.src + k * inner->src_step;
+        part.above = k == 0 ? s->above : 0;
+        part.below = inner->count - k <= rows ? s->below : 0;
+        stage_packed(leaf, walk, &part, stage);
+    }
+}
+
+/* Any number of them: as many at a time as fit, or one by one where there are gaps. */
+static void stage_stretches(const struct leaf_table *leaf, const struct walk *walk,
+                            const struct stretch *s, struct stage *stage)
+{
+    const struct leaf_loop *outer = &s->nest.outer;
+    const size_t bytes = stretch_bytes(s, walk_row(walk));
+    const size_t some = outer->dst_step == bytes ? at_least(STAGE / bytes, 1) : 1;
+    struct stretch part = *s;
+
+    for (size_t i = 0; i < outer->count; i += some) {
+        part.nest.outer.count = at_most(outer->count - i, some);
+        part.nest.dst = s->nest.dst + i * outer->dst_step;
+        part.nest.src = s->nest.src + i * outer->src_step;
+        if (bytes <= STAGE)
             stage_packed(leaf, walk, &part, stage);
-        }
+        else
+            stage_rows(leaf, walk, &part, stage);
     }
 }
 
@@ -90,31 +126,30 @@ static void stage_long_rows(const struct leaf_table *leaf, const struct walk *wa
     })
 }
 
+/* Are the inner rows, with zeros around them, worth a stage? */
+static bool are_stretches(const struct walk *walk, size_t above, size_t below)
+{
+    const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
+    const size_t row = walk_row(walk), bytes = above + inner->count * row + below;
+
+    return row < LONG && (inner->count == 1 || inner->dst_step == row) &&
+           (bytes >= LONG || outer->count == 1 || outer->dst_step == bytes);
+}
+
 static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
                        const struct leaf_nest *nest)
 {
-    const size_t row = walk_row(walk);
     struct stage stage;
 
-    if (row >= LONG) {
+    if (walk_row(walk) >= LONG)
         stage_long_rows(leaf, walk, nest, &stage);
-    } else if (nest_is_packed(nest, row)) {
-        stage_stretch(leaf, walk, nest, &stage);
-    } else if (nest->inner.dst_step == row && nest->inner.count * row >= LONG) {
-        struct leaf_nest stretch = *nest;
-
-        stretch.outer.count = 1;
-        for (size_t i = 0; i < nest->outer.count; i++) {
-            stage_stretch(leaf, walk, &stretch, &stage);
-            stretch.dst += nest->outer.dst_step;
-            stretch.src += nest->outer.src_step;
-        }
-    } else {
+    else if (are_stretches(walk, walk->above, walk->below))
+        stage_stretches(leaf, walk, &(struct stretch){*nest, walk->above, walk->below}, &stage);
+    else
         walk_move_rows(leaf, walk, nest);
-    }
 }
 
-/* Pixels of a few elements that follow one another in the destination, as many as fit. */
+/* Pixels that follow one another in the destination, as many as fit. */
 static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                          const uint8_t *src)
 {
@@ -139,13 +174,33 @@ static bool is_staged(const struct walk *walk)
 
     switch (walk->kind) {
     case WALK_TRANSPOSE:
-        return pixel <= LINE && walk->row[1].dst_step == pixel &&
+        return pixel <= PIXEL && walk->row[1].dst_step == pixel &&
                walk->row[1].count * pixel >= LONG;
     case WALK_PICK:
         return walk->block == walk->col[1].count;
     default:
         return walk->kind == WALK_ROWS && walk->block == walk->nest.inner.count;
     }
+}
+
+/* Without a stage, where the level can. */
+static bool stream_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                             const uint8_t *src)
+{
+    leaf_transpose_stream *const stream = leaf->transpose_stream[walk->kernel];
+
+    return stream && stream(dst, walk->row[1].dst_step, src, walk->col[1].src_step,
+                            walk->row[1].count, walk->col[1].count);
+}
+
+bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
+{
+    if (walk->kind != WALK_ROWS || !is_staged(walk) || above + below > STAGE / 2 ||
+        !are_stretches(walk, above, below))
+        return false;
+    walk->above = above;
+    walk->below = below;
+    return true;
 }
 
 bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
@@ -165,6 +220,8 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 
     nest.dst = dst;
     nest.src = src;
+    if (walk->kind == WALK_TRANSPOSE && stream_transpose(leaf, walk, dst, src))
+        return;
     if (stage_is_matrix(walk))
         stage_matrix(leaf, walk, dst, src);
     else if (!is_staged(walk))

@@ -19,6 +19,12 @@
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
 
+/**
+ * Takes such zeros around nest.inner's rows into the walk (walk->above, walk->below), so that
+ * stage_move() writes them; false where it would not.
+ */
+bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
+
 /** Is the walk a transpose of many rows, and long ones? */
 bool stage_is_matrix(const struct walk *walk);
 

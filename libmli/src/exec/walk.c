@@ -4,8 +4,9 @@
 #include "panel.h"
 
 enum {
-    LINE = 64,              /* of a cache */
-    L1_LINES = 256,         /* of the first-level cache that the source may take */
+    LINE = 64,      /* of a cache */
+    LANE = 16,      /* bytes of a column: those that are shorter have kernels of their own */
+    L1_LINES = 256, /* of the first-level cache that the source may take */
     L2_BYTES = 1024 * 1024, /* of the second-level cache, for a destination and as large a source */
     SHORT = 512,            /* rows, in bytes, of which a source may have others beside them */
     BURST = 2048,           /* bytes of a row of the destination that are written at a time */
@@ -97,7 +98,7 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
     row[1] = take(choice, rows);
     col[0] = row[0] = once;
     width = col[1].count * elem;
-    if (is_columns(border, width, elem)) {
+    if (row[1].count * elem >= LANE && is_columns(border, width, elem)) {
         walk->border = *border;
         width += border->before + border->after;
     }
@@ -175,6 +176,7 @@ bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct l
     size_t i = MLI_MAX_RANK;
 
     walk->border = (struct leaf_border){0, box->run, 0};
+    walk->above = walk->below = 0;
     walk->kernel = kernel_for(box->run);
     if (box->loops == 0 || walk->kernel == 4 || box->loop[last].dst_step != box->run)
         choose_rows(walk, &choice, border);

@@ -28,6 +28,10 @@ struct walk {
     struct leaf_nest nest;
     size_t block;
 
+    /* Zeros above the first and below the last of nest.inner's rows, which these follow without a
+       gap. 0 but for walks that are staged. */
+    size_t above, below;
+
     /* Transposes, and of a pick the inner column: two loops each, the outer one around once where
        there is one only. */
     struct leaf_loop row[2], col[2];

@@ -54,6 +54,13 @@ static struct leaf_table below;
             tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols);                            \
     }                                                                                              \
                                                                                                    \
+    static bool transpose_stream_##E(uint8_t *dst, size_t dst_step, const uint8_t *src,            \
+                                     size_t src_step, size_t rows, size_t cols)                    \
+    {                                                                                              \
+        return thin_stream_avx512(                                                                 \
+            &(struct thin){index, dst, dst_step, src, src_step, rows, cols});                      \
+    }                                                                                              \
+                                                                                                   \
     static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
                                  const size_t *src_at, size_t rows, size_t cols)                   \
     {                                                                                              \
@@ -96,6 +103,10 @@ void level_avx512(struct leaf_table *table)
     table->transpose_at[1] = transpose_at_2;
     table->transpose_at[2] = transpose_at_4;
     table->transpose_at[3] = transpose_at_8;
+    table->transpose_stream[0] = transpose_stream_1;
+    table->transpose_stream[1] = transpose_stream_2;
+    table->transpose_stream[2] = transpose_stream_4;
+    table->transpose_stream[3] = transpose_stream_8;
     table->rows = rows_avx512;
     table->bordered = bordered_avx512;
     table->fill = fill_avx512;

@@ -201,6 +201,25 @@ static void move_pieces(const struct packed *p)
         move_groups(p, 1, 0, 32);
 }
 
+/* Where groups of all rows of some iterations of the outer loop are: each is like a row. */
+static void lay_out_outers(struct packed *p, const struct leaf_nest *nest, size_t outers)
+{
+    const size_t count = nest->outer.count, last = (count - 1) % outers + 1;
+    const size_t bytes = nest->inner.count * p->width, step = nest->outer.src_step;
+
+    p->gaps = true;
+    p->dst = nest->dst;
+    p->src = nest->src;
+    p->outer = (struct leaf_loop){1, 0, 0};
+    p->groups = (count + outers - 1) / outers;
+    p->all = true;
+    p->end = nest->dst + count * bytes;
+    p->bytes = outers * bytes;
+    p->last_bytes = last * bytes;
+    p->stride = outers * step;
+    p->last_stride = last * step;
+}
+
 /* Where the groups are, once it is known how many rows each has. */
 static void lay_out(struct packed *p, const struct leaf_nest *nest)
 {
@@ -254,11 +273,33 @@ static void choose(struct packed *p, const struct leaf_nest *nest)
     }
 }
 
-static void make_windows(struct packed *p)
+/* So few rows that a register holds those of several iterations of the outer loop, and so close
+   together that windows show them? Returns how many iterations; 0 where not. */
+static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
+{
+    const size_t bytes = nest->inner.count * p->width, step = nest->outer.src_step;
+    const size_t span = (nest->inner.count - 1) * p->step + p->run;
+    size_t outers;
+
+    if (nest->outer.count < GROUPS_MIN || 2 * bytes > REGISTER || !nest_is_packed(nest, p->width) ||
+        step == 0 || step + span > WINDOWS_MAX * REGISTER)
+        return 0;
+    outers = (WINDOWS_MAX * REGISTER - span) / step + 1;
+    if (outers > REGISTER / bytes)
+        outers = REGISTER / bytes;
+    if (outers > nest->outer.count)
+        outers = nest->outer.count;
+    p->rows = outers * nest->inner.count;
+    p->windows = ((outers - 1) * step + span + REGISTER - 1) / REGISTER;
+    return outers;
+}
+
+static void make_windows(struct packed *p, const struct leaf_nest *nest)
 {
     const __mmask64 run = low_bits(p->run);
     __m512i place = _mm512_setzero_si512();
     uint8_t iota[REGISTER];
+    size_t outer = 0, inner = 0;
     __mmask64 named = 0;
 
     for (size_t i = 0; i < WINDOWS_MAX; i++)
@@ -266,7 +307,8 @@ static void make_windows(struct packed *p)
     for (size_t i = 0; i < REGISTER; i++)
         iota[i] = (uint8_t)i;
     for (size_t row = 0; row < p->rows; row++) {
-        const size_t to = row * p->width + p->before, from = row * p->step;
+        const size_t to = row * p->width + p->before;
+        const size_t from = outer * nest->outer.src_step + inner * p->step;
         const size_t window = from / REGISTER, shift = from % REGISTER;
 
         place = _mm512_mask_add_epi8(place, run << to, load_64(iota),
@@ -275,6 +317,10 @@ static void make_windows(struct packed *p)
         p->from[window] |= run << shift;
         if (shift + p->run > REGISTER)
             p->from[window + 1] |= run >> (REGISTER - shift);
+        if (++inner == nest->inner.count) {
+            outer++;
+            inner = 0;
+        }
     }
     for (size_t i = 0; i < p->windows; i++)
         p->to[i] = _mm512_mask_cmpeq_epi8_mask(
@@ -295,10 +341,16 @@ void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *borde
                        .width = border->before + border->run + border->after,
                        .step = nest->inner.count > 1 ? nest->inner.src_step : 0};
 
+    size_t outers;
+
     choose(&p, nest);
+    outers = choose_outers(&p, nest);
     if (p.windows > 0) {
-        make_windows(&p);
-        lay_out(&p, nest);
+        make_windows(&p, nest);
+        if (outers > 0)
+            lay_out_outers(&p, nest, outers);
+        else
+            lay_out(&p, nest);
         move_permuted(&p);
     } else if (p.width <= 32 && p.step >= FAR) {
         p.rows = 1;

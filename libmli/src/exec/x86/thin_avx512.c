@@ -79,6 +79,7 @@ void thin_avx512_init(void)
 
 #define LOAD(at)        _mm512_loadu_si512((const void *)(at))
 #define STORE(at, v)    _mm512_storeu_si512((void *)(at), (v))
+#define STREAM(at, v)   _mm512_stream_si512((void *)(at), (v))
 #define PERMUTE(v, how) _mm512_permutexvar_epi8(LOAD(how), (v))
 #define UNROLL          _Pragma("GCC unroll 16")
 
@@ -111,7 +112,8 @@ struct chunks {
     uint64_t keep[MOST]; /* bytes to be written of each line, in the kernels' order */
 };
 
-ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread)
+ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread,
+                         bool past_caches)
 {
     const size_t period = spread / DIVISOR(spread);
     uint8_t *dst = chunks->dst;
@@ -133,16 +135,24 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
                 break;
             UNROLL for (size_t k = 1; k < spread; k++) v =
                 _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[k]);
-            __builtin_prefetch(to + AHEAD, 1, 3);
-            STORE(to, PERMUTE(v, net->order[r]));
+            v = PERMUTE(v, net->order[r]);
+            if (past_caches) {
+                STREAM(to, v);
+            } else {
+                __builtin_prefetch(to + AHEAD, 1, 3);
+                STORE(to, v);
+            }
         }
     }
 }
 
-/* Pixels that are not `whole` have elements that are not ours. */
+/* How pixels are written: where they are not `whole` they have elements that are not ours. */
+enum zip_way { ZIP_WHOLE, ZIP_PARTS, ZIP_PAST_CACHES };
+
 ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, size_t spread,
-                       bool whole)
+                       enum zip_way way)
 {
+    const bool whole = way != ZIP_PARTS;
     const size_t turns = DIVISOR(spread), period = spread / turns;
     uint8_t *dst = chunks->dst;
     const uint8_t *src = chunks->src;
@@ -163,6 +173,10 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
                 _mm512_mask_mov_epi8(v, mask[mask_of(spread, k, r)], x[r]);
             if (k >= period)
                 v = PERMUTE(v, net->turn[turns - k / period]);
+            if (way == ZIP_PAST_CACHES) {
+                STREAM(dst + line[k], v);
+                continue;
+            }
             __builtin_prefetch(dst + line[k] + AHEAD, 1, 3);
             if (whole)
                 STORE(dst + line[k], v);
@@ -174,21 +188,17 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
 
 typedef void kernel(const struct network *net, const struct chunks *chunks);
 
-#define DEFINE_KERNELS(S)                                                                          \
-    static void unzip_##S(const struct network *net, const struct chunks *chunks)                  \
+#define DEFINE_KERNEL(name, S, what, how)                                                          \
+    static void name##_##S(const struct network *net, const struct chunks *chunks)                 \
     {                                                                                              \
-        unzip(net, chunks, S);                                                                     \
-    }                                                                                              \
-                                                                                                   \
-    static void zip_##S(const struct network *net, const struct chunks *chunks)                    \
-    {                                                                                              \
-        zip(net, chunks, S, true);                                                                 \
-    }                                                                                              \
-                                                                                                   \
-    static void zip_into_##S(const struct network *net, const struct chunks *chunks)               \
-    {                                                                                              \
-        zip(net, chunks, S, false);                                                                \
+        what(net, chunks, S, how);                                                                 \
     }
+#define DEFINE_KERNELS(S)                                                                          \
+    DEFINE_KERNEL(unzip, S, unzip, false)                                                          \
+    DEFINE_KERNEL(unzip_past, S, unzip, true)                                                      \
+    DEFINE_KERNEL(zip, S, zip, ZIP_WHOLE)                                                          \
+    DEFINE_KERNEL(zip_into, S, zip, ZIP_PARTS)                                                     \
+    DEFINE_KERNEL(zip_past, S, zip, ZIP_PAST_CACHES)
 
 DEFINE_KERNELS(2)
 DEFINE_KERNELS(3)
@@ -204,8 +214,11 @@ DEFINE_KERNELS(9)
         NULL, NULL, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9 \
     }
 
-static kernel *const unzips[MOST + 1] = KERNELS(unzip), *const zips[MOST + 1] = KERNELS(zip),
-                                   *const zips_into[MOST + 1] = KERNELS(zip_into);
+static kernel *const unzips[MOST + 1] = KERNELS(unzip);
+static kernel *const unzips_past[MOST + 1] = KERNELS(unzip_past);
+static kernel *const zips[MOST + 1] = KERNELS(zip);
+static kernel *const zips_into[MOST + 1] = KERNELS(zip_into);
+static kernel *const zips_past[MOST + 1] = KERNELS(zip_past);
 
 /* The first `bytes` of a register. */
 static uint64_t first(size_t bytes)
@@ -280,7 +293,8 @@ static void run(kernel *call, const struct network *net, const struct chunks *ch
     call(net, &part);
 }
 
-static void unzip_all(const struct thin *t)
+/* With one of these kernels, but for the first pixels and the last. */
+static void unzip_all(const struct thin *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
     const size_t n = LINE / size, cols = t->cols;
@@ -297,7 +311,7 @@ static void unzip_all(const struct thin *t)
         begin = aligned_pixel(t->dst, size, n);
     if (begin > 0)
         run(unzips[spread], net, &chunks, 0, 1, size, t->src_step);
-    run(unzips[spread], net, &chunks, begin, (cols - begin - !whole) / n, size, t->src_step);
+    run(kernels[spread], net, &chunks, begin, (cols - begin - !whole) / n, size, t->src_step);
     if (!whole)
         unzip_part(t, &chunks, cols - n, n);
     else if ((cols - begin) % n > 0)
@@ -319,12 +333,14 @@ static void keep_some(struct chunks *chunks, const struct network *net, size_t s
     }
 }
 
-static void zip_all(const struct thin *t)
+/* The same; with kernels of whole pixels where they are. */
+static void zip_all(const struct thin *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
     const size_t n = LINE / size, rows = t->rows;
     const struct network *net = &networks[t->size_log][spread];
-    kernel *const call = t->cols == spread ? zips[spread] : zips_into[spread];
+    kernel *const edge = t->cols == spread ? zips[spread] : zips_into[spread];
+    kernel *const call = t->cols == spread ? kernels[spread] : edge;
     struct chunks chunks = {t->dst, t->src, t->src_step, t->cols, 0, {0}};
     size_t begin = 0;
 
@@ -336,10 +352,10 @@ static void zip_all(const struct thin *t)
     if (rows > ALIGN_MIN * n)
         begin = aligned_pixel(t->dst, t->dst_step, n);
     if (begin > 0)
-        run(call, net, &chunks, 0, 1, t->dst_step, size);
+        run(edge, net, &chunks, 0, 1, t->dst_step, size);
     run(call, net, &chunks, begin, (rows - begin) / n, t->dst_step, size);
     if ((rows - begin) % n > 0)
-        run(call, net, &chunks, rows - n, 1, t->dst_step, size);
+        run(edge, net, &chunks, rows - n, 1, t->dst_step, size);
 }
 
 /* Is it a pixel of a network? Where there are tiles for it, too, these are better for few. */
@@ -354,11 +370,35 @@ static bool is_thin(const struct thin *t, size_t pixel, size_t used, size_t pixe
 bool thin_avx512(const struct thin *t)
 {
     if (is_thin(t, t->src_step, t->rows, t->cols))
-        unzip_all(t);
+        unzip_all(t, unzips);
     else if (is_thin(t, t->dst_step, t->cols, t->rows))
-        zip_all(t);
+        zip_all(t, zips);
     else
         return narrow_avx512(t);
+    return true;
+}
+
+/* Are there enough pixels, and does a line begin with one of the first, each of `step` bytes? */
+static bool has_lines(const struct thin *t, size_t step, size_t pixels)
+{
+    const size_t n = (size_t)LINE >> t->size_log;
+    const uint8_t *first_line = t->dst + aligned_pixel(t->dst, step, n) * step;
+
+    return pixels > ALIGN_MIN * n && (uintptr_t)first_line % LINE == 0;
+}
+
+bool thin_stream_avx512(const struct thin *t)
+{
+    const size_t size = (size_t)1 << t->size_log;
+
+    if (is_thin(t, t->src_step, t->rows, t->cols) && t->dst_step % LINE == 0 &&
+        has_lines(t, size, t->cols))
+        unzip_all(t, unzips_past);
+    else if (is_thin(t, t->dst_step, t->cols, t->rows) && t->dst_step == t->cols * size &&
+             has_lines(t, t->dst_step, t->rows))
+        zip_all(t, zips_past);
+    else
+        return false;
     return true;
 }
 

@@ -21,4 +21,7 @@ void thin_avx512_init(void);
 /** Transposes it and returns true where this is the better way; else does nothing. */
 bool thin_avx512(const struct thin *thin);
 
+/** The same past the caches. */
+bool thin_stream_avx512(const struct thin *thin);
+
 #endif /* MLI_EXEC_X86_THIN_AVX512_H */
