@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a process costs while it does nothing. */
+#ifndef BENCH_IDLE_H
+#define BENCH_IDLE_H
+
+#include <sys/types.h>
+
+struct idle {
+    unsigned long resident_kib; /* all of its threads share it */
+    unsigned long wakeups;      /* context switches of all threads in the time */
+    double cpu_ms;
+};
+
+/** Watches it for so long. */
+struct idle idle_watch(pid_t pid, unsigned ms);
+
+unsigned long resident_kib(pid_t pid);
+
+#endif
