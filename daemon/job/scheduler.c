@@ -69,7 +69,8 @@ static void age(struct scheduler *scheduler, uint64_t now)
         while (!link_empty(ages)) {
             struct queued *oldest = LINK_OWNER(ages->next, struct queued, in_age);
 
-            if (now - oldest->since < scheduler->ageing_ns)
+            /* A clock that was read a little earlier is no reason to move anybody. */
+            if (now < oldest->since || now - oldest->since < scheduler->ageing_ns)
                 break;
             leave(scheduler, oldest);
             oldest->since = now;

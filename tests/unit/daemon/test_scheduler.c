@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is next: shares of lanes, priorities, ageing; on its own. */
+#include "scheduler.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "rng.h"
+#include "unit.h"
+
+enum { QUANTUM = 10000, AGEING = 1000, LANES_MAX = 50 };
+
+struct job {
+    struct queued queued;
+    int flow;
+    uint64_t number;
+};
+
+static struct scheduler scheduler;
+static struct lane lanes[LANES_MAX][LANE_PRIORITIES];
+
+static int setup(void **state)
+{
+    (void)state;
+    scheduler_init(&scheduler, QUANTUM, AGEING);
+    for (int i = 0; i < LANES_MAX; i++) {
+        for (int k = 0; k < LANE_PRIORITIES; k++)
+            lane_init(&lanes[i][k]);
+    }
+    return 0;
+}
+
+static struct job *push(int flow, int priority, uint64_t bytes, uint64_t now)
+{
+    static uint64_t number;
+    struct job *job = calloc(1, sizeof *job);
+
+    assert_non_null(job);
+    queued_init(&job->queued);
+    job->flow = flow;
+    job->number = ++number;
+    scheduler_push(&scheduler, lanes[flow], &job->queued, priority, bytes, now);
+    return job;
+}
+
+static struct job *take(uint64_t now)
+{
+    struct queued *queued = scheduler_take(&scheduler, now);
+
+    return queued ? LINK_OWNER(queued, struct job, queued) : NULL;
+}
+
+static void assert_next(struct job *job, uint64_t now)
+{
+    assert_ptr_equal(take(now), job);
+    free(job);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    assert_null(take(0));
+    assert_int_equal(scheduler.length, 0);
+}
+
+static void test_one_lane_keeps_its_order(void **state)
+{
+    struct job *jobs[20];
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        jobs[i] = push(0, 0, i % 3 ? 1 : 1000 * 1000 * 1000, 0);
+    assert_int_equal(scheduler.lengths[1], 20);
+    for (int i = 0; i < 20; i++)
+        assert_next(jobs[i], 0);
+    assert_null(take(0));
+    assert_int_equal(scheduler.length, 0);
+}
+
+static void test_higher_priorities_first(void **state)
+{
+    struct job *low, *normal, *high;
+
+    (void)state;
+    low = push(0, -1, 1, 0);
+    normal = push(0, 0, 1, 0);
+    high = push(1, 1, 1, 0);
+    assert_next(high, 1);
+    assert_next(normal, 1);
+    assert_next(low, 1);
+}
+
+/* Bytes that each flow started while all had more. */
+static void share(int flows, const uint64_t *sizes, uint64_t *got, uint64_t rounds)
+{
+    for (int i = 0; i < flows; i++) {
+        got[i] = 0;
+        for (int k = 0; k < 4; k++)
+            push(i, 0, sizes[i], 0);
+    }
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct job *job = take(0);
+
+        got[job->flow] += job->queued.cost;
+        push(job->flow, 0, sizes[job->flow], 0);
+        free(job);
+    }
+    for (struct job *job; (job = take(0));)
+        free(job);
+}
+
+static void test_equal_bytes_whatever_the_size(void **state)
+{
+    const uint64_t sizes[] = {4096, 1000 * 1000, 50 * 1000, 1, 7 * QUANTUM};
+    uint64_t got[COUNT_OF(sizes)];
+
+    (void)state;
+    share(COUNT_OF(sizes), sizes, got, 20000);
+    for (size_t i = 1; i < COUNT_OF(sizes); i++) {
+        const uint64_t more = got[i] > got[0] ? got[i] - got[0] : got[0] - got[i];
+
+        /* A job's size and two quanta: what deficit round robin promises. */
+        assert_true(more <= 1000 * 1000 + 2 * QUANTUM);
+    }
+}
+
+static void test_a_few_are_not_behind_many(void **state)
+{
+    struct job *few;
+    int before = 0;
+
+    (void)state;
+    for (int i = 0; i < 10000; i++)
+        push(0, 0, 4096, 0);
+    few = push(1, 0, 4096, 0);
+    for (struct job *job; (job = take(0)) != few; before++)
+        free(job);
+    free(few);
+    assert_true(before <= QUANTUM / 4096 + 1);
+    for (struct job *job; (job = take(0));)
+        free(job);
+}
+
+static void test_who_pauses_saves_nothing_up(void **state)
+{
+    int mine = 0;
+
+    (void)state;
+    for (int i = 0; i < 100; i++) { /* flow 0 comes for one job again and again */
+        push(0, 0, 1, 0);
+        free(take(0));
+    }
+    assert_int_equal(lanes[0][1].deficit, 0);
+    for (int i = 0; i < 100; i++) {
+        push(0, 0, 4096, 0);
+        push(1, 0, 4096, 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        struct job *job = take(0);
+
+        mine += job->flow == 0;
+        free(job);
+    }
+    assert_in_range(mine, 8, 12);
+    for (struct job *job; (job = take(0));)
+        free(job);
+}
+
+static void test_nothing_waits_for_ever(void **state)
+{
+    struct job *low = push(0, -1, 4096, 0);
+    uint64_t now = 0;
+
+    (void)state;
+    for (;; now += 10) { /* one of high priority always waits */
+        struct job *job;
+
+        push(1, 1, 4096, now);
+        job = take(now);
+        assert_non_null(job);
+        if (job == low)
+            break;
+        free(job);
+        assert_true(now < 3 * AGEING);
+    }
+    free(low);
+    assert_true(now >= 2 * AGEING);
+    for (struct job *job; (job = take(now));)
+        free(job);
+}
+
+static void test_ageing_can_be_off(void **state)
+{
+    struct job *low = push(0, -1, 1, 0);
+
+    (void)state;
+    scheduler.ageing_ns = 0;
+    assert_next(push(1, 1, 1, UINT64_MAX - 1), UINT64_MAX);
+    assert_int_equal(scheduler.lengths[0], 1);
+    assert_next(low, UINT64_MAX);
+}
+
+static void test_a_clock_that_is_behind(void **state)
+{
+    struct job *job = push(0, -1, 1, 5000);
+
+    (void)state;
+    assert_ptr_equal(take(4000), job); /* and not by way of the top */
+    assert_int_equal(job->queued.priority, 0);
+    free(job);
+}
+
+static uint64_t seed(void)
+{
+    const char *given = getenv("MLI_SEED");
+    const uint64_t number = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+
+    print_message("MLI_SEED=%llu\n", (unsigned long long)number);
+    return number;
+}
+
+/* Against a list of what is queued: nothing is lost, nothing comes twice, counts hold. */
+static void test_at_random(void **state)
+{
+    struct rng rng = {seed()};
+    struct job *queued[512];
+    size_t count = 0;
+
+    (void)state;
+    for (uint64_t now = 0; now < 200 * 1000; now += rng_below(&rng, 20)) {
+        const uint64_t what = rng_below(&rng, 5);
+
+        if (what < 2 && count < COUNT_OF(queued)) {
+            queued[count++] = push((int)rng_below(&rng, LANES_MAX), (int)rng_below(&rng, 3) - 1,
+                                   UINT64_C(1) << rng_below(&rng, 34), now);
+        } else if (what == 2 && count > 0) {
+            const size_t which = rng_below(&rng, (uint32_t)count);
+
+            scheduler_remove(&scheduler, &queued[which]->queued);
+            scheduler_remove(&scheduler, &queued[which]->queued); /* harmless */
+            free(queued[which]);
+            queued[which] = queued[--count];
+        } else {
+            struct job *job = take(now);
+            size_t at = 0;
+
+            assert_int_equal(job != NULL, count > 0);
+            while (job && queued[at] != job)
+                assert_true(++at < count);
+            if (job)
+                queued[at] = queued[--count];
+            free(job);
+        }
+        assert_int_equal(scheduler.length, count);
+        assert_int_equal(scheduler.lengths[0] + scheduler.lengths[1] + scheduler.lengths[2], count);
+    }
+    while (count > 0)
+        free(queued[--count]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_nothing, setup),
+        cmocka_unit_test_setup(test_one_lane_keeps_its_order, setup),
+        cmocka_unit_test_setup(test_higher_priorities_first, setup),
+        cmocka_unit_test_setup(test_equal_bytes_whatever_the_size, setup),
+        cmocka_unit_test_setup(test_a_few_are_not_behind_many, setup),
+        cmocka_unit_test_setup(test_who_pauses_saves_nothing_up, setup),
+        cmocka_unit_test_setup(test_nothing_waits_for_ever, setup),
+        cmocka_unit_test_setup(test_ageing_can_be_off, setup),
+        cmocka_unit_test_setup(test_a_clock_that_is_behind, setup),
+        cmocka_unit_test_setup(test_at_random, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
