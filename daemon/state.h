@@ -70,6 +70,7 @@ struct service {
     uv_timer_t drain;
 
     uint64_t started; /* uv_hrtime() */
+    uint64_t clock;   /* the same, when it was last looked at: nearly now, and free */
     struct totals totals;
     struct histogram queued, moving;
 

@@ -150,21 +150,20 @@ static bool serve_next(struct service *service, uint64_t now)
 
 void dispatch_run(struct service *service)
 {
-    const uint64_t begin = uv_hrtime();
-    uint64_t now = begin;
+    const uint64_t begin = service->clock;
 
     if (service->dispatching)
         return;
     service->dispatching = true;
     do {
         after_settle(service);
-        if (now - begin > TURN_NS) {
+        if (service->clock - begin > TURN_NS) {
             completions_resume(&service->completions);
             break;
         }
-        if (!serve_wide(service) && !serve_next(service, now) && link_empty(&service->failing))
+        if (!serve_wide(service) && !serve_next(service, service->clock) &&
+            link_empty(&service->failing))
             break;
-        now = uv_hrtime();
     } while (true);
     service->dispatching = false;
 }
@@ -177,8 +176,7 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
     /* The mapping is down by now: these are numbers. */
     if (transfer->address)
         snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
-                 (uint64_t)((uintptr_t)transfer->address -
-                             (uintptr_t)task->dst_data));
+                 (uint64_t)((uintptr_t)transfer->address - (uintptr_t)task->dst_data));
     fault_set(fault, FAULT_DMA_ERROR, NULL,
               "DMA channel %" PRIu32 " failed%s: descriptor %" PRIu32 " (%s), row %" PRIu64
               "; at least %" PRIu64 " of %" PRIu64 " B are written",
@@ -220,6 +218,8 @@ void dispatch_done(struct task *task)
     link_remove(&task->place);
     task->state = JOB_STATE_DONE;
     service->running--;
+    if (task->end.done > service->clock)
+        service->clock = task->end.done;
     watchdog_remove(&service->watchdog);
     mli_mov_release_handle(&task->handle);
     if (!task->ended)

@@ -26,7 +26,7 @@ struct task *task_create(struct client *client)
     task->flow = client->flow;
     task->answer.client = client;
     task->state = JOB_STATE_WAITING;
-    task->admitted = uv_hrtime();
+    task->admitted = service->clock = uv_hrtime();
     task->first_channel = -1;
     queued_init(&task->queued);
     link_init(&task->deadline_link);

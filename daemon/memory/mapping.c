@@ -14,6 +14,11 @@
 #define HUGETLBFS 0x958458f6U
 #define DMA_BUF   0x444d4142U
 
+enum {
+    PLAIN_BLOCK_MAX = 32 * 1024, /* no huge page is as small */
+    POPULATE_MAX = 64 * 1024     /* bytes: pages of smaller mappings come at once, not by faults */
+};
+
 static const char *kind_of(mode_t mode)
 {
     switch (mode & S_IFMT) {
@@ -51,10 +56,16 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
     return 0;
 }
 
-static unsigned file_system(int fd)
+/*
+ * Its magic; 0 where it is none that matters. The two that do give themselves away: files of huge
+ * pages by their blocks, dma-bufs by having no type. So most descriptors need not be asked about.
+ */
+static unsigned file_system(int fd, const struct stat *st)
 {
     struct statfs fs;
 
+    if (S_ISREG(st->st_mode) && st->st_blksize <= PLAIN_BLOCK_MAX)
+        return 0;
     return seam.fstatfs(fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
 }
 
@@ -81,7 +92,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
     if (seam.fstat(fd, &st) < 0)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer, "%s: %s", use->name,
                          strerror(errno));
-    magic = file_system(fd);
+    magic = file_system(fd, &st);
     if (check_kind(&st, magic, use, fault) < 0 || check_access(fd, use, fault) < 0)
         return -1;
     *file = (struct mapped_file){
@@ -108,7 +119,8 @@ static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t
 static void *map_pages(const struct mapped_file *file, off_t offset, size_t size, bool write)
 {
     const int protection = write ? PROT_READ | PROT_WRITE : PROT_READ;
-    void *pages = seam.mmap(NULL, size, protection, MAP_SHARED, file->fd, offset);
+    const int at_once = size <= POPULATE_MAX ? MAP_POPULATE : 0;
+    void *pages = seam.mmap(NULL, size, protection, MAP_SHARED | at_once, file->fd, offset);
 
     /*
      * Kernels before 6.7 refuse to share a memfd sealed against writing with anyone who opened it

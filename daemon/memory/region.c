@@ -16,8 +16,9 @@ static bool seal(int fd, const struct region_want *want)
 {
     int seals;
 
-    if (want->seal)
-        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
+    if (!want->seal)
+        return false;                            /* who does not want it does not care */
+    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
     seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
