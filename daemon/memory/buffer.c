@@ -169,6 +169,8 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
     region = region_create(*fd, &want, fault);
     if (region)
         buffer = add(buffers, flow, region, fault);
+    else
+        fault->code = FAULT_INTERNAL; /* the descriptor is none of the client's */
     if (!buffer) {
         close(*fd);
         return NULL;

@@ -93,7 +93,7 @@ static bool next_line(struct peer *peer, const char **line, size_t *length)
         if (got == 0 || got == -ECONNRESET)
             return false;
         assert_true(got > 0);
-        assert_int_equal(count, 0);
+        assert_int_equal(frame_push_fds(&peer->in, fds, count), 0);
         frame_commit(&peer->in, (size_t)got);
     }
     return true;
@@ -108,6 +108,15 @@ void peer_reply(struct peer *peer, struct rpc_reply *reply)
         fail_msg("the connection ended");
     if (rpc_reply_parse(line, length, reply) < 0)
         fail_msg("no reply: %s: %.*s", reply->fault.text, (int)length, line);
+    assert_true(reply->fds <= peer->in.fd_count);
+}
+
+int peer_fd(struct peer *peer)
+{
+    int fd;
+
+    assert_int_equal(frame_take_fds(&peer->in, 1, &fd), 0);
+    return fd;
 }
 
 static void assert_id(const struct rpc_reply *reply, int id)

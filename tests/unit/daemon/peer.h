@@ -40,6 +40,8 @@ void peer_submit(struct peer *peer, int id, int src, int dst, const char *job);
 
 /** The next reply; rpc_reply_finish() it. */
 void peer_reply(struct peer *peer, struct rpc_reply *reply);
+/** The descriptor that came with the last reply; the caller's from now on. */
+int peer_fd(struct peer *peer);
 /** The next reply is an error with this code; its fault is returned (static storage). */
 const struct fault *peer_error(struct peer *peer, int id, enum fault_code code);
 /** The next reply is a result to `id` (-1: any). Returns the id. */

@@ -116,7 +116,7 @@ static void test_jobs_per_client(void **state)
     server_connect(&server, &other);
     peer_submit(&peer, 0, src, dst, COPY);
     peer_submit(&peer, 1, src, dst, COPY);
-    peer_submit(&peer, 2, src, dst, COPY);  /* waits, and with it what comes behind */
+    peer_submit(&peer, 2, src, dst, COPY); /* waits, and with it what comes behind */
     peer_submit(&peer, 4, src, dst, COPY);
     peer_submit(&other, 3, src, dst, COPY); /* another client still may */
     while (peer_info(&other).jobs_queued + peer_info(&other).jobs_running < 3)

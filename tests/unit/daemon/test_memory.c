@@ -71,14 +71,32 @@ static int setup(void **state)
     return fixture_warm_up(state);
 }
 
-#define SUBMIT(job) "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" job "}}\n"
+#define CALL(fds, method, params)                                                                  \
+    "{'jsonrpc':'2.0','id':1,'method':'" method "','fds':" #fds ",'params':{" params "}}\n", fds
+#define MOVE "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 
-static const char *const jobs[] = {
-    SUBMIT("'op':'mov','name':'first','src':{'fd':0,'type':'sa8','shape':[4],'axis':0,"
-           "'scale':[1,2,3,4]},'dst':{'fd':1}"),
-    SUBMIT("'op':'permute','timeout_ms':10000,'src':{'fd':0,'type':'fx8','shape':[2,2]},"
-           "'cfg':{'perm_dim':[0,1]},'dst':{'fd':1}"),
-    SUBMIT("'op':'mov','src':{'fd':0,'type':'fx8','shape':[5]},'dst':{'fd':1}"),
+static const struct line {
+    const char *text;
+    size_t fds; /* of src and dst, as many go with it */
+} lines[] = {
+    {CALL(2, "job.submit",
+          "'op':'mov','name':'first','src':{'fd':0,'type':'sa8','shape':[4],'axis':0,"
+          "'scale':[1,2,3,4]},'dst':{'fd':1}")},
+    {CALL(2, "job.submit",
+          "'op':'permute','timeout_ms':10000,'src':{'fd':0,'type':'fx8','shape':[2,2]},"
+          "'cfg':{'perm_dim':[0,1]},'dst':{'fd':1}")},
+    {CALL(2, "job.submit", "'op':'mov','src':{'fd':0,'type':'fx8','shape':[5]},'dst':{'fd':1}")},
+    {CALL(1, "buffer.register", "'fd':0")},
+    {CALL(0, "buffer.alloc", "'size':4096")},
+    {CALL(0, "job.prepare",
+          "'op':'mov','src':{'buffer':1,'type':'fx8','shape':[4]},'dst':{'buffer':2}")},
+    {CALL(0, "job.start", "'prepared':1")},
+    {CALL(0, "job.start", "'prepared':1,'dst':{'offset':90},'after':[3]")},
+    {CALL(2, "job.prepare", MOVE)},
+    {CALL(0, "job.start", "'prepared':2,'timeout_ms':10000")},
+    {CALL(0, "buffer.list", "")},
+    {CALL(0, "buffer.release", "'buffer':2")},
+    {CALL(0, "job.release", "'prepared':1")},
 };
 
 /* Reads replies until `count` have come or the connection has ended. */
@@ -115,11 +133,11 @@ static bool session(int n)
     if (service_thread_start(&fixture.config, &fixture.thread, &fd) == 0) {
         mine = true;
         peer_init(&fixture.peer, fd);
-        for (; sent < COUNT_OF(jobs); sent++) {
+        for (; sent < COUNT_OF(lines); sent++) {
             char line[512];
-            size_t length = peer_quote(jobs[sent], line, sizeof line);
+            size_t length = peer_quote(lines[sent].text, line, sizeof line);
 
-            if (fd_send(fd, line, length, (int[]){src, dst}, 2) < 0)
+            if (fd_send(fd, line, length, (int[]){src, dst}, lines[sent].fds) < 0)
                 break; /* it has hung up */
             if (count_replies(&fixture.peer, 1) == 0)
                 break;

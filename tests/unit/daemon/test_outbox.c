@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines with and without descriptors through a socket that takes little at a time. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fdpass.h"
+#include "outbox.h"
+#include "peer.h"
+#include "rng.h"
+
+/* A line: "F" where a descriptor comes with it, its number, and some filling. */
+static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)
+{
+    char line[20000];
+    int length = snprintf(line, sizeof line, "%c%06u", with_fd ? 'F' : '-', number);
+
+    memset(line + length, '.', filling);
+    line[(size_t)length + filling] = '\n';
+    if (with_fd)
+        outbox_attach(box, memfd_with(line + 1, 6));
+    assert_int_equal(outbox_append(box, line, (size_t)length + filling + 1), 0);
+}
+
+/* Receives what there is, at most `room` bytes, and checks that it is the next lines. */
+static unsigned receive(int fd, struct frame *in, size_t room, unsigned next)
+{
+    int fds[PROTO_FDS_MAX];
+    const char *line;
+    size_t count, size, length;
+    char *bytes = frame_room(in, &size), number[8];
+    ssize_t got;
+
+    assert_non_null(bytes);
+    got = fd_recv(fd, bytes, size < room ? size : room, fds, &count);
+    if (got <= 0)
+        return next;
+    assert_int_equal(frame_push_fds(in, fds, count), 0);
+    frame_commit(in, (size_t)got);
+    while (frame_next(in, &line, &length)) {
+        snprintf(number, sizeof number, "%06u", next++);
+        assert_memory_equal(line + 1, number, 6);
+        if (line[0] != 'F')
+            continue;
+        assert_int_equal(frame_take_fds(in, 1, fds), 0);
+        assert_file(fds[0], number, 6);
+        close(fds[0]);
+    }
+    return next;
+}
+
+static void test_descriptors_keep_to_their_lines(void **state)
+{
+    enum { LINES = 3000 };
+    const uint64_t seed = 20261122;
+    const int before = count_fds(), small = 4096;
+    unsigned sent = 0, received = 0;
+    struct outbox box;
+    struct frame in;
+    struct rng rng;
+    int ends[2];
+
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    rng = rng_for_case(seed, 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    assert_int_equal(frame_init(&in, 64 * 1024), 0);
+    outbox_init(&box);
+    while (received < LINES) {
+        if (sent < LINES && rng_below(&rng, 3) > 0) {
+            const bool with_fd = box.fd_count < OUTBOX_FDS_MAX && rng_below(&rng, 2);
+
+            append(&box, sent++, with_fd, rng_below(&rng, 100) ? rng_below(&rng, 60) : 15000);
+        }
+        if (rng_below(&rng, 3) == 0)
+            assert_int_equal(outbox_flush(&box, ends[0]), 0);
+        if (sent == LINES || rng_below(&rng, 20) == 0)
+            received = receive(ends[1], &in, 1 + rng_below(&rng, 3000), received);
+    }
+    assert_int_equal(outbox_pending(&box), 0);
+    assert_int_equal(box.fd_count, 0);
+    outbox_finish(&box);
+    frame_finish(&in);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(count_fds(), before);
+}
+
+/* Nobody reads: those that wait are closed in the end. */
+static void test_finish_with_descriptors(void **state)
+{
+    const int before = count_fds();
+    struct outbox box;
+
+    (void)state;
+    outbox_init(&box);
+    for (unsigned i = 0; i < OUTBOX_FDS_MAX; i++)
+        append(&box, i, true, i);
+    assert_int_equal(count_fds(), before + OUTBOX_FDS_MAX);
+    outbox_finish(&box);
+    assert_int_equal(count_fds(), before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_descriptors_keep_to_their_lines),
+        cmocka_unit_test(test_finish_with_descriptors),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
