@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Channels shared out among connections, wide jobs, and channels that are stuck. */
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "server.h"
+
+#define COPY      "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
+#define WITH(...) __VA_ARGS__ "," COPY
+
+static struct server server;
+static struct gate gate;
+static struct peer peer, other;
+static bool gated;
+static int src, dst, idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    idle_fds = count_fds();
+    server_config(&server);
+    server.config.channels = 4;
+    src = memfd_with("abcd", 4);
+    dst = memfd_with(NULL, 4);
+    gated = false;
+    return 0;
+}
+
+static void start(void)
+{
+    server_start(&server);
+    server_connect(&server, &peer);
+    server_connect(&server, &other);
+}
+
+static void start_gated(void)
+{
+    gate_close(&gate, &server.config);
+    gated = true;
+    start();
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    server_stop(&server);
+    peer_finish(&peer);
+    peer_finish(&other);
+    if (gated)
+        gate_remove(&gate);
+    close(src);
+    close(dst);
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+static void rest(long ms)
+{
+    const struct timespec pause = {ms / 1000, ms % 1000 * 1000 * 1000};
+
+    nanosleep(&pause, NULL);
+}
+
+static void test_all_channels_are_kept_for_a_wide_job(void **state)
+{
+    (void)state;
+    start_gated();
+    for (int i = 0; i < 4; i++) {
+        peer_submit(&peer, i, src, dst, COPY);
+        gate_wait(&gate);
+    }
+    peer_submit(&peer, 4, src, dst, WITH("'channels':4"));
+    while (peer_info(&peer).jobs_queued < 1)
+        rest(1);
+    for (int i = 0; i < 20; i++)
+        peer_submit(&other, i, src, dst, COPY);
+    for (int i = 0; i < 4; i++)
+        gate_release(&gate);
+    for (int i = 0; i < 4; i++)
+        peer_ok(&peer, -1);
+    gate_wait(&gate);
+    assert_int_equal(peer_info(&peer).jobs_running, 1);
+    assert_int_equal(peer_info(&peer).channels_busy, 4);
+    assert_int_equal(peer_info(&peer).jobs_queued, 20);
+    for (int i = 0; i < 24; i++)
+        gate_release(&gate);
+    peer_ok(&peer, 4);
+    for (int i = 0; i < 20; i++)
+        peer_ok(&other, -1);
+}
+
+/* Two of four are kept; the other two go on with what is behind. */
+static void test_others_go_on_beside_a_wide_job(void **state)
+{
+    uint32_t left;
+
+    (void)state;
+    start_gated();
+    for (int i = 0; i < 4; i++) {
+        peer_submit(&other, i, src, dst, COPY);
+        gate_wait(&gate);
+    }
+    peer_submit(&peer, 0, src, dst, WITH("'channels':2"));
+    while (peer_info(&peer).jobs_queued < 1)
+        rest(1);
+    for (int i = 4; i < 24; i++)
+        peer_submit(&other, i, src, dst, COPY);
+    while (peer_info(&peer).jobs_queued < 21)
+        rest(1);
+    for (int i = 0; i < 12; i++) {
+        gate_release(&gate);
+        rest(2);
+    }
+    peer_ok(&peer, 0);
+    left = peer_info(&peer).jobs_queued;
+    assert_in_range(left, 1, 19);
+    for (int i = 12; i < 26; i++)
+        gate_release(&gate);
+    for (int i = 0; i < 24; i++)
+        peer_ok(&other, -1);
+}
+
+/* A wide job that waits with channels kept for it goes: they are everybody's again. */
+static void test_a_wide_job_that_gives_up(void **state)
+{
+    (void)state;
+    server.config.channels = 2;
+    start_gated();
+    peer_submit(&peer, 0, src, dst, COPY);
+    gate_wait(&gate);
+    peer_submit(&peer, 1, src, dst, WITH("'channels':2,'timeout_ms':50"));
+    while (peer_info(&peer).jobs_queued < 1)
+        rest(1);
+    peer_submit(&other, 0, src, dst, COPY);
+    peer_error(&peer, 1, FAULT_TIMED_OUT);
+    gate_wait(&gate); /* the other's is on the second channel now */
+    gate_release(&gate);
+    gate_release(&gate);
+    peer_ok(&peer, 0);
+    peer_ok(&other, 0);
+}
+
+static void stick(const char *engine, uint32_t channels)
+{
+    server.config.channels = channels;
+    server.config.watchdog.limit_ms = 50;
+    snprintf(server.config.engine, sizeof server.config.engine, "%s", engine);
+}
+
+static void test_a_stuck_channel(void **state)
+{
+    (void)state;
+    stick("fault:threads,stick=1", 2);
+    server.config.watchdog.quarantine_ms = 300;
+    start();
+    peer_submit(&peer, 0, src, dst, COPY);
+    assert_non_null(strstr(peer_error(&peer, 0, FAULT_CHANNEL_STUCK)->text, "DMA channel 0"));
+    assert_int_equal(peer_info(&peer).channels_quarantined, 1);
+    for (int i = 1; i < 10; i++) { /* work goes on */
+        peer_submit(&peer, i, src, dst, COPY);
+        peer_ok(&peer, i);
+    }
+    peer_submit(&peer, 10, src, dst, WITH("'channels':2"));
+    assert_string_equal(peer_error(&peer, 10, FAULT_CHANNEL_STUCK)->pointer, "/channels");
+    while (peer_info(&peer).channels_quarantined > 0)
+        rest(5);
+    peer_submit(&peer, 11, src, dst, WITH("'channels':2"));
+    peer_ok(&peer, 11);
+    assert_int_equal(peer_info(&peer).jobs_failed, 2);
+}
+
+static void test_all_channels_stuck(void **state)
+{
+    (void)state;
+    stick("fault:threads,stick_pct=100", 2);
+    start();
+    for (int i = 0; i < 20; i++)
+        peer_submit(&peer, i, src, dst, COPY);
+    for (int i = 0; i < 20; i++)
+        peer_error(&peer, -1, FAULT_CHANNEL_STUCK);
+    assert_int_equal(peer_info(&peer).channels_quarantined, 2);
+    peer_submit(&peer, 20, src, dst, COPY);
+    peer_error(&peer, 20, FAULT_CHANNEL_STUCK);
+}
+
+/* A device that takes no notice: its channel stays out, and its memory stays, until it is done. */
+static void test_a_channel_that_ignores_cancels(void **state)
+{
+    (void)state;
+    server.config.channels = 2;
+    server.config.watchdog.limit_ms = 50;
+    server.config.watchdog.quarantine_ms = 0;
+    start_gated();
+    peer_submit(&peer, 0, src, dst, COPY);
+    peer_error(&peer, 0, FAULT_CHANNEL_STUCK);
+    assert_int_equal(peer_info(&peer).channels_quarantined, 1);
+    assert_int_equal(peer_info(&peer).channels_busy, 1);
+    rest(100);
+    assert_int_equal(peer_info(&peer).channels_quarantined, 1);
+    assert_file(dst, "\0\0\0\0", 4);
+    gate_release(&gate);
+    while (peer_info(&peer).channels_quarantined > 0)
+        rest(1);
+    assert_int_equal(peer_info(&peer).channels_busy, 0);
+    peer_submit(&peer, 1, src, dst, WITH("'channels':2"));
+    gate_wait(&gate); /* the one that was stuck */
+    gate_wait(&gate);
+    gate_release(&gate);
+    peer_ok(&peer, 1);
+    assert_int_equal(peer_info(&peer).jobs_failed, 1);
+}
+
+static void test_no_watchdog(void **state)
+{
+    (void)state;
+    server.config.watchdog.limit_ms = 0;
+    start_gated();
+    peer_submit(&peer, 0, src, dst, COPY);
+    rest(100);
+    assert_int_equal(peer_info(&peer).jobs_running, 1);
+    gate_release(&gate);
+    peer_ok(&peer, 0);
+}
+
+/* A chain is ended link by link, and not by a call within a call for each. */
+static void test_a_long_chain_of_jobs(void **state)
+{
+    enum { COUNT = 8000 };
+
+    (void)state;
+    server.config.jobs = server.config.jobs_per_client = COUNT + 1;
+    start_gated();
+    peer_submit(&peer, 0, src, dst, WITH("'name':'n0','timeout_ms':2000"));
+    for (int i = 1; i < COUNT; i++) {
+        char job[256];
+
+        snprintf(job, sizeof job, WITH("'name':'n%d','after':['n%d']"), i, i - 1);
+        peer_submit(&peer, i, src, dst, job);
+    }
+    peer_error(&peer, 0, FAULT_TIMED_OUT);
+    for (int i = 1; i < COUNT; i++)
+        assert_string_equal(peer_error(&peer, i, FAULT_PREDECESSOR_FAILED)->pointer, "/after/0");
+    gate_release(&gate);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_channels_are_kept_for_a_wide_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_others_go_on_beside_a_wide_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_wide_job_that_gives_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_stuck_channel, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_all_channels_stuck, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_channel_that_ignores_cancels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_watchdog, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_long_chain_of_jobs, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
+}
