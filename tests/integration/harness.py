@@ -76,7 +76,7 @@ class Daemon:
         config = directory / "mlid.json"
         config.write_text("{}")
         self.process = subprocess.Popen(
-            [MLID, "--config", str(config), "--socket", self.socket, *arguments],
+            [MLID, "--config", str(config), "--socket", self.socket, "--allow-core", *arguments],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         wait_for(lambda: self.accepts() or self.process.poll() is not None)
         if self.process.poll() is not None:
