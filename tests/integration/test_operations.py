@@ -36,10 +36,7 @@ class Service:
         self.log_path = self.directory / "log"
         self.configure(config or {})
         self.command = [MLID, "--config", str(self.config), "--socket", self.socket, *arguments]
-        # Leaks are looked for by a tracer, which a process without cores does not let in.
         self.environment = dict(os.environ, **(environment or {}))
-        if "--allow-core" not in arguments:
-            self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=self.environment, **more)
@@ -178,8 +175,7 @@ class Systemd(OperationsCase):
             service.process = subprocess.Popen(
                 ["/bin/sh", "-c", shell, MLID, "--config", str(service.config), "--socket",
                  str(self.root / "not-this-one")],
-                env=dict(os.environ, LISTEN_FDS=str(len(sockets)), LISTEN_FDNAMES=names,
-                         ASAN_OPTIONS="detect_leaks=0"),
+                env=dict(os.environ, LISTEN_FDS=str(len(sockets)), LISTEN_FDNAMES=names),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, close_fds=False,
                 preexec_fn=place)
         self.addCleanup(lambda: service.process.poll() is None and service.process.kill())
@@ -423,7 +419,7 @@ class Trace(OperationsCase):
         process = subprocess.Popen(
             [MLID, "--config", str(config), "--socket", str(self.root / "sock"), "--trace",
              str(self.root / "trace.json")], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            env=dict(os.environ, ASAN_OPTIONS="detect_leaks=0"), preexec_fn=small)
+            preexec_fn=small)
         self.addCleanup(lambda: process.poll() is None and process.kill())
         lines = []
         while "the trace stops" not in "".join(lines):
