@@ -79,6 +79,18 @@ void frame_unread(struct frame *frame, const char *line)
     frame->begin = frame->scanned = (size_t)(line - frame->buffer);
 }
 
+size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes)
+{
+    size_t size = frame->end - frame->begin;
+
+    if (size > max)
+        size = max;
+    *bytes = frame->buffer + frame->begin;
+    frame->begin += size;
+    frame->scanned = frame->begin;
+    return size;
+}
+
 int frame_take_fds(struct frame *frame, size_t count, int *fds)
 {
     if (count > frame->fd_count)

@@ -47,6 +47,11 @@ int frame_push_fds(struct frame *frame, const int *fds, size_t count);
 bool frame_next(struct frame *frame, const char **line, size_t *length);
 /** Puts the line that frame_next() has just given back: it gives it again. */
 void frame_unread(struct frame *frame, const char *line);
+/**
+ * Takes up to `max` of the bytes that wait, no matter what is in them, when frame_next() has just
+ * given the line that they belong to; valid until frame_room(). Returns how many.
+ */
+size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
 /** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 where there are fewer.
  */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);
