@@ -39,7 +39,12 @@ RULES = [
     (r"proto/.*", "never", r"uv\.h|.*libmli/src.*|.*(daemon|cli)/.*", "proto is the layer below"),
     (r"(?!proto/[^/]*\.c$|tests/).*", "never", r".*cJSON.*",
      "cJSON stays in proto/*.c: what leaves them is plain data"),
-    (r"cli/.*", "never", r"uv\.h|.*libmli/src.*", "mlictl is a client"),
+    (r"client/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
+     "a public header needs public headers only"),
+    (r"client/src/.*", "never", r"uv\.h|.*libmli/src.*|.*(daemon|cli)/.*|(service|config)\.h",
+     "the client library stands on proto and the public headers"),
+    (r"examples/.*", "only", r"mli_\w+\.h|std\w+\.h|string\.h", "an example needs what is installed"),
+    (r"cli/.*", "never", r"uv\.h|.*libmli/src.*|.*client/src.*", "mlictl is a client"),
     (r"daemon/.*", "never", r".*libmli/src.*|.*cli/.*", "the service uses the public API"),
 ]
 
@@ -50,7 +55,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 
 def sources(root):
-    for folder in ("libmli", "proto", "daemon", "cli", "tests", "bench", "examples"):
+    for folder in ("libmli", "proto", "client", "daemon", "cli", "tests", "bench", "examples"):
         yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
 
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection's beginning and end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "client.h"
+#include "reply.h"
+#include "request.h"
+#include "wait.h"
+
+enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
+
+_Static_assert(SOCKET_PATH_MAX == sizeof(((struct sockaddr_un *)0)->sun_path), "one limit");
+
+/* Everything but the socket. Null: no memory. */
+static mli_client *create(int interrupt)
+{
+    mli_client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return NULL;
+    client->socket = -1;
+    client->interrupt = interrupt;
+    client->timeout_ms = -1;
+    table_init(&client->table);
+    jsonw_init(&client->params);
+    if (frame_init(&client->in, PROTO_REPLY_MAX)) {
+        free(client);
+        return NULL;
+    }
+    return client;
+}
+
+static int find_path(const char *path, char out[SOCKET_PATH_MAX], mli_client_error *error)
+{
+    const char *from_environment = getenv("MLID_SOCKET");
+    const char *run = getenv("XDG_RUNTIME_DIR");
+    if (!path && from_environment && *from_environment)
+        path = from_environment;
+    int length;
+    if (path)
+        length = snprintf(out, SOCKET_PATH_MAX, "%s", path);
+    else if (run && *run)
+        length = snprintf(out, SOCKET_PATH_MAX, "%s/mlid.sock", run);
+    else
+        length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
+    if (length < SOCKET_PATH_MAX)
+        return 0;
+    return error_set(error, MLI_CLIENT_MISUSE,
+                     "socket path: %d bytes given, at most %d are possible", length,
+                     SOCKET_PATH_MAX - 1);
+}
+
+/* A full backlog says EAGAIN: the daemon is there but busy, or stopped. */
+static int connect_patiently(int fd, const char *path, int interrupt)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, path, sizeof(address.sun_path));
+    for (int i = 0; i < CONNECT_TRIES; i++) {
+        if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+            return 0;
+        if (errno != EAGAIN && errno != EINTR)
+            return -errno;
+        struct pollfd polled = {.fd = interrupt, .events = POLLIN};
+        if (poll(&polled, 1, CONNECT_PAUSE_MS) > 0)
+            return -EINTR;
+    }
+    return -EAGAIN;
+}
+
+static int explain_connect(mli_client_error *error, const char *path, int failure)
+{
+    switch (failure) {
+    case -ENOENT:
+    case -ENOTDIR:
+    case -ECONNREFUSED:
+        return error_set(error, MLI_CLIENT_NO_SERVICE, "no daemon listens at %s", path);
+    case -EAGAIN:
+        return error_set(error, MLI_CLIENT_BUSY,
+                         "the daemon at %s takes no connection: it is stopped or overloaded", path);
+    case -EINTR:
+        return error_set(error, MLI_CLIENT_INTERRUPTED, "interrupted");
+    default:
+        return error_set(error, MLI_CLIENT_LOST, "no connection to %s: %s", path,
+                         strerror(-failure));
+    }
+}
+
+/* `found` is where the socket is. */
+static int open_socket(const char *path, int interrupt, char found[SOCKET_PATH_MAX], int *out,
+                       mli_client_error *error)
+{
+    memset(found, 0, SOCKET_PATH_MAX);
+    int status = find_path(path, found, error);
+    if (status)
+        return status;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return error_set(error, MLI_CLIENT_SYSTEM, "socket: %s", strerror(errno));
+    int failure = connect_patiently(fd, found, interrupt);
+    if (failure) {
+        close(fd);
+        return explain_connect(error, found, failure);
+    }
+    *out = fd;
+    return 0;
+}
+
+int mli_client_open_socket(const char *path, int interrupt, int *out, mli_client_error *error)
+{
+    char found[SOCKET_PATH_MAX];
+    return open_socket(path, interrupt, found, out, error);
+}
+
+int mli_client_connect_interruptible(const char *path, int interrupt, mli_client **out,
+                                     mli_client_error *error)
+{
+    char found[SOCKET_PATH_MAX];
+    int fd;
+    int status = open_socket(path, interrupt, found, &fd, error);
+    if (status == 0)
+        status = mli_client_adopt(fd, 0, out, error);
+    if (status)
+        return status;
+    memcpy((*out)->path, found, sizeof(found));
+    (*out)->interrupt = interrupt;
+    return 0;
+}
+
+int mli_client_connect(const char *path, mli_client **client, mli_client_error *error)
+{
+    return mli_client_connect_interruptible(path, -1, client, error);
+}
+
+int mli_client_adopt(int socket, unsigned flags, mli_client **out, mli_client_error *error)
+{
+    int status = 0, mode = fcntl(socket, F_GETFL);
+    mli_client *client = NULL;
+    if (mode < 0 || fcntl(socket, F_SETFL, mode | O_NONBLOCK))
+        status = error_set(error, MLI_CLIENT_SYSTEM, "socket: %s", strerror(errno));
+    else if (!(client = create(-1)))
+        status = error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    if (status) {
+        close(socket);
+        return status;
+    }
+    client->socket = socket;
+    client->inlined = flags & MLI_CLIENT_INLINE;
+    *out = client;
+    return 0;
+}
+
+int mli_client_spawn(char *const argv[], mli_client **out, mli_client_error *error)
+{
+    pid_t child;
+    int socket;
+    int status = child_start(argv, &child, &socket, error);
+    if (status)
+        return status;
+    status = mli_client_adopt(socket, MLI_CLIENT_INLINE, out, error);
+    if (status) {
+        child_end(child);
+        return status;
+    }
+    (*out)->child = child;
+    snprintf((*out)->path, sizeof((*out)->path), "%s", argv[0]);
+    return 0;
+}
+
+void mli_client_close(mli_client *client)
+{
+    if (!client || client->depth > 0)
+        return;
+    if (client->socket >= 0)
+        close(client->socket);
+    if (client->child > 0)
+        child_end(client->child);
+    out_finish(&client->out);
+    frame_finish(&client->in);
+    table_finish(&client->table);
+    jsonw_finish(&client->params);
+    free(client);
+}
+
+int mli_client_command_status(mli_client *client)
+{
+    if (client->child <= 0 || client->socket >= 0)
+        return -1;
+    int status = child_wait(client->child);
+    if (status >= 0)
+        client->child = 0;
+    return status;
+}
+
+const char *mli_client_path(const mli_client *client)
+{
+    return client->path;
+}
+
+bool mli_client_connected(const mli_client *client)
+{
+    return client->socket >= 0;
+}
+
+void mli_client_set_interrupt(mli_client *client, int interrupt)
+{
+    client->interrupt = interrupt;
+}
+
+void mli_client_set_timeout(mli_client *client, int timeout_ms)
+{
+    client->timeout_ms = timeout_ms;
+}
+
+void connection_hang_up(mli_client *client)
+{
+    client->out.broken = true;
+    shutdown(client->socket, SHUT_RDWR);
+}
+
+int connection_lose(mli_client *client, const mli_client_error *why)
+{
+    if (client->socket < 0)
+        return client->lost.code;
+    client->lost = *why;
+    close(client->socket);
+    client->socket = -1;
+    client->payload = (struct payload){0};
+    out_finish(&client->out);
+    for (uint32_t i = 0; i < client->table.used; i++) {
+        const struct slot *slot = &client->table.slots[i];
+        if (slot->state == SLOT_WAITING)
+            reply_end(client, table_ticket(&client->table, slot), &client->lost);
+    }
+    return client->lost.code;
+}
+
+int connection_lost(mli_client *client, const char *format, ...)
+{
+    char why[256];
+    mli_client_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof(why), format, arguments);
+    va_end(arguments);
+    error_set(&error, MLI_CLIENT_LOST, "the connection to the daemon is lost: %s", why);
+    return connection_lose(client, &error);
+}
+
+int mli_client_greet(mli_client *client, mli_client_greeting *greeting, mli_client_error *error)
+{
+    int64_t deadline = clock_deadline(client->timeout_ms);
+    int status = request_may_wait(client, error);
+    while (status == 0 && !client->greeted)
+        status = wait_round(client, deadline, error);
+    if (status)
+        return status;
+    const struct hello *hello = &client->hello;
+    *greeting = (mli_client_greeting){.protocol = hello->protocol,
+                                      .client = hello->client,
+                                      .jobs = hello->jobs,
+                                      .job_bytes = hello->job_bytes,
+                                      .buffers = hello->buffers,
+                                      .buffer_bytes = hello->buffer_bytes,
+                                      .prepared = hello->prepared};
+    memcpy(greeting->version, hello->version, sizeof(greeting->version));
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLIENT_EVENT_H
+#define CLIENT_EVENT_H
+
+#include "client.h"
+#include "json.h"
+
+/** Hands the params of a notification "event" to the callback; what cannot be read is skipped. */
+void event_deliver(mli_client *client, const struct json *params);
+
+#endif /* CLIENT_EVENT_H */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looking after jobs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "describe.h"
+#include "info.h"
+#include "job_calls.h"
+#include "request.h"
+#include "result.h"
+
+#define SAME_STATE(name, word)                                                                     \
+    _Static_assert((int)MLI_CLIENT_##name == (int)JOB_STATE_##name, "one order of states");
+MLI_CLIENT_STATE_TABLE(SAME_STATE)
+#undef SAME_STATE
+
+void info_convert(mli_client_job_info *to, const struct job_info *from)
+{
+    *to = (mli_client_job_info){.job = from->job,
+                                .state = (enum mli_client_state)from->state,
+                                .client = from->client,
+                                .uid = from->uid,
+                                .priority = from->priority,
+                                .channels = from->channels,
+                                .first_channel = from->first_channel,
+                                .bytes = from->bytes,
+                                .bytes_done = from->bytes_done,
+                                .detached = from->detached,
+                                .ns_queued = from->ns_queued,
+                                .ns_moving = from->ns_moving};
+    _Static_assert(sizeof(to->name) == sizeof(from->name), "names fit");
+    memcpy(to->name, from->name, sizeof(to->name));
+    if (from->error)
+        error_from_fault(&to->error, from->error, from->job);
+}
+
+/* Calls a method whose only param is a job. */
+static int call_with_job(struct call *call, mli_client *client, const char *method,
+                         mli_client_ref ref, mli_client_error *error)
+{
+    struct job_ref borrowed;
+    int status = request_may_wait(client, error);
+    if (status == 0)
+        status = describe_refs(&ref, 1, &borrowed, error);
+    if (status)
+        return status;
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    job_ref_write(w, "job", &borrowed);
+    jsonw_object_end(w);
+    return call_begin(call, client, method, true, NULL, 0, error);
+}
+
+int mli_client_status(mli_client *client, mli_client_ref ref, mli_client_job_info *info,
+                      mli_client_error *error)
+{
+    struct call call;
+    struct job_info read;
+    int status = call_with_job(&call, client, "job.status", ref, error);
+    if (status)
+        return status;
+    if (job_info_read(&call.reply->result, &read))
+        return call_unreadable(&call, error);
+    call_finish(&call);
+    info_convert(info, &read);
+    return 0;
+}
+
+int mli_client_cancel(mli_client *client, mli_client_ref ref, enum mli_client_state *state,
+                      mli_client_error *error)
+{
+    struct call call;
+    struct job_brief read;
+    int status = call_with_job(&call, client, "job.cancel", ref, error);
+    if (status)
+        return status;
+    if (job_brief_read(&call.reply->result, &read))
+        return call_unreadable(&call, error);
+    call_finish(&call);
+    if (state)
+        *state = (enum mli_client_state)read.state;
+    return 0;
+}
+
+static int call_wait(struct call *call, mli_client *client, const struct job_wait *wait,
+                     mli_client_error *error)
+{
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    job_wait_write(w, wait);
+    jsonw_object_end(w);
+    return call_begin(call, client, "job.wait", true, NULL, 0, error);
+}
+
+int mli_client_wait_job(mli_client *client, mli_client_ref ref, uint32_t timeout_ms,
+                        mli_client_result *result, mli_client_error *error)
+{
+    struct call call;
+    struct job_ref borrowed;
+    mli_client_result read;
+    int status = request_may_wait(client, error);
+    if (status == 0)
+        status = describe_refs(&ref, 1, &borrowed, error);
+    if (status)
+        return status;
+    struct job_wait wait = {.what = JOB_WAIT_ONE, .jobs = {&borrowed, 1}, .timeout_ms = timeout_ms};
+    status = call_wait(&call, client, &wait, error);
+    if (status)
+        return status;
+    status = result_read(&call.reply->result, &read, error);
+    call_finish(&call);
+    if (status)
+        return status;
+    if (result)
+        *result = read;
+    else
+        mli_client_result_free(&read);
+    return 0;
+}
+
+int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t count,
+                         uint32_t timeout_ms, mli_client_error *error)
+{
+    struct call call;
+    struct job_ref *borrowed = NULL;
+    int status = request_may_wait(client, error);
+    if (status)
+        return status;
+    if (count > JOB_WAIT_MAX)
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given, at most %d are possible", count,
+                         JOB_WAIT_MAX);
+    if (count > 0 && !(borrowed = calloc(count, sizeof(*borrowed))))
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    status = describe_refs(refs, count, borrowed, error);
+    if (status == 0) {
+        struct job_wait wait = {.what = count ? JOB_WAIT_SEVERAL : JOB_WAIT_ALL,
+                                .jobs = {borrowed, count},
+                                .timeout_ms = timeout_ms};
+        status = call_wait(&call, client, &wait, error);
+    }
+    free(borrowed);
+    if (status == 0)
+        call_finish(&call);
+    return status;
+}
+
+/* The array "jobs". Returns 0, -1 where it cannot be read, or MLI_CLIENT_NO_MEMORY. */
+static int read_list(const struct json *result, mli_client_job_info **jobs, size_t *count,
+                     bool *more)
+{
+    struct json list = json_member(result, "jobs"), last = json_member(result, "more"), item = {0};
+    size_t length, filled = 0;
+    if (json_array(&list, &length) || json_bool(&last, more))
+        return -1;
+    *jobs = calloc(length ? length : 1, sizeof(**jobs));
+    if (!*jobs)
+        return MLI_CLIENT_NO_MEMORY;
+    while (json_next(&list, &item)) {
+        struct job_info read;
+        if (job_info_read(&item, &read)) {
+            free(*jobs);
+            return -1;
+        }
+        info_convert(&(*jobs)[filled++], &read);
+    }
+    *count = filled;
+    return 0;
+}
+
+int mli_client_list(mli_client *client, const mli_client_query *query, mli_client_job_info **jobs,
+                    size_t *count, bool *more, mli_client_error *error)
+{
+    struct call call;
+    bool storage;
+    int status = request_may_wait(client, error);
+    if (status)
+        return status;
+    struct job_list_query params = {.states = query->states,
+                                    .client = query->client,
+                                    .name = (char *)(uintptr_t)query->name,
+                                    .before = query->before,
+                                    .limit = query->limit};
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    job_list_query_write(w, &params);
+    jsonw_object_end(w);
+    status = call_begin(&call, client, "job.list", true, NULL, 0, error);
+    if (status)
+        return status;
+    status = read_list(&call.reply->result, jobs, count, more ? more : &storage);
+    if (status == -1)
+        return call_unreadable(&call, error);
+    call_finish(&call);
+    return status ? error_set(error, status, "out of memory") : 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that are checked once and started often. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "describe.h"
+#include "job_calls.h"
+#include "quick.h"
+#include "request.h"
+#include "result.h"
+
+int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
+                       mli_client_error *error)
+{
+    struct job_parts parts;
+    struct call call;
+    struct job_prepared read = {0};
+    int status = request_may_wait(client, error);
+    if (status == 0 && client->inlined)
+        status = error_set(error, MLI_CLIENT_IMPOSSIBLE,
+                           "a prepared job shares memory, which this connection cannot");
+    if (status == 0 && (job->after_count > 0 || job->timeout_ms > 0))
+        status = error_set(error, MLI_CLIENT_MISUSE,
+                           "a prepared job has neither `after` nor `timeout_ms`: its starts have");
+    if (status == 0)
+        status = describe_job(client, job, false, &parts, error);
+    if (status == 0)
+        status =
+            call_begin(&call, client, "job.prepare", true, parts.attachments, parts.count, error);
+    if (status)
+        return status;
+    if (job_prepared_read(&call.reply->result, &read))
+        return call_unreadable(&call, error);
+    *prepared = (mli_client_prepared){.id = read.prepared, .bytes = read.bytes};
+    result_take_layout(&read.dst, &prepared->dst, &prepared->owned);
+    job_prepared_finish(&read);
+    call_finish(&call);
+    return 0;
+}
+
+int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepared,
+                                mli_client_error *error)
+{
+    struct call call;
+    uint32_t id = prepared->id;
+    free(prepared->owned);
+    *prepared = (mli_client_prepared){0};
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    jsonw_uint(w, "prepared", id);
+    jsonw_object_end(w);
+    int status = call_begin(&call, client, "job.release", true, NULL, 0, error);
+    if (status == 0)
+        call_finish(&call);
+    return status;
+}
+
+/* A start that says more than where its memory is. */
+static int start_slowly(mli_client *client, const mli_client_start_args *args,
+                        struct request *request, mli_client_ticket *ticket, mli_client_error *error)
+{
+    struct job_ref after[MLI_CLIENT_AFTER_MAX];
+    if (args->after_count > MLI_CLIENT_AFTER_MAX)
+        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d are possible",
+                         args->after_count, MLI_CLIENT_AFTER_MAX);
+    int status = describe_refs(args->after, args->after_count, after, error);
+    if (status)
+        return status;
+    const mli_client_other *src = &args->src, *dst = &args->dst;
+    struct job_start start = {.prepared = args->prepared,
+                              .src = {src->buffer != 0, src->has_offset, src->buffer, src->offset},
+                              .dst = {dst->buffer != 0, dst->has_offset, dst->buffer, dst->offset},
+                              .has_priority = args->has_priority,
+                              .priority = args->priority,
+                              .timeout_ms = args->timeout_ms,
+                              .after = {after, args->after_count}};
+    struct jsonw *w = request_params(client);
+    jsonw_object_begin(w, NULL);
+    job_start_write(w, &start);
+    jsonw_object_end(w);
+    request->params = jsonw_text(w);
+    request->params_length = w->length;
+    if (!request->params)
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    return request_send(client, request, ticket, error);
+}
+
+int mli_client_start(mli_client *client, const mli_client_start_args *args,
+                     mli_client_done_fn *done, void *user, mli_client_ticket *ticket,
+                     mli_client_error *error)
+{
+    if (args->has_priority || args->timeout_ms || args->after_count) {
+        struct request request = {
+            .method = "job.start", .kind = SLOT_RESULT, .done = done, .user = user};
+        return start_slowly(client, args, &request, ticket, error);
+    }
+    if (client->socket < 0)
+        return error_give(error, &client->lost);
+    char *text = out_room(&client->out, QUICK_START_MAX);
+    struct slot *slot = text ? table_take(&client->table, ticket) : NULL;
+    if (!slot)
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    slot->kind = SLOT_RESULT;
+    slot->done = done;
+    slot->user = user;
+    out_commit(&client->out, quick_write_start(text, *ticket, args));
+    if (out_waiting(&client->out) <= OUT_ENOUGH || client->out.broken)
+        return 0;
+    /* What went wrong is told with the ticket: the socket is shut down. */
+    mli_client_flush(client, NULL);
+    return 0;
+}
