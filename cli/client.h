@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection to the service: one request at a time, its reply awaited. */
+/* A connection to the service: libmli_client with mlictl's options, ^C and messages. */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 
@@ -8,29 +8,32 @@
 #include <stdint.h>
 
 #include "fault.h"
-#include "frame.h"
 #include "jsonw.h"
+#include "mli_client.h"
 #include "options.h"
 #include "rpc.h"
 
-enum { CLIENT_PATH_MAX = 108 };
+enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for what costs a daemon nothing */ };
 
 struct client {
-    int socket; /* -1: not connected, or the connection was lost */
-    struct frame frame;
-    int64_t id;                 /* of the request to come */
-    char path[CLIENT_PATH_MAX]; /* of the daemon's socket; empty: the service in this process */
+    mli_client *library;          /* null: not connected, or the connection was lost */
+    bool remote;                  /* by ssh */
+    char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
 };
 
 /** Options of every command that talks to a daemon. */
 #define CLIENT_OPTIONS                                                                             \
+    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)"},               \
     {                                                                                              \
-        "socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)"              \
+        "host", 'H', "URL", "ssh://[user@]host[:port] of the daemon ($MLID_HOST)"                  \
     }
 
+/** What -H before the command says; it holds where the command's own options do not say. */
+void client_set_host(const char *url);
+
 /**
- * Connects to the daemon at --socket, else $MLID_SOCKET, else where mlid listens by default.
- * Returns 0 or -1; client_finish() is legal after both.
+ * Connects to the daemon at --socket, else $MLID_SOCKET, else where mlid listens by default; with
+ * --host or $MLID_HOST, to the one there. Returns 0 or -1; client_finish() is legal after both.
  */
 int client_open(struct client *client, const struct options *options, struct fault *fault);
 
@@ -42,17 +45,32 @@ void client_finish(struct client *client);
 /** False once the connection is lost; every further call fails. */
 bool client_connected(const struct client *client);
 
+/* A request: a method, its params (or null), and the descriptors that go with it. */
+struct client_request {
+    const char *method;
+    struct jsonw *params;
+    const mli_client_attachment *attachments;
+    size_t count;
+    int timeout_ms; /* -1: as long as it takes */
+};
+
 /**
- * Sends a request line with `fd_count` descriptors and waits for its reply, `timeout_ms` at most
- * (-1: as long as it takes) and not past a cancel. Returns 0 with *reply a good one, to be
- * finished by the caller; or -1: what the service answered, or what went wrong underneath (then
+ * Sends a request and waits for its reply, not past a cancel. Returns 0 with *reply a good one, to
+ * be finished by the caller; or -1: what the service answered, or what went wrong underneath (then
  * the connection is closed).
  */
-int client_call(struct client *client, struct jsonw *request, const int *fds, size_t fd_count,
-                int timeout_ms, struct rpc_reply *reply, struct fault *fault);
+int client_call(struct client *client, const struct client_request *request,
+                struct rpc_reply *reply, struct fault *fault);
 
 /** client_call() of a method without parameters, which any daemon answers within seconds. */
-int client_ask(struct client *client, enum rpc_method method, struct rpc_reply *reply,
+int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
                struct fault *fault);
+
+/** Fills the fault with the complaint of an answer that has not what it should. Returns -1. */
+int client_unreadable(const struct rpc_reply *reply, struct fault *fault);
+
+/** What the library says went wrong, as mlictl tells it; drops a connection that is no more of use.
+ *  Returns -1. */
+int client_fault(struct client *client, const mli_client_error *error, struct fault *fault);
 
 #endif /* CLI_CLIENT_H */

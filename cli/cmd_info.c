@@ -41,7 +41,7 @@ static void print_info(const struct print_style *style, const char *path,
 static enum exit_code info(const struct options *options)
 {
     struct print_style style = options_style(options);
-    struct client client = {.socket = -1};
+    struct client client = {0};
     struct rpc_reply reply;
     struct daemon_info answer;
     struct fault fault;
@@ -50,16 +50,15 @@ static enum exit_code info(const struct options *options)
         return command_misused(&cmd_info);
     int status = client_open(&client, options, &fault);
     if (status == 0)
-        status = client_ask(&client, RPC_DAEMON_INFO, &reply, &fault);
+        status = client_ask(&client, "daemon.info", &reply, &fault);
     if (status == 0) {
         status = daemon_info_read(&reply.result, &answer);
         if (status)
-            fault_set(&fault, FAULT_STREAM_ERROR, NULL, "the daemon's answer cannot be read: %s",
-                      reply.fault.text);
+            client_unreadable(&reply, &fault);
         rpc_reply_finish(&reply);
     }
     if (status == 0)
-        print_info(&style, client.path, &answer);
+        print_info(&style, client.where, &answer);
     else
         code = print_failure(&style, NULL, &fault);
     client_finish(&client);

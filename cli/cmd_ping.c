@@ -36,7 +36,7 @@ static void print_pong(const struct print_style *style, const char *path, uint64
 static enum exit_code ping(const struct options *options)
 {
     struct print_style style = options_style(options);
-    struct client client = {.socket = -1};
+    struct client client = {0};
     struct rpc_reply reply;
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
@@ -46,10 +46,10 @@ static enum exit_code ping(const struct options *options)
     int status = client_open(&client, options, &fault);
     if (status == 0) {
         begin = now_ns();
-        status = client_ask(&client, RPC_DAEMON_PING, &reply, &fault);
+        status = client_ask(&client, "daemon.ping", &reply, &fault);
     }
     if (status == 0) {
-        print_pong(&style, client.path, now_ns() - begin);
+        print_pong(&style, client.where, now_ns() - begin);
         rpc_reply_finish(&reply);
     } else {
         code = print_failure(&style, NULL, &fault);

@@ -50,7 +50,7 @@ static int start(struct service_thread **service, struct client *client, struct 
 static enum exit_code run(const struct options *options)
 {
     struct batch batch;
-    struct client client = {.socket = -1};
+    struct client client = {0};
     struct service_thread *service = NULL;
     struct fault fault;
     enum exit_code code = batch_init(&batch, options);

@@ -3,10 +3,12 @@
 #include "batch.h"
 #include "client.h"
 #include "command.h"
+#include "detach.h"
 #include "execute.h"
 #include "report.h"
 
 static const struct option options_table[] = {
+    {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},
     CLIENT_OPTIONS,
     BATCH_OPTIONS,
     OPTIONS_COMMON,
@@ -15,7 +17,7 @@ static const struct option options_table[] = {
 static enum exit_code submit(const struct options *options)
 {
     struct batch batch;
-    struct client client = {.socket = -1};
+    struct client client = {0};
     struct fault fault;
     enum exit_code code = batch_init(&batch, options);
     if (code != EXIT_CODE_DONE)
@@ -24,7 +26,12 @@ static enum exit_code submit(const struct options *options)
         code = print_failure(&batch.style, NULL, &fault);
         goto out;
     }
-    code = batch_run(&batch, &(struct batch_work){execute_job, report_outcome, &client});
+    struct detach detach = {.client = &client};
+    if (options_get(options, "detach"))
+        code = batch_run(&batch, &(struct batch_work){detach_job, report_outcome, &detach});
+    else
+        code = batch_run(&batch, &(struct batch_work){execute_job, report_outcome, &client});
+    detach_finish(&detach);
 out:
     client_finish(&client);
     batch_finish(&batch);
@@ -36,7 +43,8 @@ const struct command cmd_submit = {
     .arguments = "JOB.json...",
     .summary = "run jobs on a daemon",
     .details = "`-` is a job file on standard input; its paths are relative to the working\n"
-               "directory, those of other job files to the file.\n",
+               "directory, those of other job files to the file.\n"
+               "With --detach outputs are there at once and are filled when their jobs run.\n",
     .options = options_table,
     .run = submit,
 };

@@ -18,8 +18,9 @@ struct command {
     enum exit_code (*run)(const struct options *options);
 };
 
-extern const struct command cmd_diff, cmd_gen, cmd_info, cmd_ping, cmd_run, cmd_selftest, cmd_show,
-    cmd_submit, cmd_validate;
+extern const struct command cmd_cancel, cmd_diff, cmd_drain, cmd_gen, cmd_info, cmd_jobs, cmd_ping,
+    cmd_proxy, cmd_resume, cmd_run, cmd_selftest, cmd_show, cmd_stats, cmd_status, cmd_submit,
+    cmd_top, cmd_trace, cmd_validate, cmd_wait;
 
 /** Says how the command is used, for one whose arguments are wrong. */
 enum exit_code command_misused(const struct command *command);

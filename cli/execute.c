@@ -21,8 +21,7 @@ void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
     outcome->described = true;
 }
 
-/* Gives the output its size before anything moves, and an update its bytes. */
-static int prepare_output(struct resolved *r, struct fault *fault)
+int execute_prepare_output(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->whole.stat.st_size;
     if (r->before.fd >= 0)
@@ -30,8 +29,7 @@ static int prepare_output(struct resolved *r, struct fault *fault)
     return output_reserve(&r->output, size, fault);
 }
 
-/* What the service says of a descriptor concerns the file that it is to the user. */
-static void translate(struct fault *fault)
+void execute_translate(struct fault *fault)
 {
     if (strcmp(fault->pointer, "/src/fd") == 0)
         strcpy(fault->pointer, "/src/file");
@@ -42,17 +40,27 @@ static void translate(struct fault *fault)
 static int submit(struct client *client, const struct resolved *r, struct job_result *result,
                   struct fault *fault)
 {
-    struct jsonw request;
+    struct jsonw params;
     struct rpc_reply reply;
-    const int fds[RESOLVED_FDS] = {[RESOLVED_FD_SRC] = r->src.fd, [RESOLVED_FD_DST] = r->output.fd};
-    jsonw_init(&request);
-    rpc_write_submit(&request, client->id, RESOLVED_FDS, &r->wire);
+    /* A new output is zeros yet: over a stream nobody needs to send them. */
+    const mli_client_attachment attachments[RESOLVED_FDS] = {
+        [RESOLVED_FD_SRC] = {.fd = r->src.fd, .send = true},
+        [RESOLVED_FD_DST] = {.fd = r->output.fd, .send = r->before.fd >= 0, .back = true}};
     uint32_t timeout = r->wire.timeout_ms;
-    int patience = timeout && timeout < INT32_MAX - GRACE_MS ? (int)timeout + GRACE_MS : -1;
-    int status = client_call(client, &request, fds, RESOLVED_FDS, patience, &reply, fault);
-    jsonw_finish(&request);
+    jsonw_init(&params);
+    jsonw_object_begin(&params, NULL);
+    job_wire_write_members(&params, &r->wire);
+    jsonw_object_end(&params);
+    const struct client_request request = {
+        .method = "job.submit",
+        .params = &params,
+        .attachments = attachments,
+        .count = RESOLVED_FDS,
+        .timeout_ms = timeout && timeout < INT32_MAX - GRACE_MS ? (int)timeout + GRACE_MS : -1};
+    int status = client_call(client, &request, &reply, fault);
+    jsonw_finish(&params);
     if (status) {
-        translate(fault);
+        execute_translate(fault);
         return -1;
     }
     status = job_result_read(&reply.result, result);
@@ -76,7 +84,7 @@ static int check_result(const struct resolved *r, const struct job_result *resul
                      "dst: the daemon reports another shape than the move has");
 }
 
-static int write_header(struct resolved *r, struct fault *fault)
+int execute_write_header(struct resolved *r, struct fault *fault)
 {
     char bytes[NPY_FORMAT_SIZE];
     struct npy_header header = r->whole.header;
@@ -137,13 +145,13 @@ static int run(struct client *client, const struct job_file *file, const struct 
     if (status)
         goto out;
     outcome_describe(outcome, &r);
-    status = prepare_output(&r, fault);
+    status = execute_prepare_output(&r, fault);
     if (status)
         goto out;
     status = submit(client, &r, &outcome->result, fault);
     if (status)
         goto out;
-    if (check_result(&r, &outcome->result, fault) || write_header(&r, fault) ||
+    if (check_result(&r, &outcome->result, fault) || execute_write_header(&r, fault) ||
         write_params(&r, &outcome->result, fault) || commit(&r, fault)) {
         status = -1;
         goto out;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "client.h"
 #include "command.h"
 #include "mli_helpers_api.h"
 #include "nearest.h"
@@ -15,16 +16,17 @@
 #include "print.h"
 
 /* In the order of the help. */
-static const struct command *const commands[] = {&cmd_submit, &cmd_run,  &cmd_validate,
-                                                 &cmd_gen,    &cmd_show, &cmd_diff,
-                                                 &cmd_ping,   &cmd_info, &cmd_selftest};
+static const struct command *const commands[] = {
+    &cmd_submit, &cmd_run,   &cmd_validate, &cmd_gen,   &cmd_show,    &cmd_diff,  &cmd_jobs,
+    &cmd_status, &cmd_wait,  &cmd_cancel,   &cmd_ping,  &cmd_info,    &cmd_stats, &cmd_top,
+    &cmd_trace,  &cmd_drain, &cmd_resume,   &cmd_proxy, &cmd_selftest};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
 static void help(void)
 {
     printf("mlictl moves and permutes tensors as jobs say.\n\n"
-           "usage: mlictl COMMAND [options] [arguments]\n"
+           "usage: mlictl [-H ssh://[user@]host[:port]] COMMAND [options] [arguments]\n"
            "       mlictl COMMAND --help | --help | --version\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-10s%-18s%s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
@@ -68,8 +70,38 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+/* -H before the command: the words it takes, or -1. */
+static int take_host(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "";
+    int words = 0;
+    const char *url = NULL;
+    if (strncmp(word, "--host=", 7) == 0) {
+        words = 1;
+        url = word + 7;
+    } else if (strcmp(word, "-H") == 0 || strcmp(word, "--host") == 0) {
+        words = 2;
+        url = argc > 2 ? argv[2] : NULL;
+    } else if (strncmp(word, "-H", 2) == 0) {
+        words = 1;
+        url = word + 2;
+    }
+    if (words > 0 && (!url || !*url)) {
+        print_error("-H needs a value: -H ssh://[user@]host[:port]");
+        return -1;
+    }
+    if (words > 0)
+        client_set_host(url);
+    return words;
+}
+
 static enum exit_code run(int argc, char **argv)
 {
+    int taken = take_host(argc, argv);
+    if (taken < 0)
+        return EXIT_CODE_INVALID;
+    argc -= taken;
+    argv += taken;
     if (argc < 2) {
         print_error("a command is needed; see mlictl --help");
         return EXIT_CODE_INVALID;
@@ -90,6 +122,10 @@ static enum exit_code run(int argc, char **argv)
     if (options_get(&options, "help")) {
         help_command(command);
         return EXIT_CODE_DONE;
+    }
+    if (taken > 0 && !options_known(&options, "host")) {
+        print_error("%s asks no daemon: -H is of no use to it", command->name);
+        return EXIT_CODE_INVALID;
     }
     return command->run(&options);
 }

@@ -121,6 +121,11 @@ const char *options_get(const struct options *options, const char *name)
     return option ? options->values[option - options->table] : NULL;
 }
 
+bool options_known(const struct options *options, const char *name)
+{
+    return find_long(options->table, name, strlen(name)) != NULL;
+}
+
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out)
 {

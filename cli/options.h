@@ -36,6 +36,9 @@ int options_parse(struct options *options, const struct option *table, int argc,
 /** The value of an option, "" for a given one without value, null where it was not given. */
 const char *options_get(const struct options *options, const char *name);
 
+/** Whether the command has such an option, given or not. */
+bool options_known(const struct options *options, const char *name);
+
 /**
  * The option's value as an integer in [min, max]; *out keeps its value where it was not given.
  * Returns 0, or -1 after saying on stderr what is wrong.

@@ -40,6 +40,8 @@ static const char *state_name(const struct outcome *outcome)
         return "skipped";
     if (outcome->difference.kind != DIFFERENCE_NONE)
         return "mismatch";
+    if (outcome->exit == EXIT_CODE_DONE && outcome->detached)
+        return "submitted";
     if (outcome->exit == EXIT_CODE_DONE && !outcome->moved)
         return "valid";
     return states[outcome->exit];
@@ -173,6 +175,8 @@ void report_json(const struct job_file *file, const struct job *job, const struc
         jsonw_string(&w, "type", element_type_name(outcome->type));
     json_side(&w, "src", &job->src, outcome->described ? &outcome->src : NULL);
     json_side(&w, "dst", &job->dst, outcome->described ? &outcome->dst : NULL);
+    if (outcome->detached)
+        jsonw_uint(&w, "job", outcome->detached);
     if (outcome->moved)
         job_result_write(&w, "result", &outcome->result);
     if (outcome->compared) {
@@ -193,8 +197,12 @@ void report_json(const struct job_file *file, const struct job *job, const struc
 void report_outcome(const struct print_style *style, const struct job_file *file,
                     const struct job *job, const struct outcome *outcome)
 {
+    char name[LABEL_MAX];
     if (outcome->moved)
         print_moved(style, file, job, outcome);
+    else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
+        print_line(style, "%s: job %" PRIu64 " -> %s", label(name, file, job), outcome->detached,
+                   job->dst.file);
     complain(file, job, outcome);
     if (style->json)
         report_json(file, job, outcome);

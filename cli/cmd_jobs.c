@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl jobs: the jobs that a daemon knows. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client.h"
+#include "command.h"
+#include "job_calls.h"
+#include "job_print.h"
+
+static const struct option options_table[] = {
+    {"state", 0, "STATES", "only these: waiting,queued,running,done,failed,cancelled"},
+    {"name", 0, "NAME", "only jobs of this name"},
+    {"limit", 'n', "N", "the latest N (100)"},
+    {"all", 'a', NULL, "as many as the daemon remembers"},
+    CLIENT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+/* "running,queued" */
+static int take_states(const struct options *options, uint32_t *states)
+{
+    const char *text = options_get(options, "state");
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        uint32_t before = *states;
+        for (int i = 0; i < JOB_STATE_COUNT; i++) {
+            const char *name = job_state_name((enum job_state)i);
+            if (strlen(name) == length && memcmp(name, text, length) == 0)
+                *states |= UINT32_C(1) << i;
+        }
+        if (*states == before) {
+            print_error("--state %s: waiting, queued, running, done, failed and cancelled are "
+                        "states, each once",
+                        options_get(options, "state"));
+            return -1;
+        }
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+static void print_job(const struct print_style *style, const struct job_info *info, bool first)
+{
+    struct textw line;
+    if (style->json) {
+        job_print_json(info);
+        return;
+    }
+    textw_init(&line);
+    job_print_line(&line, info);
+    if (first)
+        print_line(style, "%s", JOB_PRINT_HEADING);
+    if (!line.failed)
+        print_line(style, "%s", line.data);
+    textw_finish(&line);
+}
+
+/* One page. *more and query->before: how to go on. Returns 0 or -1. */
+static int print_page(struct client *client, const struct print_style *style,
+                      struct job_list_query *query, bool *more, struct fault *fault)
+{
+    struct jsonw w;
+    struct rpc_reply reply;
+    size_t count;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    job_list_query_write(&w, query);
+    jsonw_object_end(&w);
+    const struct client_request request = {
+        .method = "job.list", .params = &w, .timeout_ms = CLIENT_ASK_MS};
+    int status = client_call(client, &request, &reply, fault);
+    jsonw_finish(&w);
+    if (status)
+        return -1;
+    struct json jobs = json_member(&reply.result, "jobs"), item = {0};
+    struct json rest = json_member(&reply.result, "more");
+    status = json_array(&jobs, &count) || json_bool(&rest, more) ? -1 : 0;
+    while (status == 0 && json_next(&jobs, &item)) {
+        struct job_info info;
+        status = job_info_read(&item, &info);
+        if (status)
+            break;
+        print_job(style, &info, query->before == 0);
+        query->before = info.job;
+    }
+    if (status)
+        client_unreadable(&reply, fault);
+    *more = *more && count > 0;
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+static enum exit_code jobs(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct client client = {0};
+    struct fault fault;
+    char name[PROTO_NAME_MAX + 1] = "";
+    uint64_t limit = JOB_LIST_LIMIT;
+    struct job_list_query query = {0};
+    bool more = true, all = options_get(options, "all") != NULL;
+    if (options->argument_count > 0)
+        return command_misused(&cmd_jobs);
+    if (take_states(options, &query.states) ||
+        options_uint(options, "limit", 1, JOB_LIST_LIMIT_MAX, &limit))
+        return EXIT_CODE_INVALID;
+    if (options_get(options, "name")) {
+        snprintf(name, sizeof(name), "%s", options_get(options, "name"));
+        query.name = name;
+    }
+    query.limit = (uint32_t)(all ? JOB_LIST_LIMIT_MAX : limit);
+    enum exit_code code = EXIT_CODE_DONE;
+    int status = client_open(&client, options, &fault);
+    if (status == 0)
+        status = print_page(&client, &style, &query, &more, &fault);
+    while (status == 0 && all && more)
+        status = print_page(&client, &style, &query, &more, &fault);
+    if (status)
+        code = print_failure(&style, NULL, &fault);
+    else if (query.before == 0)
+        print_line(&style, "no jobs");
+    else if (more)
+        print_line(&style, "there are older ones: --all");
+    client_finish(&client);
+    return code;
+}
+
+const struct command cmd_jobs = {
+    .name = "jobs",
+    .arguments = "",
+    .summary = "list the jobs that a daemon knows",
+    .details = "The latest first. Root sees those of all users.\n",
+    .options = options_table,
+    .run = jobs,
+};

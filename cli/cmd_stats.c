@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl stats: everything that a daemon counts. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client.h"
+#include "command.h"
+#include "print.h"
+#include "prometheus.h"
+#include "stats_call.h"
+
+static const struct option options_table[] = {
+    {"prometheus", 0, NULL, "as Prometheus reads it"},
+    CLIENT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+int stats_call(struct client *client, struct daemon_stats *stats, struct fault *fault)
+{
+    struct rpc_reply reply;
+    if (client_ask(client, "daemon.stats", &reply, fault))
+        return -1;
+    int status = daemon_stats_read(&reply.result, stats);
+    if (status)
+        client_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+static const char *mean(char out[PRINT_TEXT_MAX], const struct histogram *histogram)
+{
+    return print_time(out, histogram->count ? histogram->sum_ns / histogram->count : 0);
+}
+
+static void print_channel(const struct print_style *style, const struct channel_stats *channel)
+{
+    static const char *const states[] = {
+        [CHANNEL_IDLE] = "idle", [CHANNEL_BUSY] = "busy", [CHANNEL_QUARANTINED] = "quarantined"};
+    char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
+    print_line(style,
+               "channel %-2" PRIu32 " %-11s %" PRIu64 " transfers, %" PRIu64 " failed, %" PRIu64
+               " cancelled, %s, busy for %s",
+               channel->channel, states[channel->state], channel->submitted, channel->failed,
+               channel->cancelled, print_bytes(bytes, channel->bytes),
+               print_time(busy, channel->busy_ns));
+}
+
+static void print_stats(const struct print_style *style, const struct daemon_stats *stats)
+{
+    char one[PRINT_TEXT_MAX], two[PRINT_TEXT_MAX];
+    print_line(style, "%s, up %s", service_phase_name(stats->phase),
+               print_time(one, stats->uptime_ms * 1000000));
+    print_line(style,
+               "jobs      %" PRIu64 " submitted, %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
+               " cancelled, %" PRIu64 " refused",
+               stats->jobs.submitted, stats->jobs.done, stats->jobs.failed, stats->jobs.cancelled,
+               stats->jobs.refused);
+    print_line(style,
+               "now       %" PRIu32 " waiting, queued %" PRIu32 " low %" PRIu32 " normal %" PRIu32
+               " high, %" PRIu32 " running",
+               stats->jobs.waiting, stats->jobs.queued[0], stats->jobs.queued[1],
+               stats->jobs.queued[2], stats->jobs.running);
+    print_line(style, "moved     %s; on average %s queued, %s moving",
+               print_bytes(one, stats->bytes_moved), mean(two, &stats->queued),
+               mean((char[PRINT_TEXT_MAX]){0}, &stats->moving));
+    print_line(style, "clients   %" PRIu32 " now, %" PRIu64 " accepted, %" PRIu64 " turned away",
+               stats->clients.now, stats->clients.accepted, stats->clients.turned_away);
+    print_line(style,
+               "memory    %" PRIu32 " buffers, %s; %" PRIu32 " prepared jobs; %" PRIu64
+               " events dropped",
+               stats->buffers.now, print_bytes(one, stats->buffers.bytes), stats->prepared,
+               stats->events_dropped);
+    for (uint32_t i = 0; i < stats->channel_count; i++)
+        print_channel(style, &stats->channels[i]);
+    for (uint32_t i = 0; i < stats->user_count; i++) {
+        const struct user_stats *user = &stats->users[i];
+        print_line(style,
+                   "uid %-6" PRIu32 "%" PRIu32 " clients, %" PRIu32 " jobs, %" PRIu64
+                   " done, %s moved, buffers of %s",
+                   user->uid, user->clients, user->jobs, user->jobs_done,
+                   print_bytes(one, user->bytes_moved), print_bytes(two, user->buffer_bytes));
+    }
+}
+
+static void print_as_json(const struct daemon_stats *stats)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    daemon_stats_write_members(&w, stats);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static enum exit_code print_as_metrics(const struct daemon_stats *stats)
+{
+    struct textw w;
+    textw_init(&w);
+    prometheus_write(&w, stats);
+    enum exit_code code = w.failed ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
+    if (w.failed)
+        print_error("out of memory");
+    else
+        fwrite(w.data, 1, w.length, stdout);
+    textw_finish(&w);
+    return code;
+}
+
+static enum exit_code stats(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct client client;
+    struct daemon_stats answer;
+    struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
+    if (options->argument_count > 0)
+        return command_misused(&cmd_stats);
+    int status = client_open(&client, options, &fault);
+    if (status == 0)
+        status = stats_call(&client, &answer, &fault);
+    client_finish(&client);
+    if (status)
+        return print_failure(&style, NULL, &fault);
+    if (options_get(options, "prometheus"))
+        return print_as_metrics(&answer);
+    print_stats(&style, &answer);
+    if (style.json)
+        print_as_json(&answer);
+    return code;
+}
+
+const struct command cmd_stats = {
+    .name = "stats",
+    .arguments = "",
+    .summary = "tell all that a daemon counts",
+    .options = options_table,
+    .run = stats,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl status: what a daemon knows of a job. */
+#include <inttypes.h>
+
+#include "client.h"
+#include "command.h"
+#include "job_args.h"
+#include "job_print.h"
+
+static const struct option options_table[] = {
+    CLIENT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static void print_info(const struct print_style *style, const struct job_info *info)
+{
+    char bytes[PRINT_TEXT_MAX], done[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX];
+    char moving[PRINT_TEXT_MAX];
+    print_line(style, "job %" PRIu64 "%s%s%s: %s%s", info->job, *info->name ? " (" : "", info->name,
+               *info->name ? ")" : "", job_state_name(info->state),
+               info->detached ? ", detached" : "");
+    print_line(style, "from      client %" PRIu64 ", uid %" PRIu32 ", priority %" PRId32,
+               info->client, info->uid, info->priority);
+    if (info->first_channel >= 0)
+        print_line(style, "channels  %" PRIu32 ", from %" PRId32, info->channels,
+                   info->first_channel);
+    else
+        print_line(style, "channels  %" PRIu32 " wanted", info->channels);
+    print_line(style, "written   %s of %s", print_bytes(done, info->bytes_done),
+               print_bytes(bytes, info->bytes));
+    print_line(style, "times     %s queued, %s moving", print_time(queued, info->ns_queued),
+               print_time(moving, info->ns_moving));
+    if (info->error)
+        print_line(style, "error     %s: %s", fault_name(info->error->code), info->error->text);
+    if (style->json)
+        job_print_json(info);
+}
+
+static enum exit_code job_status(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct client client = {0};
+    struct rpc_reply reply;
+    struct job_info info;
+    struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
+    if (options->argument_count != 1)
+        return command_misused(&cmd_status);
+    int status = client_open(&client, options, &fault);
+    if (status == 0)
+        status = job_arg_call(&client, "job.status", options->arguments[0], 0, &reply, &fault);
+    if (status == 0) {
+        status = job_info_read(&reply.result, &info);
+        if (status)
+            client_unreadable(&reply, &fault);
+        rpc_reply_finish(&reply);
+    }
+    if (status == 0)
+        print_info(&style, &info);
+    else
+        code = print_failure(&style, NULL, &fault);
+    client_finish(&client);
+    return code;
+}
+
+const struct command cmd_status = {
+    .name = "status",
+    .arguments = "JOB",
+    .summary = "tell what became of a job",
+    .options = options_table,
+    .run = job_status,
+};

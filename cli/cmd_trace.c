@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl trace: a timeline of a daemon's channels, for Perfetto and chrome://tracing. */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cancel.h"
+#include "chrome_trace.h"
+#include "client.h"
+#include "command.h"
+#include "output.h"
+
+static const struct option options_table[] = {
+    {"seconds", 't', "N", "how long; without it until ^C"},
+    {"output", 'o', "FILE", "where it goes"},
+    {"all", 'a', NULL, "jobs of all users (for root and the daemon's user)"},
+    CLIENT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+enum { CHUNK = 64 * 1024 };
+
+struct recorder {
+    struct client client;
+    struct output output;
+    struct chrome_trace trace;
+    struct textw text; /* not yet written */
+    uint64_t written, events, dropped;
+    bool failed; /* an event could not be read */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void take(mli_client *client, const char *line, size_t length, void *user)
+{
+    struct recorder *recorder = user;
+    struct rpc_reply reply;
+    struct event event;
+    (void)client;
+    if (rpc_reply_parse(line, length, &reply) || reply.notification != RPC_EVENT) {
+        rpc_reply_finish(&reply);
+        return;
+    }
+    if (event_read(&reply.params, &event) == 0) {
+        chrome_trace_event(&recorder->trace, &event, &recorder->text);
+        recorder->events++;
+        recorder->dropped += event.dropped;
+    } else {
+        recorder->failed = true;
+    }
+    rpc_reply_finish(&reply);
+}
+
+static int write_text(struct recorder *recorder, struct fault *fault)
+{
+    struct textw *text = &recorder->text;
+    if (text->failed)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (text->length == 0)
+        return 0;
+    if (output_write(&recorder->output, text->data, text->length, recorder->written, fault))
+        return -1;
+    recorder->written += text->length;
+    textw_reset(text);
+    return 0;
+}
+
+static int subscribe(struct recorder *recorder, bool all, struct fault *fault)
+{
+    struct jsonw w;
+    struct rpc_reply reply;
+    const struct events_subscribe call = {.events = 1U << EVENT_QUEUED | 1U << EVENT_STARTED |
+                                                    1U << EVENT_DONE,
+                                          .scope = all ? EVENT_SCOPE_ALL : EVENT_SCOPE_USER,
+                                          .interval_ms = 250};
+    mli_client_set_notify(recorder->client.library, take, recorder);
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    events_subscribe_write(&w, &call);
+    jsonw_object_end(&w);
+    const struct client_request request = {
+        .method = "events.subscribe", .params = &w, .timeout_ms = CLIENT_ASK_MS};
+    int status = client_call(&recorder->client, &request, &reply, fault);
+    jsonw_finish(&w);
+    if (status == 0)
+        rpc_reply_finish(&reply);
+    return status;
+}
+
+/* Events until the time is over. ^C ends a recording without a time, and drops one that has one. */
+static int record(struct recorder *recorder, int64_t deadline, struct fault *fault)
+{
+    mli_client *library = recorder->client.library;
+    mli_client_error error;
+    for (;;) {
+        int64_t left = deadline < 0 ? -1 : deadline - now_ms();
+        if (deadline >= 0 && left <= 0)
+            return 0;
+        struct pollfd polled[] = {{.fd = mli_client_fd(library), .events = POLLIN},
+                                  {.fd = cancel_fd(), .events = POLLIN}};
+        poll(polled, 2, (int)left);
+        if (cancel_requested())
+            return deadline < 0 ? 0 : cancel_fault(fault);
+        if (mli_client_dispatch(library, &error))
+            return client_fault(&recorder->client, &error, fault);
+        if (recorder->failed)
+            return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
+        if (recorder->text.length > CHUNK && write_text(recorder, fault))
+            return -1;
+    }
+}
+
+static int finish_file(struct recorder *recorder, struct fault *fault)
+{
+    chrome_trace_end(&recorder->trace, &recorder->text);
+    if (write_text(recorder, fault))
+        return -1;
+    return output_commit(&recorder->output, false, fault);
+}
+
+static void report(const struct print_style *style, const struct recorder *recorder,
+                   const char *path)
+{
+    print_line(style, "%s: %" PRIu64 " events, %" PRIu64 " dropped", path, recorder->events,
+               recorder->dropped);
+    if (!style->json)
+        return;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", path);
+    jsonw_uint(&w, "events", recorder->events);
+    jsonw_uint(&w, "dropped", recorder->dropped);
+    jsonw_uint(&w, "bytes", recorder->written);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static enum exit_code run(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    struct recorder recorder = {.output = {.directory = -1, .fd = -1}};
+    struct fault fault;
+    uint64_t seconds = 0;
+    const char *path = options_get(options, "output");
+    if (options->argument_count > 0 || !path)
+        return command_misused(&cmd_trace);
+    if (options_uint(options, "seconds", 1, 86400, &seconds))
+        return EXIT_CODE_INVALID;
+    textw_init(&recorder.text);
+    chrome_trace_init(&recorder.trace);
+    chrome_trace_begin(&recorder.trace, &recorder.text);
+    int status = client_open(&recorder.client, options, &fault);
+    if (status == 0)
+        status = output_init(&recorder.output, path, NULL, &fault);
+    if (status == 0)
+        status = subscribe(&recorder, options_get(options, "all") != NULL, &fault);
+    if (status == 0)
+        status = record(&recorder, seconds ? now_ms() + (int64_t)seconds * 1000 : -1, &fault);
+    if (status == 0)
+        status = finish_file(&recorder, &fault);
+    if (status == 0)
+        report(&style, &recorder, path);
+    output_finish(&recorder.output);
+    client_finish(&recorder.client);
+    textw_finish(&recorder.text);
+    return status ? print_failure(&style, NULL, &fault) : EXIT_CODE_DONE;
+}
+
+const struct command cmd_trace = {
+    .name = "trace",
+    .arguments = "-o FILE",
+    .summary = "record a timeline of a daemon's channels",
+    .details = "FILE is for https://ui.perfetto.dev and chrome://tracing. It appears whole or not\n"
+               "at all: ^C ends a recording without --seconds, and drops one with it.\n",
+    .options = options_table,
+    .run = run,
+};

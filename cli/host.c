@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789._-";
+
+static int refuse(struct fault *fault, const char *url, const char *why)
+{
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "host %.128s: %s; ssh://[user@]host[:port] is needed", url, why);
+}
+
+/* A name that ssh takes for a name and nothing else. */
+static bool is_name(const char *text, size_t length, const char *more)
+{
+    if (length == 0 || *text == '-')
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (!strchr(name_characters, text[i]) && !strchr(more, text[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool take_port(struct host *host, const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+    if (digits == 0 || digits > 5 || text[digits] || atoi(text) < 1 || atoi(text) > 65535)
+        return false;
+    snprintf(host->port, sizeof(host->port), "%s", text);
+    return true;
+}
+
+/* host, or [address]; *end is what follows. */
+static bool take_host(const char *text, const char **begin, size_t *length, const char **end)
+{
+    bool bracket = *text == '[';
+    *begin = text + bracket;
+    *length = strcspn(*begin, bracket ? "]" : ":");
+    *end = *begin + *length;
+    if (bracket && **end != ']')
+        return false;
+    *end += bracket;
+    return is_name(*begin, *length, bracket ? ":%" : "");
+}
+
+static int take_url(struct host *host, const char *url, struct fault *fault)
+{
+    static const char scheme[] = "ssh://";
+    if (strncmp(url, scheme, sizeof(scheme) - 1) != 0)
+        return refuse(fault, url, "not an ssh:// URL");
+    if (strlen(url) >= HOST_TEXT_MAX / 2)
+        return refuse(fault, url, "too long");
+    const char *rest = url + sizeof(scheme) - 1;
+    const char *at = strchr(rest, '@');
+    int user = at ? (int)(at - rest) : 0;
+    if (at && !is_name(rest, (size_t)user, ""))
+        return refuse(fault, url, "no user name");
+    const char *name, *end;
+    size_t length;
+    if (!take_host(at ? at + 1 : rest, &name, &length, &end))
+        return refuse(fault, url, "no host name");
+    if (*end == ':' ? !take_port(host, end + 1) : *end && strcmp(end, "/") != 0)
+        return refuse(fault, url, "no port");
+    snprintf(host->target, sizeof(host->target), "%.*s%s%.*s", user, rest, at ? "@" : "",
+             (int)length, name);
+    return 0;
+}
+
+/* ssh gives its words to a shell: 'it'\''s'. */
+static int quote(char *out, size_t size, const char *text, struct fault *fault)
+{
+    size_t length = 0;
+    out[length++] = '\'';
+    for (; *text; text++) {
+        const char *piece = *text == '\'' ? "'\\''" : (const char[]){*text, '\0'};
+        if (length + strlen(piece) + 2 > size)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "socket path: too long");
+        memcpy(out + length, piece, strlen(piece));
+        length += strlen(piece);
+    }
+    out[length++] = '\'';
+    out[length] = '\0';
+    return 0;
+}
+
+int host_parse(struct host *host, const char *url, const char *socket, struct fault *fault)
+{
+    static char proxy[] = "proxy", mlictl[] = "mlictl", port[] = "-p", path[] = "--socket";
+    static char ssh[] = "ssh";
+    *host = (struct host){.port = ""};
+    if (take_url(host, url, fault))
+        return -1;
+    char *program = getenv("MLI_SSH");
+    size_t count = 0;
+    host->argv[count++] = program && *program ? program : ssh;
+    if (*host->port) {
+        host->argv[count++] = port;
+        host->argv[count++] = host->port;
+    }
+    host->argv[count++] = host->target;
+    host->argv[count++] = mlictl;
+    host->argv[count++] = proxy;
+    if (!socket)
+        return 0;
+    host->argv[count++] = path;
+    host->argv[count++] = host->socket;
+    return quote(host->socket, sizeof(host->socket), socket, fault);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Daemons of other machines: ssh://[user@]host[:port] as a command line. */
+#ifndef CLI_HOST_H
+#define CLI_HOST_H
+
+#include "fault.h"
+
+enum { HOST_WORDS_MAX = 10, HOST_TEXT_MAX = 512 };
+
+struct host {
+    char *argv[HOST_WORDS_MAX]; /* ends with null; no shell on our side */
+    char target[HOST_TEXT_MAX]; /* user@host */
+    char port[8];
+    char socket[HOST_TEXT_MAX]; /* quoted for the shell on the other side */
+};
+
+/**
+ * The command that connects to the daemon there: $MLI_SSH or ssh, [-p port], [user@]host, mlictl
+ * proxy, and --socket where `socket` is given. Returns 0 or -1: the URL is none, or a part of it
+ * could be taken for an option.
+ */
+int host_parse(struct host *host, const char *url, const char *socket, struct fault *fault);
+
+#endif /* CLI_HOST_H */

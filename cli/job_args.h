@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs on a command line, and calls that are about one job. */
+#ifndef CLI_JOB_ARGS_H
+#define CLI_JOB_ARGS_H
+
+#include "client.h"
+
+/** Writes an argument as member `key`: a number where it is one, else a name. */
+void job_arg_write(struct jsonw *w, const char *key, const char *argument);
+
+/** Calls a method whose params are a job and, above 0, timeout_ms. As client_call(). */
+int job_arg_call(struct client *client, const char *method, const char *argument,
+                 uint32_t timeout_ms, struct rpc_reply *reply, struct fault *fault);
+
+#endif /* CLI_JOB_ARGS_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job as the daemon knows it, told. */
+#ifndef CLI_JOB_PRINT_H
+#define CLI_JOB_PRINT_H
+
+#include "job_info.h"
+#include "print.h"
+#include "textw.h"
+
+/** The heading of lines that job_print_line() writes. */
+#define JOB_PRINT_HEADING                                                                          \
+    "     JOB  STATE      PRIO  CHANNELS        BYTES    QUEUED    MOVING  NAME"
+
+/** A line of a table, without a newline. */
+void job_print_line(struct textw *w, const struct job_info *info);
+
+/** An object for programs. */
+void job_print_json(const struct job_info *info);
+
+#endif /* CLI_JOB_PRINT_H */

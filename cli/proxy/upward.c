@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the client to the daemon. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cut.h"
+#include "fdpass.h"
+#include "proxy.h"
+
+static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
+                             const struct fault *fault)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    rpc_write_error(&w, id, fault);
+    const char *text = jsonw_text(&w);
+    int error = text ? out_add(&proxy->to_client, text, w.length) : -ENOMEM;
+    jsonw_finish(&w);
+    return error ? PROXY_FAILED : PROXY_GOES_ON;
+}
+
+/* Nobody knows what follows the line: say so and end. */
+static enum proxy_end give_up(struct proxy *proxy, const struct rpc_id *id, struct fault *fault)
+{
+    if (fault->code == FAULT_INVALID_PARAMS)
+        fault->code = FAULT_INVALID_REQUEST;
+    proxy->leaving = true;
+    return answer(proxy, id, fault);
+}
+
+/* "id" as far as it can be read. */
+static void read_id(const struct json *root, struct rpc_id *id)
+{
+    struct json value = json_member(root, "id");
+    const char *text;
+    struct fault ignored;
+    struct json quiet = value;
+    quiet.fault = &ignored;
+    *id = (struct rpc_id){.kind = RPC_ID_NULL};
+    if (json_is_int(&value) && json_int(&quiet, INT64_MIN, INT64_MAX, &id->number) == 0) {
+        id->kind = RPC_ID_INT;
+    } else if (json_is_string(&value) && json_string(&quiet, PROTO_NAME_MAX, &text) == 0) {
+        id->kind = RPC_ID_STRING;
+        strcpy(id->text, text);
+    }
+}
+
+/* Methods that share memory with the client, which a stream cannot. */
+static bool is_refused(const struct json *root)
+{
+    static const char *const refused[] = {"job.prepare", "buffer.register", "buffer.alloc"};
+    struct json method = json_member(root, "method");
+    struct fault ignored;
+    const char *text;
+    method.fault = &ignored;
+    if (!json_is_string(&method) || json_text(&method, PROTO_LINE_MAX, &text))
+        return false;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        if (strcmp(text, refused[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "fds" and "inline", which must tell of the same descriptors. */
+static int read_payload(const struct json *root, struct proxy_request *request)
+{
+    struct json fds = json_member(root, "fds"), inlines = json_member(root, "inline");
+    int64_t count = 0;
+    if (json_object(root, NULL) || inline_payload_read(&inlines, &request->payload) ||
+        (json_present(&fds) && json_int(&fds, 0, PROTO_FDS_MAX, &count)))
+        return -1;
+    if (request->payload.count != (uint32_t)count)
+        return json_complain(&inlines, "%u descriptors are announced, %u are described",
+                             (unsigned)count, request->payload.count);
+    for (uint32_t i = 0; i < request->payload.count; i++)
+        request->size += request->payload.items[i].size;
+    return 0;
+}
+
+static int make_memfds(struct proxy_request *request, struct fault *fault)
+{
+    for (uint32_t i = 0; i < request->payload.count; i++) {
+        int fd = memfd_create("mlictl-proxy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        if (fd < 0)
+            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: memfd_create: %s",
+                             strerror(errno));
+        request->fds[request->count++] = fd;
+        if (ftruncate(fd, (off_t)request->payload.items[i].size))
+            return fault_set(fault, FAULT_LIMIT, NULL, "the proxy: %s", strerror(errno));
+    }
+    return 0;
+}
+
+/* A line whose bytes follow. */
+static enum proxy_end begin(struct proxy *proxy, const struct json *root, const char *line,
+                            size_t length)
+{
+    struct proxy_intake *intake = &proxy->intake;
+    *intake = (struct proxy_intake){.active = true};
+    read_id(root, &intake->request.id);
+    if (read_payload(root, &intake->request)) {
+        intake->active = false;
+        return give_up(proxy, &intake->request.id, root->fault);
+    }
+    intake->line = malloc(length + 2);
+    if (!intake->line)
+        return PROXY_FAILED;
+    intake->length = cut_member(line, length, "inline", intake->line);
+    intake->line[intake->length++] = '\n';
+    proxy->bytes += intake->request.size;
+    intake->refused = is_refused(root);
+    if (intake->refused)
+        fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/method",
+                  "method: it shares memory with the client, which this connection cannot");
+    else
+        intake->refused = make_memfds(&intake->request, &intake->fault) != 0;
+    return PROXY_GOES_ON;
+}
+
+static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t length)
+{
+    struct json root;
+    struct fault fault;
+    enum proxy_end end;
+    /* What is no JSON for us is none for the daemon, which says so. */
+    if (json_parse(line, length, &prescan_wire_limits, &root, &fault))
+        return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
+                   ? PROXY_FAILED
+                   : PROXY_GOES_ON;
+    struct json fds = json_member(&root, "fds"), inlines = json_member(&root, "inline");
+    if (json_is_object(&root) &&
+        (json_present(&fds) || json_present(&inlines) || is_refused(&root)))
+        end = begin(proxy, &root, line, length);
+    else
+        end = out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
+                  ? PROXY_FAILED
+                  : PROXY_GOES_ON;
+    json_free(&root);
+    return end;
+}
+
+/* Bytes of the request that is being received. False: more must come. */
+static bool take_bytes(struct proxy *proxy)
+{
+    struct proxy_intake *intake = &proxy->intake;
+    const struct inline_payload *payload = &intake->request.payload;
+    while (intake->index < payload->count) {
+        uint64_t left = payload->items[intake->index].bytes - intake->offset;
+        const char *bytes;
+        if (left == 0) {
+            intake->index++;
+            intake->offset = 0;
+            continue;
+        }
+        size_t size = frame_take_bytes(&proxy->from_client,
+                                       left < SIZE_MAX ? (size_t)left : SIZE_MAX, &bytes);
+        if (size == 0)
+            return false;
+        for (size_t done = 0; done < size && !intake->refused;) {
+            ssize_t written = pwrite(intake->request.fds[intake->index], bytes + done, size - done,
+                                     (off_t)(intake->offset + done));
+            if (written > 0)
+                done += (size_t)written;
+            else if (written == 0 || errno != EINTR)
+                intake->refused = fault_set(&intake->fault, FAULT_LIMIT, NULL, "the proxy: %s",
+                                            strerror(written ? errno : EIO)) != 0;
+        }
+        intake->offset += size;
+    }
+    return true;
+}
+
+/* All of a request is there: on with it to the daemon, or with its fault to the client. */
+static enum proxy_end forward(struct proxy *proxy)
+{
+    struct proxy_intake *intake = &proxy->intake;
+    struct proxy_request *request = &intake->request;
+    enum proxy_end end = PROXY_GOES_ON;
+    bool back = false;
+    if (intake->refused) {
+        end = answer(proxy, &request->id, &intake->fault);
+    } else if ((request->count > 0 &&
+                out_attach(&proxy->to_daemon, request->fds, request->count)) ||
+               out_add(&proxy->to_daemon, intake->line, intake->length)) {
+        end = PROXY_FAILED;
+    } else {
+        /* Once they are sent they are the daemon's, until then the queue's. */
+        if (out_flush(&proxy->to_daemon, proxy->daemon) || out_keep(&proxy->to_daemon))
+            end = PROXY_FAILED;
+        for (uint32_t i = 0; i < request->payload.count; i++)
+            back = back || request->payload.items[i].back;
+    }
+    free(intake->line);
+    intake->line = NULL;
+    intake->active = false;
+    if (back && end == PROXY_GOES_ON)
+        proxy->requests[proxy->count++] = *request;
+    else
+        request_close(proxy, request);
+    return end;
+}
+
+bool upward_open(const struct proxy *proxy)
+{
+    return !proxy->leaving && out_waiting(&proxy->to_daemon) < PROXY_WAITING_MAX &&
+           out_waiting(&proxy->to_client) < PROXY_WAITING_MAX &&
+           proxy->count < PROXY_REQUESTS_MAX &&
+           (proxy->bytes <= INLINE_BYTES_MAX || proxy->intake.active);
+}
+
+/* A second large request waits until the first one is done. */
+static bool has_room(const struct proxy *proxy)
+{
+    return proxy->bytes <= INLINE_BYTES_MAX || proxy->count == 0;
+}
+
+enum proxy_end upward_handle(struct proxy *proxy)
+{
+    const char *line;
+    size_t length;
+    enum proxy_end end = PROXY_GOES_ON;
+    while (end == PROXY_GOES_ON && upward_open(proxy) && has_room(proxy)) {
+        if (proxy->intake.active) {
+            if (!take_bytes(proxy))
+                break;
+            end = forward(proxy);
+        } else {
+            if (!frame_next(&proxy->from_client, &line, &length))
+                break;
+            end = take_line(proxy, line, length);
+        }
+    }
+    return end;
+}
+
+enum proxy_end upward_receive(struct proxy *proxy)
+{
+    size_t room = 0;
+    char *bytes = frame_room(&proxy->from_client, &room);
+    if (!bytes) {
+        struct fault fault;
+        const struct rpc_id nobody = {.kind = RPC_ID_NULL};
+        fault_set(&fault, FAULT_STREAM_ERROR, NULL, "the line is longer than %d bytes",
+                  PROTO_LINE_MAX);
+        return give_up(proxy, &nobody, &fault);
+    }
+    ssize_t got = read(proxy->input, bytes, room);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return PROXY_GOES_ON;
+    if (got <= 0)
+        return PROXY_CLIENT_GONE;
+    frame_commit(&proxy->from_client, (size_t)got);
+    return upward_handle(proxy);
+}
