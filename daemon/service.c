@@ -10,6 +10,7 @@
 #include "dropped.h"
 #include "log.h"
 #include "pool.h"
+#include "region.h"
 #include "seam.h"
 #include "sigbus.h"
 #include "state.h"
@@ -238,6 +239,7 @@ void service_destroy(struct service *service)
     service_shutdown(service);
     while (!service->gone)
         uv_run(service->loop, UV_RUN_ONCE);
+    region_wait_all();
     pool_give_back();
     history_finish(&service->history);
     jsonw_finish(&service->scratch);

@@ -5,11 +5,23 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/dma-buf.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "seam.h"
+
+/*
+ * To unmap 1 GiB that was touched takes 20 ms, and twice as long again to free it where nobody else
+ * has the file. From LARGE on the loop has no time for that, as long as there are not too many.
+ */
+enum { LARGE = 32 * 1024 * 1024, LEAVING_MAX = 4 };
+
+static pthread_mutex_t leaving_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t leaving_changed = PTHREAD_COND_INITIALIZER;
+static unsigned leaving;
 
 /* Before its size is asked for, so that the size holds. */
 static bool seal(int fd, const struct region_want *want)
@@ -103,12 +115,65 @@ struct region *region_hold(struct region *region)
     return region;
 }
 
+static void destroy(struct region *region)
+{
+    take_down(region);
+    free(region);
+}
+
+static void add_leaving(unsigned number)
+{
+    pthread_mutex_lock(&leaving_mutex);
+    leaving += number;
+    pthread_cond_broadcast(&leaving_changed);
+    pthread_mutex_unlock(&leaving_mutex);
+}
+
+static void *leave(void *region)
+{
+    destroy(region);
+    add_leaving(-1U);
+    return NULL;
+}
+
+/* False where it has to be done here. */
+static bool leave_in_thread(struct region *region)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    int error;
+
+    pthread_mutex_lock(&leaving_mutex);
+    error = leaving < LEAVING_MAX ? 0 : EAGAIN;
+    pthread_mutex_unlock(&leaving_mutex);
+    if (error)
+        return false;
+    add_leaving(1);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are the loop's business */
+    error = pthread_create(&thread, NULL, leave, region);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        add_leaving(-1U);
+    else
+        pthread_detach(thread);
+    return error == 0;
+}
+
 void region_drop(struct region *region)
 {
     if (!region || --region->holders > 0)
         return;
-    take_down(region);
-    free(region);
+    if (region->mapping.pages_size < LARGE || !leave_in_thread(region))
+        destroy(region);
+}
+
+void region_wait_all(void)
+{
+    pthread_mutex_lock(&leaving_mutex);
+    while (leaving > 0)
+        pthread_cond_wait(&leaving_changed, &leaving_mutex);
+    pthread_mutex_unlock(&leaving_mutex);
 }
 
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,

@@ -50,8 +50,13 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
 
 /** Returns the region. */
 struct region *region_hold(struct region *region);
-/** The last one takes it down. Not while a transfer is under way on it. Null is fine. */
+/**
+ * The last one takes it down; a thread of its own does that where it takes long. Not while a
+ * transfer is under way on it. Null is fine.
+ */
 void region_drop(struct region *region);
+/** Waits until all that were dropped are down. */
+void region_wait_all(void);
 
 /** Does [offset, offset + bytes) lie in it? Returns 0, or -1: "NAME: ... the buffer has ...". */
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,

@@ -289,6 +289,42 @@ static void test_exclusive(void **state)
     close(fd);
 }
 
+static pthread_t unmapper;
+
+static int noting_munmap(void *address, size_t size)
+{
+    unmapper = pthread_self();
+    munmaps++;
+    return munmap(address, size);
+}
+
+/* The loop has no time to unmap much, unless too many are at it. */
+static void test_large(void **state)
+{
+    const struct region_want want = want_of(true);
+    int small = memfd_with(NULL, 4 * PAGE), large = memfd_with(NULL, 64 * 1024 * 1024);
+    struct region *regions[20];
+
+    (void)state;
+    seam.munmap = noting_munmap;
+    munmaps = 0;
+    region_drop(create(small, &want));
+    assert_int_equal(munmaps, 1);
+    assert_true(pthread_equal(unmapper, pthread_self()));
+    region_drop(create(large, &want));
+    region_wait_all();
+    assert_int_equal(munmaps, 2);
+    assert_false(pthread_equal(unmapper, pthread_self()));
+    seam.munmap = real.munmap;
+    for (size_t i = 0; i < COUNT_OF(regions); i++)
+        regions[i] = create(large, &want);
+    for (size_t i = 0; i < COUNT_OF(regions); i++)
+        region_drop(regions[i]);
+    region_wait_all();
+    close(small);
+    close(large);
+}
+
 /* A dma-buf as the kernel shows one, played by a memfd. */
 static uint64_t syncs[8];
 static int sync_count, sync_error, interruptions;
@@ -440,6 +476,7 @@ int main(void)
         TEST(test_shrunk_under_two),
         TEST(test_shrunk_under_one_of_two),
         TEST(test_exclusive),
+        TEST(test_large),
         TEST(test_dma_buf),
         TEST(test_other_typeless_files),
         TEST(test_shortages),
