@@ -129,8 +129,10 @@ static void copy_but_inline(struct jsonw *w, const struct json *root)
     struct json member = {0};
 
     while (json_next(root, &member)) {
-        if (strcmp(member.key, "inline") != 0)
-            json_write(w, member.key, &member);
+        if (strcmp(member.key, "inline") == 0)
+            continue;
+        jsonw_key(w, member.key);
+        json_write(w, NULL, &member);
     }
 }
 

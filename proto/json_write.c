@@ -4,6 +4,13 @@
 #include "json.h"
 
 /* Not deeper than prescan() lets a text be. */
+/* Keys were somebody else's words. */
+static void write_member(struct jsonw *w, const struct json *member)
+{
+    jsonw_key(w, member->key);
+    json_write(w, NULL, member);
+}
+
 void json_write(struct jsonw *w, const char *key, const struct json *value)
 {
     struct json item = {0};
@@ -31,7 +38,7 @@ void json_write(struct jsonw *w, const char *key, const struct json *value)
     default:
         jsonw_object_begin(w, key);
         while (json_next(value, &item))
-            json_write(w, item.key, &item);
+            write_member(w, &item);
         jsonw_object_end(w);
     }
 }

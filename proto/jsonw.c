@@ -147,13 +147,31 @@ static void append_quoted(struct jsonw *w, const char *text)
 /* What stands before every value. */
 static void begin(struct jsonw *w, const char *key)
 {
+    const size_t length = key ? strlen(key) : 0;
+    char *at;
+
+    if (!reserve(w, length + 4))
+        return;
+    at = w->data + w->length;
     if (w->comma)
-        append_char(w, ',');
+        *at++ = ',';
     w->comma = true;
     if (key) {
-        append_quoted(w, key);
-        append_char(w, ':');
+        *at++ = '"';
+        memcpy(at, key, length);
+        at += length;
+        *at++ = '"';
+        *at++ = ':';
     }
+    w->length = (size_t)(at - w->data);
+}
+
+void jsonw_key(struct jsonw *w, const char *text)
+{
+    begin(w, NULL);
+    append_quoted(w, text);
+    append_char(w, ':');
+    w->comma = false;
 }
 
 static void open_container(struct jsonw *w, const char *key, char bracket)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing JSON text, one value after the other, into a growing buffer. `key` is the member's name
- * inside an object and null inside an array or at the root. Commas, quotes and escapes are the
+ * inside an object and null inside an array or at the root; it is one of the program's own words,
+ * which need no escapes (jsonw_key() is for others). Commas, quotes and escapes are the
  * writer's business. A failed allocation is remembered in `failed` and every later call does
  * nothing, so that only the end needs a check.
  */
@@ -26,6 +27,8 @@ void jsonw_reset(struct jsonw *w);
 /** The text so far, zero-terminated, owned by the writer; null where an allocation failed. */
 const char *jsonw_text(struct jsonw *w);
 
+/** Any text as the name of the value that is written next, with a null key. */
+void jsonw_key(struct jsonw *w, const char *text);
 void jsonw_object_begin(struct jsonw *w, const char *key);
 void jsonw_object_end(struct jsonw *w);
 void jsonw_array_begin(struct jsonw *w, const char *key);

@@ -28,9 +28,10 @@ static bool seal(int fd, const struct region_want *want)
 {
     int seals;
 
-    if (!want->seal)
-        return false;                            /* who does not want it does not care */
-    (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
+    if (want->exclusive)
+        return false; /* it does not live long enough to matter */
+    if (want->seal)
+        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
     seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }

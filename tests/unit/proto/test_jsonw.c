@@ -99,7 +99,8 @@ static void test_every_byte_pair(void **state)
 
         jsonw_init(&w);
         jsonw_object_begin(&w, NULL);
-        jsonw_string(&w, text, text);
+        jsonw_key(&w, text);
+        jsonw_string(&w, NULL, text);
         jsonw_object_end(&w);
         jsonw_text(&w);
         assert_no_fault(prescan(w.data, w.length, &prescan_wire_limits, &fault), &fault);
