@@ -7,6 +7,7 @@
 
 #include "client.h"
 #include "dispatch.h"
+#include "drain.h"
 #include "dropped.h"
 #include "log.h"
 #include "pool.h"
@@ -57,6 +58,7 @@ static void init_lists(struct service *service)
     link_init(&service->users);
     link_init(&service->unsent);
     link_init(&service->held);
+    link_init(&service->drains);
     link_init(&service->tasks);
     link_init(&service->failing);
     link_init(&service->wide);
@@ -201,8 +203,13 @@ void service_shutdown(struct service *service)
 
 bool service_has_room(const struct service *service, const struct client *client)
 {
-    return service->jobs < service->config.jobs &&
-           client->flow->jobs < service->config.jobs_per_client;
+    const struct config *config = &service->config;
+    const struct flow *flow = client->flow;
+
+    if (!service_takes_jobs(service))
+        return true;
+    return service->jobs < config->jobs && flow->jobs < config->jobs_per_client &&
+           flow->user->jobs < config_quota(config, flow->user->uid)->jobs;
 }
 
 /* The last handle of ours: those closed before it are closed too when uv_run() returns. */
@@ -215,6 +222,8 @@ static void on_closed(uv_handle_t *drain)
 
 void service_settle(struct service *service)
 {
+    if (service->jobs == 0 && !link_empty(&service->drains))
+        drain_settle(service);
     if (service->state == SERVICE_STOPPING && service->jobs == 0) {
         service->state = SERVICE_CLOSING;
         uv_timer_stop(&service->drain);

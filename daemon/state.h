@@ -51,7 +51,8 @@ struct service {
     struct link held;   /* clients whose next job waits for room */
     uv_prepare_t round; /* the end of a round: just before the loop sleeps */
 
-    bool refusing; /* drained by request: no new jobs until it resumes */
+    bool refusing;      /* drained by request: no new jobs until it resumes */
+    struct link drains; /* drain.c: those that wait for the last job */
     uint64_t last_job;
     struct registry registry; /* of tasks and records */
     struct history history;
@@ -81,7 +82,12 @@ struct service {
 /** Goes on with a shutdown where it can. Call it when a job or a client is gone. */
 void service_settle(struct service *service);
 
-/** Is there room for another job of this client? */
+static inline bool service_takes_jobs(const struct service *service)
+{
+    return service->state == SERVICE_SERVING && !service->refusing;
+}
+
+/** Is there room for another job of this client? Also where it would be refused anyway. */
 bool service_has_room(const struct service *service, const struct client *client);
 
 #endif /* DAEMON_STATE_H */

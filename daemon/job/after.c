@@ -8,6 +8,7 @@
 #include "client.h"
 #include "dispatch.h"
 #include "history.h"
+#include "refs.h"
 #include "seam.h"
 #include "state.h"
 #include "task.h"
@@ -17,36 +18,6 @@ struct dependency {
     struct task *dependant;
     uint32_t index; /* in its "after" */
 };
-
-static uid_t uid_of(const struct entry *entry)
-{
-    if (entry->ended)
-        return ((const struct record *)(const void *)entry)->uid;
-    return ((const struct task *)(const void *)entry)->flow->user->uid;
-}
-
-struct entry *after_find(const struct client *client, const struct job_ref *ref,
-                         const char *pointer, struct fault *fault)
-{
-    const struct registry *registry = &client->service->registry;
-    const uid_t uid = client->flow->user->uid;
-    struct entry *entry;
-
-    if (ref->name) {
-        entry = registry_find_name(registry, client->flow->number, ref->name);
-        if (!entry)
-            fault_set(fault, FAULT_NOT_FOUND, pointer,
-                      "%s: this connection has no job \"%s\", or not any more", pointer + 1,
-                      ref->name);
-        return entry;
-    }
-    entry = registry_find(registry, ref->number);
-    if (entry && (uid == 0 || uid_of(entry) == uid))
-        return entry;
-    fault_set(fault, FAULT_NOT_FOUND, pointer, "%s: there is no job %" PRIu64 ", or not any more",
-              pointer + 1, ref->number);
-    return NULL;
-}
 
 /* "job 7 (load) failed": into text. */
 static void describe(const struct entry *entry, enum job_state state, char *text, size_t size)
@@ -61,11 +32,10 @@ static void describe(const struct entry *entry, enum job_state state, char *text
 
 static int complain(struct fault *fault, uint32_t index, const char *cause)
 {
-    char pointer[32];
+    struct ref_words words;
 
-    snprintf(pointer, sizeof pointer, "/after/%" PRIu32, index);
-    return fault_set(fault, FAULT_PREDECESSOR_FAILED, pointer, "after[%" PRIu32 "]: %s", index,
-                     cause);
+    ref_place_words(&(struct ref_place){"after", (int)index}, &words);
+    return fault_set(fault, FAULT_PREDECESSOR_FAILED, words.pointer, "%s: %s", words.name, cause);
 }
 
 /* The last one it waited for lets it go on; one that failed ends it, see after_settle(). */
@@ -87,22 +57,21 @@ static void on_ended(struct watch *watch, const struct ending *ending)
 
 static int depend(struct task *task, const struct entry *entry, uint32_t index, struct fault *fault)
 {
-    const struct record *record = (const struct record *)(const void *)entry;
-    struct task *before = (struct task *)(void *)(uintptr_t)entry;
+    const enum job_state state = entry_state(entry);
     struct dependency *dependency;
     char cause[TASK_CAUSE_MAX];
 
     if (entry->ended) {
-        if (record->state == JOB_STATE_DONE)
+        if (state == JOB_STATE_DONE)
             return 0;
-        describe(entry, record->state, cause, sizeof cause);
+        describe(entry, state, cause, sizeof cause);
         return complain(fault, index, cause);
     }
     dependency = &task->dependencies[task->dependency_count++];
     dependency->watch.ended = on_ended;
     dependency->dependant = task;
     dependency->index = index;
-    link_append(&before->watches, &dependency->watch.link);
+    link_append(&entry_task(entry)->watches, &dependency->watch.link);
     task->waits++;
     return 0;
 }
@@ -116,11 +85,9 @@ int after_init(struct task *task, const struct client *client, const struct job_
     if (!task->dependencies)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
     for (uint32_t i = 0; i < refs->count; i++) {
-        const struct entry *entry;
-        char pointer[32];
+        const struct ref_place place = {"after", (int)i};
+        const struct entry *entry = refs_find(client, &refs->refs[i], &place, fault);
 
-        snprintf(pointer, sizeof pointer, "/after/%" PRIu32, i);
-        entry = after_find(client, &refs->refs[i], pointer, fault);
         if (!entry || depend(task, entry, i, fault) < 0)
             return -1;
     }

@@ -7,16 +7,8 @@
 #include "job_ref.h"
 
 struct client;
-struct entry;
 struct service;
 struct task;
-
-/**
- * The job that a request of `client` refers to, under way or remembered. Null, with *fault at
- * `pointer`, where there is none that its user may know of.
- */
-struct entry *after_find(const struct client *client, const struct job_ref *ref,
-                         const char *pointer, struct fault *fault);
 
 /**
  * Makes the task, not yet accepted, wait for those of `refs` that are under way. Returns 0, or -1

@@ -199,9 +199,7 @@ static bool failure(const struct task *task, struct fault *fault)
     else if (end->obstacle)
         fault_set(fault, FAULT_INTERNAL, NULL, "%s", end->obstacle);
     else if (end->transfer.code == MLI_STATUS_CANCELLED)
-        fault_set(fault, FAULT_CANCELLED, NULL,
-                  "the transfer was cancelled at byte %" PRIu64 " of %" PRIu64, end->transfer.bytes,
-                  end->transfer.bytes_total);
+        fault_set(fault, FAULT_CANCELLED, NULL, "the job was cancelled");
     else if (end->transfer.code != MLI_STATUS_OK)
         fault_set_dma_error(fault, task);
     else

@@ -112,7 +112,7 @@ void task_destroy(struct task *task)
 
     service->jobs--;
     if (client)
-        client_task_gone(client);
+        client_settle(client);
     service_settle(service);
 }
 
@@ -127,6 +127,16 @@ bool task_log_begin(struct log_line *line, int level, const char *event, const s
     if (task->work && task->work->job.name)
         log_text(line, "job", task->work->job.name);
     return true;
+}
+
+uint64_t task_bytes_done(const struct task *task)
+{
+    mli_mov_status_t status;
+
+    if (task->state != JOB_STATE_RUNNING ||
+        mli_mov_get_status(&task->handle, &status) != MLI_STATUS_OK)
+        return 0;
+    return status.bytes;
 }
 
 static void log_end_of(const struct task *task, const struct fault *fault)
@@ -191,7 +201,6 @@ static void result_fill(struct task *task, struct job_result *result)
 static void remember(struct task *task, const struct ending *ending)
 {
     struct record *record = seam.calloc(1, sizeof *record);
-    const uint64_t now = task->end.done ? task->end.done : uv_hrtime();
 
     if (!record)
         return;
@@ -205,9 +214,9 @@ static void remember(struct task *task, const struct ending *ending)
     record->first_channel = task->first_channel;
     record->detached = task->detached;
     record->bytes = task->work->operands.bytes;
-    record->bytes_done = ending->result ? record->bytes : task->end.transfer.bytes;
-    record->ns_queued = (task->end.started ? task->end.started : now) - task->admitted;
-    record->ns_moving = task->end.started ? now - task->end.started : 0;
+    record->bytes_done = ending->bytes_done;
+    record->ns_queued = task_ns_queued(task, ending->when);
+    record->ns_moving = task_ns_moving(task, ending->when);
     if (ending->result) {
         record->result = *ending->result;
         record->result.dst.quant = (struct quant){.axis = -1};
@@ -241,18 +250,23 @@ static void tell(struct task *task, const struct ending *ending)
 
 void task_end(struct task *task, const struct fault *fault)
 {
+    /* One that is given up while it runs: its transfer's end is not there yet. */
+    const bool transferred = task->state != JOB_STATE_RUNNING && task->end.done;
     struct job_result result;
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};
 
     assert(!task->ended);
     task->ended = true;
     leave_places(task);
-    if (fault)
+    ending.when = transferred ? task->end.done : uv_hrtime();
+    if (fault) {
         ending.state = fault->code == FAULT_CANCELLED ? JOB_STATE_CANCELLED : JOB_STATE_FAILED;
-    else
+        ending.bytes_done = transferred ? task->end.transfer.bytes : task_bytes_done(task);
+    } else {
         result_fill(task, &result);
-    if (!fault)
         ending.result = &result;
+        ending.bytes_done = result.bytes;
+    }
     log_end_of(task, fault);
     count(task, ending.state);
     tell(task, &ending);

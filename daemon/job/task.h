@@ -103,6 +103,20 @@ static inline uint32_t task_channels(const struct task *task)
     return task->work->job.channels;
 }
 
+/* How long it was queued and has been moving, until `now` where that has not ended. */
+static inline uint64_t task_ns_queued(const struct task *task, uint64_t now)
+{
+    return (task->end.started ? task->end.started : now) - task->admitted;
+}
+
+static inline uint64_t task_ns_moving(const struct task *task, uint64_t now)
+{
+    return task->end.started ? now - task->end.started : 0;
+}
+
+/** What a running one has written for sure by now. */
+uint64_t task_bytes_done(const struct task *task);
+
 /** Begins a log line about the task and its client. */
 bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task);
 

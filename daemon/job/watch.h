@@ -3,6 +3,8 @@
 #ifndef DAEMON_WATCH_H
 #define DAEMON_WATCH_H
 
+#include <stdint.h>
+
 #include "job.h"
 #include "job_info.h"
 #include "link.h"
@@ -15,6 +17,8 @@ struct ending {
     enum job_state state;
     const struct job_result *result; /* of one that is done */
     const struct fault *fault;       /* of one that is not */
+    uint64_t when;                   /* uv_hrtime() */
+    uint64_t bytes_done;             /* written for sure */
 };
 
 /*

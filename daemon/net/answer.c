@@ -83,6 +83,15 @@ const struct ended *answer_fault(struct answer *answer, const struct fault *faul
     return send_reply(answer, w, -1);
 }
 
+const struct ended *answer_job_fault(struct answer *answer, const struct fault *fault, uint64_t job)
+{
+    struct jsonw *w = open_reply(answer);
+
+    if (w)
+        rpc_write_job_error(w, &answer->id, fault, job);
+    return send_reply(answer, w, -1);
+}
+
 const struct ended *answer_result(struct answer *answer, const struct job_result *result)
 {
     struct jsonw *w = open_reply(answer);

@@ -26,6 +26,9 @@ struct answer {
 void answer_init(struct answer *answer, struct client *client, const struct rpc_id *id);
 
 const struct ended *answer_fault(struct answer *answer, const struct fault *fault);
+/** The same with the number of the job whose fault it is. */
+const struct ended *answer_job_fault(struct answer *answer, const struct fault *fault,
+                                     uint64_t job);
 const struct ended *answer_result(struct answer *answer, const struct job_result *result);
 /** To a detached job's submit. */
 const struct ended *answer_accepted(struct answer *answer, uint64_t job, enum job_state state);

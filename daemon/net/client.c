@@ -10,9 +10,10 @@
 
 #include "complete.h"
 #include "dispatch.h"
-#include "fdpass.h"
+#include "greet.h"
 #include "intake.h"
 #include "log.h"
+#include "pending.h"
 #include "rpc.h"
 #include "seam.h"
 #include "state.h"
@@ -68,7 +69,6 @@ static void on_closed(uv_handle_t *handle)
     service_settle(service);
 }
 
-/* What it had. Jobs that still run hold the memory they need. */
 static void drop_tasks(struct client *client)
 {
     struct fault fault;
@@ -87,6 +87,13 @@ static void drop_tasks(struct client *client)
             task_abort(task, &fault);
     }
     dispatch_run(client->service); /* its places are free, and who came after it has to know */
+}
+
+/* What it had. Jobs that still run hold the memory they need. */
+static void drop_all(struct client *client)
+{
+    pending_drop_all(&client->pending);
+    drop_tasks(client);
     prepared_jobs_finish(&client->prepared);
     buffers_finish(&client->buffers);
 }
@@ -99,7 +106,7 @@ static void client_close(struct client *client, const char *why)
     client->state = CLIENT_CLOSED;
     link_remove(&client->held_link);
     link_remove(&client->unsent_link);
-    drop_tasks(client);
+    drop_all(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
     close(client->fd);
@@ -147,7 +154,7 @@ void client_end(struct client *client)
     if (client->state != CLIENT_OPEN)
         return;
     client->state = CLIENT_ENDING;
-    drop_tasks(client);
+    drop_all(client);
     if (!client->doomed)
         set_flush_timer(client);
     update(client);
@@ -217,19 +224,6 @@ void client_send_all(struct service *service)
         flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
 }
 
-void client_turn_away(int fd, const struct fault *fault)
-{
-    struct rpc_id id = {.kind = RPC_ID_NULL};
-    struct jsonw w;
-
-    jsonw_init(&w);
-    rpc_write_error(&w, &id, fault);
-    if (jsonw_text(&w))
-        fd_send(fd, w.data, w.length, NULL, 0); /* a courtesy: if it fails, it fails */
-    jsonw_finish(&w);
-    close(fd);
-}
-
 /* The loop's side */
 
 static bool hung_up(int fd)
@@ -247,7 +241,8 @@ bool client_takes_input(const struct client *client)
 /* Nothing more will come of it but the replies that are on their way. */
 static bool at_its_end(const struct client *client)
 {
-    return client->input_ended && client->jobs == 0 && !client->held;
+    return client->input_ended && client->jobs == 0 && !client->held &&
+           link_empty(&client->pending);
 }
 
 static bool finished(const struct client *client)
@@ -315,7 +310,7 @@ void client_let_in(struct service *service)
         intake_lines(client);
         client->busy = false;
         update(client);
-    } while (l != last && service->jobs < service->config.jobs);
+    } while (l != last && (service->jobs < service->config.jobs || !service_takes_jobs(service)));
 }
 
 /* Waits for what there is to wait for now. */
@@ -346,9 +341,16 @@ static void update(struct client *client)
         client_doom(client, "cannot be polled");
 }
 
-void client_task_gone(struct client *client)
+void client_settle(struct client *client)
 {
     update(client);
+}
+
+bool client_is_master(const struct client *client)
+{
+    const uid_t uid = client->flow->user->uid;
+
+    return uid == 0 || uid == geteuid();
 }
 
 /* What may fail. Null where memory is short. */
@@ -366,6 +368,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->held_link);
     link_init(&client->unsent_link);
     link_init(&client->tasks);
+    link_init(&client->pending);
     outbox_init(&client->out);
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
     client->flow = flow_create(&service->users, service->last_client + 1, peer.pid, peer.uid);
@@ -408,6 +411,7 @@ int client_create(struct service *service, int fd)
     service->last_client++;
     client->flow->user->clients++;
     log_event(client, LOG_INFO, "client came", NULL);
+    greet(client);
     update(client);
     return 0;
 }

@@ -57,9 +57,13 @@ struct client {
     struct buffers buffers;
     struct prepared_jobs prepared;
 
-    struct link tasks; /* those that go when it goes */
-    uint32_t jobs;     /* as many */
+    struct link tasks;   /* those that go when it goes */
+    uint32_t jobs;       /* as many */
+    struct link pending; /* answers besides theirs (pending.h) */
 };
+
+/** Root and the user the service runs as: they may look after it. */
+bool client_is_master(const struct client *client);
 
 /** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
 int client_create(struct service *service, int fd);
@@ -80,8 +84,8 @@ void client_doom(struct client *client, const char *why);
 void client_stream_fault(struct client *client, const struct fault *fault);
 /** Takes no more input, drops its jobs, and closes when the replies are out. */
 void client_end(struct client *client);
-/** A task of the client is gone. */
-void client_task_gone(struct client *client);
+/** A task of the client is gone, or something else that it waited for. */
+void client_settle(struct client *client);
 /** There is no room for the job in its next line: it goes on when there is. */
 void client_hold(struct client *client);
 
@@ -92,8 +96,5 @@ void client_set_timer(struct client *client, uint32_t ms);
 
 /** Adds who it is to a log line; a null client is one that has left. */
 void client_log(struct log_line *line, const struct client *client);
-
-/** Tells a connection that there is no place for it, and closes it. */
-void client_turn_away(int fd, const struct fault *fault);
 
 #endif /* DAEMON_CLIENT_H */

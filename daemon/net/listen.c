@@ -10,6 +10,7 @@
 
 #include "client.h"
 #include "fault.h"
+#include "greet.h"
 #include "identity.h"
 #include "log.h"
 #include "seam.h"
@@ -51,7 +52,7 @@ static void turn_away(struct service *service, int fd, const struct fault *fault
         log_text(&line, "why", fault->text);
         log_end(&line);
     }
-    client_turn_away(fd, fault);
+    greet_turn_away(fd, fault);
 }
 
 /* No descriptors are left: takes one connection with the reserve, and says so. */

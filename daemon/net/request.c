@@ -6,28 +6,14 @@
 #include "answer.h"
 #include "call.h"
 #include "call_buffer.h"
+#include "call_daemon.h"
+#include "call_job.h"
 #include "call_prepared.h"
 #include "call_submit.h"
 #include "client.h"
 #include "fdpass.h"
-#include "info.h"
 #include "rpc.h"
 #include "state.h"
-
-static const struct ended *ping(struct call *call)
-{
-    return call->fd_count ? call_refuse_fds(call) : answer_pong(&call->answer);
-}
-
-static const struct ended *info(struct call *call)
-{
-    struct daemon_info numbers;
-
-    if (call->fd_count)
-        return call_refuse_fds(call);
-    info_fill(&numbers, call->client->service);
-    return answer_info(&call->answer, &numbers);
-}
 
 typedef const struct ended *handler(struct call *call);
 
@@ -44,12 +30,19 @@ static handler *const handlers[RPC_METHOD_COUNT] = {
     [RPC_JOB_PREPARE] = job_prepare_call,
     [RPC_JOB_START] = job_start_call,
     [RPC_JOB_RELEASE] = job_release_call,
+    [RPC_JOB_WAIT] = job_wait_call,
+    [RPC_JOB_STATUS] = job_status_call,
+    [RPC_JOB_LIST] = job_list_call,
+    [RPC_JOB_CANCEL] = job_cancel_call,
     [RPC_BUFFER_REGISTER] = buffer_register_call,
     [RPC_BUFFER_ALLOC] = buffer_alloc_call,
     [RPC_BUFFER_RELEASE] = buffer_release_call,
     [RPC_BUFFER_LIST] = buffer_list_call,
-    [RPC_DAEMON_PING] = ping,
-    [RPC_DAEMON_INFO] = info,
+    [RPC_DAEMON_PING] = daemon_ping_call,
+    [RPC_DAEMON_INFO] = daemon_info_call,
+    [RPC_DAEMON_STATS] = daemon_stats_call,
+    [RPC_DAEMON_DRAIN] = daemon_drain_call,
+    [RPC_DAEMON_RESUME] = daemon_resume_call,
 };
 
 static void run(struct call *call)
@@ -67,7 +60,6 @@ static bool must_wait(const struct client *client, const struct rpc_request *req
     const struct service *service = client->service;
 
     return (request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START) &&
-           service->state == SERVICE_SERVING && !service->refusing &&
            !service_has_room(service, client);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "drain.h"
 #include "hello.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
@@ -17,6 +18,7 @@ void info_fill(struct daemon_info *info, const struct service *service)
 
     *info = (struct daemon_info){
         .protocol = PROTO_VERSION,
+        .phase = drain_phase(service),
         .pid = (uint32_t)getpid(),
         .uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS,
         .channels = config->channels,

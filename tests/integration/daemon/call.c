@@ -8,6 +8,7 @@
  */
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -26,18 +27,23 @@ static int send_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* Prints what comes, up to a newline or the end. */
+/* Prints the second line that comes, or the first where it is no greeting. */
 static int print_reply(int fd)
 {
-    char bytes[4096];
-    ssize_t got;
+    FILE *stream = fdopen(fd, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int lines = 0, status = 1;
 
-    while ((got = recv(fd, bytes, sizeof bytes, 0)) > 0) {
-        fwrite(bytes, 1, (size_t)got, stdout);
-        if (memchr(bytes, '\n', (size_t)got))
-            return 0;
+    while (stream && lines++ < 2 && getline(&line, &size, stream) > 0) {
+        if (strstr(line, "\"method\":\"hello\""))
+            continue;
+        fputs(line, stdout);
+        status = 0;
+        break;
     }
-    return 1;
+    free(line);
+    return status;
 }
 
 /* Until the service has stopped reading, and then for as long as it lives. */
@@ -75,6 +81,5 @@ int main(int argc, char **argv)
         (!half && send_all(fd, "\n", 1) < 0))
         return 1;
     status = print_reply(fd);
-    close(fd);
     return status;
 }

@@ -19,6 +19,7 @@ enum { PATIENCE_MS = 30 * 1000 };
 void peer_init(struct peer *peer, int fd)
 {
     peer->fd = fd;
+    peer->greeted = false;
     assert_int_equal(frame_init(&peer->in, PROTO_REPLY_MAX), 0);
 }
 
@@ -75,8 +76,8 @@ void peer_submit(struct peer *peer, int id, int src, int dst, const char *job)
               "{'jsonrpc':'2.0','id':%d,'method':'job.submit','fds':2,'params':{%s}}", id, job);
 }
 
-/* The next line, or false at the end of the stream. */
-static bool next_line(struct peer *peer, const char **line, size_t *length)
+/* The next line of all, or false at the end of the stream. */
+static bool any_line(struct peer *peer, const char **line, size_t *length)
 {
     int fds[PROTO_FDS_MAX];
     struct pollfd poller = {.fd = peer->fd, .events = POLLIN};
@@ -97,6 +98,38 @@ static bool next_line(struct peer *peer, const char **line, size_t *length)
         frame_commit(&peer->in, (size_t)got);
     }
     return true;
+}
+
+static bool next_line(struct peer *peer, const char **line, size_t *length)
+{
+    static const char hello[] = "\"method\":\"hello\"";
+
+    if (!any_line(peer, line, length))
+        return false;
+    if (peer->greeted || !memmem(*line, *length, hello, sizeof hello - 1)) {
+        peer->greeted = true; /* or told why not */
+        return true;
+    }
+    peer->greeted = true;
+    return any_line(peer, line, length);
+}
+
+struct hello peer_hello(struct peer *peer)
+{
+    struct rpc_reply reply;
+    struct hello hello;
+    const char *line;
+    size_t length;
+
+    assert_false(peer->greeted);
+    peer->greeted = true;
+    if (!any_line(peer, &line, &length) || rpc_reply_parse(line, length, &reply) < 0)
+        fail_msg("no greeting");
+    assert_int_equal(reply.notification, RPC_HELLO);
+    if (hello_read(&reply.params, &hello) < 0)
+        fail_msg("no greeting: %s", reply.fault.text);
+    rpc_reply_finish(&reply);
+    return hello;
 }
 
 void peer_reply(struct peer *peer, struct rpc_reply *reply)

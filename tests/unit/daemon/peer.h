@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "frame.h"
+#include "hello.h"
 #include "rpc.h"
 #include "service.h"
 #include "unit.h"
@@ -20,9 +21,11 @@
 struct peer {
     int fd;
     struct frame in;
+    bool greeted; /* its first line has come */
 };
 
-/** Speaks on `fd`, which it closes in the end. */
+/** Speaks on `fd`, which it closes in the end. The greeting is skipped, unless peer_hello() asks
+ *  for it. */
 void peer_init(struct peer *peer, int fd);
 void peer_finish(struct peer *peer);
 
@@ -38,7 +41,9 @@ void peer_send(struct peer *peer, const int *fds, size_t count, const char *form
 /** Sends job.submit with descriptors src and dst; `job` is what stands inside the params. */
 void peer_submit(struct peer *peer, int id, int src, int dst, const char *job);
 
-/** The next reply; rpc_reply_finish() it. */
+/** The greeting, the connection's first line. */
+struct hello peer_hello(struct peer *peer);
+/** The next reply, or notification but for the greeting; rpc_reply_finish() it. */
 void peer_reply(struct peer *peer, struct rpc_reply *reply);
 /** The descriptor that came with the last reply; the caller's from now on. */
 int peer_fd(struct peer *peer);

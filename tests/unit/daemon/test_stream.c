@@ -242,7 +242,7 @@ static void test_bad_requests_with_known_descriptors(void **state)
         size_t fds;
     } cases[] = {
         {"{'jsonrpc':'2.0','id':1,'method':'job.fly','fds':2}", FAULT_METHOD_NOT_FOUND, 2},
-        {"{'jsonrpc':'2.0','id':1,'method':'job.cancel'}", FAULT_METHOD_NOT_FOUND, 0},
+        {"{'jsonrpc':'2.0','id':1,'method':'job.cancel'}", FAULT_INVALID_PARAMS, 0},
         {"{'jsonrpc':'1.0','id':1,'method':'daemon.ping'}", FAULT_INVALID_REQUEST, 0},
         {"{'id':1,'method':'daemon.ping','fds':1}", FAULT_INVALID_REQUEST, 1},
         {"{'jsonrpc':'2.0','method':'daemon.ping'}", FAULT_INVALID_REQUEST, 0},
@@ -392,6 +392,7 @@ static void test_trickling_line(void **state)
     int bytes = 0;
 
     (void)state;
+    peer_hello(peer);
     for (; bytes < 1000 && poll(&poller, 1, 20) == 0; bytes++)
         peer_send_raw(peer, " ", 1, NULL, 0);
     assert_true(bytes < 100);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wait.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include "call.h"
+#include "client.h"
+#include "history.h"
+#include "pending.h"
+#include "refs.h"
+#include "rpc.h"
+#include "seam.h"
+#include "state.h"
+#include "task.h"
+
+/* One of the jobs. */
+struct item {
+    struct watch watch; /* first */
+    struct wait *wait;
+    struct job_brief brief; /* its state: once it has ended */
+};
+
+struct wait {
+    struct pending pending; /* first */
+    struct service *service;
+    bool several; /* answered with a list, else as the job's own request */
+    uint32_t timeout_ms;
+    uv_timer_t timer;       /* where there is a timeout */
+    uint32_t left;          /* jobs that have not ended */
+    const struct item *bad; /* the first of them that did not end well; null: none */
+    struct fault fault;     /* of that one */
+    uint32_t count;
+    struct item items[];
+};
+
+static void on_closed(uv_handle_t *timer)
+{
+    free(timer->data);
+}
+
+/* Nobody is told anything any more. */
+static void wait_destroy(struct wait *wait)
+{
+    for (uint32_t i = 0; i < wait->count; i++)
+        link_remove(&wait->items[i].watch.link);
+    if (wait->timer.data)
+        uv_close((uv_handle_t *)&wait->timer, on_closed);
+    else
+        free(wait);
+}
+
+static void drop(struct pending *pending)
+{
+    wait_destroy((struct wait *)(void *)pending /* its first member */);
+}
+
+/* It has answered. */
+static void finish(struct wait *wait)
+{
+    pending_remove(&wait->pending);
+    wait_destroy(wait);
+}
+
+static const struct ended *answer_list(struct answer *answer, const struct wait *wait)
+{
+    struct jsonw *w;
+
+    if (wait->bad)
+        return answer_job_fault(answer, &wait->fault, wait->bad->brief.job);
+    w = answer_begin(answer, 0);
+    if (w) {
+        jsonw_array_begin(w, "jobs");
+        for (uint32_t i = 0; i < wait->count; i++) {
+            jsonw_object_begin(w, NULL);
+            job_brief_write_members(w, &wait->items[i].brief);
+            jsonw_object_end(w);
+        }
+        jsonw_array_end(w);
+    }
+    return answer_end(answer, w);
+}
+
+static const struct ended *answer_one(struct answer *answer, const struct job_result *result,
+                                      const struct fault *fault)
+{
+    return fault ? answer_fault(answer, fault) : answer_result(answer, result);
+}
+
+/* `fault` is null where it ended well. */
+static void note(struct wait *wait, struct item *item, enum job_state state,
+                 const struct fault *fault)
+{
+    item->brief.state = state;
+    if (!fault || (wait->bad && wait->bad < item))
+        return;
+    wait->bad = item;
+    wait->fault = *fault;
+}
+
+static void on_ended(struct watch *watch, const struct ending *ending)
+{
+    struct item *item = (struct item *)(void *)watch /* its first member */;
+    struct wait *wait = item->wait;
+
+    note(wait, item, ending->state, ending->fault);
+    if (--wait->left > 0)
+        return;
+    if (wait->several)
+        answer_list(&wait->pending.answer, wait);
+    else
+        answer_one(&wait->pending.answer, ending->result, ending->fault);
+    finish(wait);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct wait *wait = timer->data;
+    const struct entry *entry = registry_find(&wait->service->registry, wait->items[0].brief.job);
+    struct fault fault;
+
+    if (wait->several || !entry)
+        fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
+                  "timeout_ms: %" PRIu32 " of %" PRIu32 " jobs have not ended after %" PRIu32 " ms",
+                  wait->left, wait->count, wait->timeout_ms);
+    else
+        fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
+                  "timeout_ms: job %" PRIu64 " is still %s after %" PRIu32 " ms", entry->number,
+                  job_state_name(entry_state(entry)), wait->timeout_ms);
+    answer_fault(&wait->pending.answer, &fault);
+    finish(wait);
+}
+
+/* How a job that is remembered did not end well; null: it did. */
+static const struct fault *fault_of(const struct record *record, struct fault *storage)
+{
+    if (record->state == JOB_STATE_DONE || record->fault)
+        return record->fault;
+    if (record->state == JOB_STATE_CANCELLED)
+        fault_set(storage, FAULT_CANCELLED, NULL, "the job was cancelled");
+    else
+        fault_set(storage, FAULT_INTERNAL, NULL,
+                  "the job failed, and there was no memory to remember why");
+    return storage;
+}
+
+static void add(struct wait *wait, const struct entry *entry)
+{
+    struct item *item = &wait->items[wait->count++];
+    struct fault fault;
+
+    link_init(&item->watch.link);
+    item->watch.ended = on_ended;
+    item->wait = wait;
+    item->brief.job = entry->number;
+    if (entry->ended) {
+        const struct record *record = entry_record(entry);
+
+        note(wait, item, record->state, fault_of(record, &fault));
+    } else {
+        link_append(&entry_task(entry)->watches, &item->watch.link);
+        wait->left++;
+    }
+}
+
+/* Those that are named. Returns 0 or -1 (fault). */
+static int add_named(struct wait *wait, const struct client *client, const struct job_wait *params,
+                     struct fault *fault)
+{
+    for (uint32_t i = 0; i < params->jobs.count; i++) {
+        const struct ref_place place = {
+            .member = wait->several ? "jobs" : "job",
+            .index = wait->several ? (int)i : -1,
+        };
+        const struct entry *entry = refs_find(client, &params->jobs.refs[i], &place, fault);
+
+        if (!entry)
+            return -1;
+        add(wait, entry);
+    }
+    return 0;
+}
+
+/* All of the connection's that are under way: calls add(), or only counts them. */
+static uint32_t add_all(struct wait *wait, const struct client *client)
+{
+    const struct link *tasks = &client->service->tasks;
+    uint32_t count = 0;
+
+    for (struct link *l = tasks->next; l != tasks; l = l->next) {
+        const struct task *task = LINK_OWNER(l, struct task, all_link);
+
+        if (task->flow != client->flow || task->ended)
+            continue;
+        count++;
+        if (wait)
+            add(wait, &task->entry);
+    }
+    return count;
+}
+
+static struct wait *wait_create(struct call *call, const struct job_wait *params)
+{
+    const struct client *client = call->client;
+    struct fault *fault = &call->request->fault;
+    const size_t count = params->what == JOB_WAIT_ALL ? add_all(NULL, client) : params->jobs.count;
+    struct wait *wait = seam.calloc(1, sizeof *wait + count * sizeof *wait->items);
+
+    if (!wait) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "no memory to wait");
+        return NULL;
+    }
+    wait->service = client->service;
+    wait->several = params->what != JOB_WAIT_ONE;
+    wait->timeout_ms = params->timeout_ms;
+    if (params->what == JOB_WAIT_ALL) {
+        add_all(wait, client);
+    } else if (add_named(wait, client, params, fault) < 0) {
+        wait_destroy(wait);
+        return NULL;
+    }
+    return wait;
+}
+
+/* There is nothing to wait for. */
+static const struct ended *answer_now(struct call *call, struct wait *wait)
+{
+    const struct ended *ended;
+
+    if (wait->several) {
+        ended = answer_list(&call->answer, wait);
+    } else {
+        const struct entry *entry =
+            registry_find(&wait->service->registry, wait->items[0].brief.job);
+
+        ended = answer_one(&call->answer, &entry_record(entry)->result,
+                           wait->bad ? &wait->fault : NULL);
+    }
+    wait_destroy(wait);
+    return ended;
+}
+
+const struct ended *wait_begin(struct call *call, const struct job_wait *params)
+{
+    struct wait *wait = wait_create(call, params);
+
+    if (!wait)
+        return call_refuse(call);
+    if (wait->left == 0)
+        return answer_now(call, wait);
+    if (pending_check(call) < 0) {
+        wait_destroy(wait);
+        return call_refuse(call);
+    }
+    if (wait->timeout_ms > 0) {
+        uv_loop_t *loop = wait->service->loop;
+
+        uv_timer_init(loop, &wait->timer); /* cannot fail */
+        wait->timer.data = wait;
+        uv_update_time(loop); /* else it counts from a time long past */
+        uv_timer_start(&wait->timer, on_timer, wait->timeout_ms, 0);
+    }
+    return pending_add(&wait->pending, call, drop);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pending.h"
+
+#include "call.h"
+#include "client.h"
+#include "rpc.h"
+
+int pending_check(struct call *call)
+{
+    uint32_t count = 0;
+
+    for (struct link *l = call->client->pending.next; l != &call->client->pending; l = l->next)
+        count++;
+    if (count < PROTO_WAITS_MAX)
+        return 0;
+    return fault_set(
+        &call->request->fault, FAULT_LIMIT, NULL,
+        "this connection has %d job.wait and daemon.drain under way, as many as it may",
+        PROTO_WAITS_MAX);
+}
+
+const struct ended *pending_add(struct pending *pending, struct call *call,
+                                void (*drop)(struct pending *pending))
+{
+    link_append(&call->client->pending, &pending->link);
+    pending->drop = drop;
+    return answer_defer(&call->answer, &pending->answer);
+}
+
+void pending_remove(struct pending *pending)
+{
+    struct client *client = pending->answer.client;
+
+    link_remove(&pending->link);
+    client_settle(client);
+}
+
+void pending_drop_all(struct link *pendings)
+{
+    while (!link_empty(pendings)) {
+        struct pending *pending = LINK_OWNER(pendings->next, struct pending, link);
+
+        link_remove(&pending->link);
+        pending->drop(pending);
+    }
+}
