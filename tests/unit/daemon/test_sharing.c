@@ -85,6 +85,8 @@ static void test_all_channels_are_kept_for_a_wide_job(void **state)
         rest(1);
     for (int i = 0; i < 20; i++)
         peer_submit(&other, i, src, dst, COPY);
+    while (peer_info(&peer).jobs_queued < 21)
+        rest(1);
     for (int i = 0; i < 4; i++)
         gate_release(&gate);
     for (int i = 0; i < 4; i++)
