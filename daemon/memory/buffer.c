@@ -157,7 +157,6 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
     const struct region_want want = {
         .use = {.write = true, .name = "size", .pointer = "/size"},
         .bytes = size,
-        .seal = true, /* it is: this tells so */
     };
     struct region *region;
     struct buffer *buffer = NULL;

@@ -29,7 +29,7 @@ struct region {
     dev_t dev;
     ino_t ino;
     bool write;     /* may be written */
-    bool sealed;    /* its file cannot shrink; known where that was wanted */
+    bool sealed;    /* its file cannot shrink; not looked at where exclusive */
     bool exclusive; /* for one transfer: taken down by region_end() */
     int dma_buf;    /* a descriptor of it, for caches to agree; -1: it is none */
 };
@@ -39,7 +39,7 @@ struct region_want {
     struct mapping_use use;
     uint64_t offset, bytes; /* bytes 0: from the offset to the file's end */
     bool exclusive;         /* for one transfer */
-    bool seal; /* keep the file from shrinking, where that can be had, and tell whether it can */
+    bool seal;              /* keep the file from shrinking, where that can be had */
 };
 
 /**

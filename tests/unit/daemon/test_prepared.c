@@ -261,25 +261,35 @@ static void test_descriptors(void **state)
 /* Many under way, while all that they use is given up. */
 static void test_release_under_starts(void **state)
 {
-    int fd;
+    int fd, dst = memfd_with(NULL, 32);
 
     (void)state;
     gate_close(&gate, &fixture.config);
     start();
     fd = prepare_transpose();
-    for (int i = 0; i < 8; i++)
-        start_job(i, "'prepared':1");
+    register_buffer(peer, dst, "");
+    for (int i = 0; i < 8; i++) {
+        char params[80];
+
+        snprintf(params, sizeof params,
+                 "'prepared':1,'src':{'offset':%d},'dst':{'buffer':2,"
+                 "'offset':%d}",
+                 i, 4 * i);
+        start_job(i, params);
+    }
     for (int i = 0; i < 4; i++)
         gate_wait(&gate);
-    assert_int_equal(list_buffers(peer, 1, 0).jobs, 8);
+    assert_int_equal(list_buffers(peer, 2, 0).jobs, 8);
     release_buffer(peer, 1);
+    release_buffer(peer, 2);
     release_prepared(peer, 1);
     for (int i = 0; i < 8; i++)
         gate_release(&gate);
     for (int i = 0; i < 8; i++)
         peer_ok(peer, -1);
-    assert_file(fd, "012345670213", 12);
+    assert_file(dst, "0213132424353546465757686879798a", 32);
     close(fd);
+    close(dst);
 }
 
 /* The service stops with a start at work: nobody is left who holds anything. */
@@ -295,11 +305,8 @@ static void test_gone_under_starts(void **state)
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}", &prepared);
     job_prepared_finish(&prepared);
     start_job(1, "'prepared':1");
-    start_job(2, "'prepared':1");
-    gate_wait(&gate);
     gate_wait(&gate);
     peer_finish(peer);
-    gate_release(&gate);
     gate_release(&gate);
     service_thread_stop(fixture.thread);
     gate_remove(&gate);
