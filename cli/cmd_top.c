@@ -85,7 +85,7 @@ static void draw(const struct textw *text)
     int row = 1, column = 0;
     for (const char *at = text->data; *at && row < rows; at++) {
         if (*at == '\n') {
-            fputs("\033[K\r\n", stdout);
+            fputs("\033[K\n", stdout);
             row++;
             column = 0;
         } else if (column++ < columns) {

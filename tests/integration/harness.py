@@ -103,6 +103,17 @@ class Daemon:
         """Whether the listening socket is the only one."""
         return sum(name.startswith("socket:") for name in open_files(self.pid)) == 1
 
+    def serves(self, method):
+        """Whether it has such a method, whatever it says to being called without params."""
+        with socket.socket(socket.AF_UNIX) as peer, peer.makefile("rb") as replies:
+            peer.connect(self.socket)
+            peer.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
+            for line in replies:
+                reply = json.loads(line)
+                if "id" in reply:
+                    return reply.get("error", {}).get("code") != -32601
+        return False
+
     def stop(self):
         """Ends it as a service manager does; returns its exit code."""
         if self.process.poll() is None:
