@@ -365,6 +365,20 @@ static int counting_fstat(int fd, struct stat *st)
     return fstat(fd, st);
 }
 
+static int allocations;
+
+static void *counting_calloc(size_t count, size_t size)
+{
+    allocations++;
+    return calloc(count, size);
+}
+
+static void *counting_realloc(void *block, size_t size)
+{
+    allocations++;
+    return realloc(block, size);
+}
+
 /* That is what they are for. */
 static void test_starts_map_nothing(void **state)
 {
@@ -376,12 +390,15 @@ static void test_starts_map_nothing(void **state)
     seam.mmap = counting_mmap;
     seam.munmap = counting_munmap;
     seam.fstat = counting_fstat;
-    calls = 0;
+    seam.calloc = counting_calloc;
+    seam.realloc = counting_realloc;
+    calls = allocations = 0;
     for (int i = 0; i < 50; i++) {
         start_job(i, i % 2 ? "'prepared':1" : "'prepared':1,'src':{'offset':3}");
         peer_ok(peer, i);
     }
     assert_int_equal(calls, 0);
+    assert_in_range(allocations, 50, 105); /* a task, and what is remembered of it */
     release_buffer(peer, 1);
     release_prepared(peer, 1);
     assert_int_equal(calls, 1);
