@@ -3,13 +3,17 @@
 
 #include <string.h>
 
+#include "client.h"
 #include "mli_mov_api.h"
 #include "state.h"
+#include "task.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 
-static void fill_channels(struct daemon_stats *stats, const struct config *config)
+static void fill_channels(struct daemon_stats *stats, const struct service *service)
 {
+    const struct config *config = &service->config;
+
     for (uint32_t i = 0; i < config->channels; i++) {
         const uint32_t channel = config->channel_offset + i;
         mli_mov_channel_stats counted;
@@ -19,6 +23,10 @@ static void fill_channels(struct daemon_stats *stats, const struct config *confi
             continue;
         out = &stats->channels[stats->channel_count++];
         out->channel = channel;
+        if (service->channels.quarantined >> channel & 1)
+            out->state = CHANNEL_QUARANTINED;
+        else if (service->channels.busy >> channel & 1)
+            out->state = CHANNEL_BUSY;
         out->submitted = counted.submitted;
         out->completed = counted.completed;
         out->failed = counted.failed;
@@ -29,10 +37,86 @@ static void fill_channels(struct daemon_stats *stats, const struct config *confi
     }
 }
 
+/* Which job holds which channels. */
+static void fill_busy(struct daemon_stats *stats, const struct service *service)
+{
+    const struct link *head = &service->running_tasks;
+
+    for (struct link *l = head->next; l != head; l = l->next) {
+        const struct task *task = LINK_OWNER(l, struct task, place);
+
+        for (uint32_t i = 0; i < stats->channel_count; i++) {
+            const int64_t at = (int64_t)stats->channels[i].channel - task->first_channel;
+
+            if (task->first_channel >= 0 && at >= 0 && at < task_channels(task))
+                stats->channels[i].job = task->entry.number;
+        }
+    }
+}
+
+static void fill_waiting(struct daemon_stats *stats, const struct service *service)
+{
+    const struct link *head = &service->tasks;
+
+    for (struct link *l = head->next; l != head; l = l->next)
+        stats->jobs.waiting += LINK_OWNER(l, struct task, all_link)->state == JOB_STATE_WAITING;
+}
+
+static void fill_users(struct daemon_stats *stats, const struct service *service)
+{
+    const struct link *head = &service->users;
+
+    for (struct link *l = head->next; l != head && stats->user_count < STATS_LIST_MAX;
+         l = l->next) {
+        const struct user *user = LINK_OWNER(l, struct user, link);
+
+        stats->users[stats->user_count++] = (struct user_stats){
+            .uid = user->uid,
+            .clients = user->clients,
+            .jobs = user->jobs,
+            .buffer_bytes = user->buffer_bytes,
+            .jobs_done = user->jobs_done,
+            .bytes_moved = user->bytes_moved,
+        };
+    }
+}
+
+static void fill_connections(struct daemon_stats *stats, const struct service *service)
+{
+    const struct link *head = &service->clients;
+
+    for (struct link *l = head->next; l != head; l = l->next) {
+        const struct client *client = LINK_OWNER(l, struct client, link);
+        const struct flow *flow = client->flow;
+
+        stats->buffers.now += client->buffers.table.count;
+        stats->buffers.bytes += flow->buffer_bytes;
+        stats->prepared += client->prepared.table.count;
+        if (stats->connection_count == STATS_LIST_MAX)
+            continue;
+        stats->connections[stats->connection_count++] = (struct connection_stats){
+            .client = flow->number,
+            .pid = (uint32_t)flow->pid,
+            .uid = flow->user->uid,
+            .jobs = flow->jobs,
+            .jobs_done = flow->jobs_done,
+            .bytes_moved = flow->bytes_moved,
+            .buffer_bytes = flow->buffer_bytes,
+        };
+    }
+}
+
+static enum service_phase phase_of(const struct service *service)
+{
+    if (service->state == SERVICE_SERVING && !service->refusing)
+        return PHASE_SERVING;
+    return service->jobs > 0 ? PHASE_DRAINING : PHASE_DRAINED;
+}
+
 void stats_fill(struct daemon_stats *stats, const struct service *service)
 {
     memset(stats, 0, sizeof *stats);
-    stats->phase = service->state == SERVICE_SERVING ? PHASE_SERVING : PHASE_DRAINING;
+    stats->phase = phase_of(service);
     stats->uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS;
     stats->jobs.submitted = service->totals.submitted;
     stats->jobs.done = service->totals.done;
@@ -48,5 +132,9 @@ void stats_fill(struct daemon_stats *stats, const struct service *service)
     stats->clients.now = service->client_count;
     stats->clients.accepted = service->last_client;
     stats->clients.turned_away = service->turned_away;
-    fill_channels(stats, &service->config);
+    fill_channels(stats, service);
+    fill_busy(stats, service);
+    fill_waiting(stats, service);
+    fill_users(stats, service);
+    fill_connections(stats, service);
 }

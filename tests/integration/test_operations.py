@@ -434,7 +434,8 @@ class Trace(OperationsCase):
 
 class End(OperationsCase):
     def test_names_what_it_drops(self):
-        service = self.start_service({"channels": 1, "drain_ms": 300, "watchdog": {"limit_ms": 0}},
+        service = self.start_service({"channels": 1, "drain_ms": 300, "watchdog": {"limit_ms": 0},
+                                      "metrics": {"listen": f"unix:{self.root}/metrics"}},
                                      "--engine", "fault:threads,stick=1")
         first, second = self.connect(service.socket), self.connect(service.socket)
         self.submit(first, 4)
@@ -443,10 +444,19 @@ class End(OperationsCase):
         self.submit(second, 2)
         self.assertTrue(wait_for(
             lambda: self.call(service.socket)["result"]["jobs_queued"] == 5))
+        uid, pid = os.geteuid(), os.getpid()
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(f"{self.root}/metrics")
+            sock.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+            with sock.makefile() as reply:
+                metrics = reply.read()
+        for line in ("mlid_jobs_running 1", 'mlid_jobs_queued{priority="normal"} 5',
+                     'mlid_channel_state{channel="0",state="busy"} 1',
+                     f'mlid_user_jobs{{uid="{uid}"}} 6'):
+            self.assertIn(line + "\n", metrics)
         service.process.terminate()
         self.assertEqual(service.process.wait(PATIENCE), 1)
         log = service.log()
-        uid, pid = os.geteuid(), os.getpid()
         for client, jobs in ((1, 3), (2, 2), (1, 1)):
             self.assertIn(f"<4>jobs dropped client={client} pid={pid} uid={uid} jobs={jobs}\n", log)
         self.assertIn("<4>jobs outlast drain_ms jobs=1\n", log)
