@@ -121,6 +121,7 @@ static int open_remote(struct client *client, const char *url, const char *socke
 {
     struct host host;
     mli_client_error error;
+    mli_client_greeting greeting;
     if (host_parse(&host, url, socket, fault))
         return -1;
     client->remote = true;
@@ -129,6 +130,9 @@ static int open_remote(struct client *client, const char *url, const char *socke
     if (code)
         return client_fault(client, &error, fault);
     mli_client_set_interrupt(client->library, cancel_fd());
+    /* People type passwords: no call's time begins before somebody is there. */
+    if (mli_client_greet(client->library, &greeting, &error))
+        return client_fault(client, &error, fault);
     return 0;
 }
 

@@ -66,6 +66,23 @@ static short daemon_events(const struct proxy *proxy)
     return out_empty(&proxy->to_daemon) || proxy->to_daemon.broken ? events : events | POLLOUT;
 }
 
+/* What waited for memory or for a reader goes on, as far as it can. */
+static enum proxy_end settle(struct proxy *proxy)
+{
+    enum proxy_end end;
+    bool was_open;
+    size_t before, after = proxy->from_client.end - proxy->from_client.begin;
+    do {
+        before = after;
+        was_open = upward_open(proxy);
+        end = upward_handle(proxy);
+        if (end == PROXY_GOES_ON)
+            end = flush(proxy);
+        after = proxy->from_client.end - proxy->from_client.begin;
+    } while (end == PROXY_GOES_ON && (after < before || (!was_open && upward_open(proxy))));
+    return end;
+}
+
 static enum proxy_end turn(struct proxy *proxy)
 {
     struct pollfd polled[] = {
@@ -86,10 +103,7 @@ static enum proxy_end turn(struct proxy *proxy)
         end = PROXY_CLIENT_GONE;
     if (end == PROXY_GOES_ON && polled[2].revents && downward_open(proxy))
         end = downward_receive(proxy);
-    /* What waited for memory or for a reader may go on now. */
-    if (end == PROXY_GOES_ON)
-        end = upward_handle(proxy);
-    return end == PROXY_GOES_ON ? flush(proxy) : end;
+    return end == PROXY_GOES_ON ? settle(proxy) : end;
 }
 
 /* The last words to the client, as long as it listens. */

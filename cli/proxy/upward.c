@@ -204,18 +204,17 @@ static enum proxy_end forward(struct proxy *proxy)
     return end;
 }
 
-bool upward_open(const struct proxy *proxy)
-{
-    return !proxy->leaving && out_waiting(&proxy->to_daemon) < PROXY_WAITING_MAX &&
-           out_waiting(&proxy->to_client) < PROXY_WAITING_MAX &&
-           proxy->count < PROXY_REQUESTS_MAX &&
-           (proxy->bytes <= INLINE_BYTES_MAX || proxy->intake.active);
-}
-
 /* A second large request waits until the first one is done. */
 static bool has_room(const struct proxy *proxy)
 {
     return proxy->bytes <= INLINE_BYTES_MAX || proxy->count == 0;
+}
+
+bool upward_open(const struct proxy *proxy)
+{
+    return !proxy->leaving && has_room(proxy) && proxy->count < PROXY_REQUESTS_MAX &&
+           out_waiting(&proxy->to_daemon) < PROXY_WAITING_MAX &&
+           out_waiting(&proxy->to_client) < PROXY_WAITING_MAX;
 }
 
 enum proxy_end upward_handle(struct proxy *proxy)
@@ -223,7 +222,7 @@ enum proxy_end upward_handle(struct proxy *proxy)
     const char *line;
     size_t length;
     enum proxy_end end = PROXY_GOES_ON;
-    while (end == PROXY_GOES_ON && upward_open(proxy) && has_room(proxy)) {
+    while (end == PROXY_GOES_ON && upward_open(proxy)) {
         if (proxy->intake.active) {
             if (!take_bytes(proxy))
                 break;
@@ -240,6 +239,10 @@ enum proxy_end upward_handle(struct proxy *proxy)
 enum proxy_end upward_receive(struct proxy *proxy)
 {
     size_t room = 0;
+    /* What waits first: a full buffer is no long line. */
+    enum proxy_end end = upward_handle(proxy);
+    if (end != PROXY_GOES_ON || !upward_open(proxy))
+        return end;
     char *bytes = frame_room(&proxy->from_client, &room);
     if (!bytes) {
         struct fault fault;

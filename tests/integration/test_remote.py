@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 from harness import MLICTL, Case, main, mov, open_files, ramp, wait_for
@@ -136,10 +137,10 @@ class Jobs(Remote):
 
 class Lost(Remote):
     def held(self, *jobs):
-        """A submit whose daemon has been stopped, and the proxy that serves it."""
+        """A submit whose job never ends, and the proxy that serves it."""
+        self._daemon = self.start_daemon(self.root, "--engine", "fault:threads,tiny=0,stick=1")
         self.write_npy("in.npy", "|i1", (4,))
         self.write("job.json", list(jobs) or [mov(), mov(dst="2.npy")])
-        os.kill(self.daemon.pid, signal.SIGSTOP)
         process = self.start("-H", "ssh://board", "submit", "--json", "job.json")
         self.assertTrue(wait_for(lambda: any("memfd" in name for pid in self.proxies()
                                              for name in self.open_files(pid))))
@@ -154,7 +155,6 @@ class Lost(Remote):
 
     def assert_lost(self, process, code=3):
         result = self.finish(process, code=code)
-        os.kill(self.daemon.pid, signal.SIGCONT)
         self.assertFalse(self.exists("out.npy"))
         self.assert_nothing_left()
         return result
@@ -191,7 +191,6 @@ class Lost(Remote):
         process = self.held()
         process.kill()
         process.communicate()
-        os.kill(self.daemon.pid, signal.SIGCONT)
         self.assert_nothing_left()
 
     def test_no_mlictl_there(self):
@@ -300,6 +299,41 @@ class Proxy(Remote):
             self.assertTrue(wait_for(lambda: process.poll() is not None), line[:200])
             process.communicate()
         self.assert_nothing_left()
+
+    def test_more_than_memory_is_for(self):
+        """Large requests wait for one another; those behind them are not lost."""
+        sent = b"".join(self.submit(i, [{"bytes": 6}, {"size": 700 << 20, "back": True}],
+                                    channels=16) + b"abcdef" for i in range(1, 6))
+        code, lines, _ = self.converse(sent + self.request(9, "daemon.ping"))
+        replies = {json.loads(line)["id"]: json.loads(line) for line in lines if line}
+        self.assertEqual(code, 0)
+        self.assertEqual({replies[i]["error"]["data"]["name"] for i in range(1, 6)}, {"LIMIT"})
+        self.assertTrue(replies[9]["result"]["pong"])
+        self.assert_nothing_left()
+
+    def test_more_requests_than_fit(self):
+        """What the daemon does not take waits, line by line, and is answered in the end."""
+        process = self.proxy()
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        count = 20000
+        lines = b"".join(self.request(i, "daemon.ping") for i in range(count))
+
+        def feed():
+            process.stdin.write(lines)
+            process.stdin.flush()
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        time.sleep(0.3)
+        os.kill(self.daemon.pid, signal.SIGCONT)
+        seen = set()
+        while len(seen) < count:
+            reply = json.loads(process.stdout.readline())
+            if "id" in reply:
+                seen.add(reply["id"])
+        feeder.join()
+        process.stdin.close()
+        process.stdin = None
+        self.finish(process, code=0)
 
     def test_not_json(self):
         code, lines, _ = self.converse(b"hello\n")
