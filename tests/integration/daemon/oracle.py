@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a job must do, element by element, from the text of PROTOCOL.md alone; and random jobs."""
+import itertools
+import math
+import random
+from dataclasses import dataclass
+
+SIZES = {"fx8": 1, "fx16": 2, "sa8": 1, "sa32": 4, "fp16": 2, "fp32": 4}
+NEUTRAL = {"scale": 1, "zero_point": 0, "scale_frac_bits": 0}
+
+
+def packed(given, shape):
+    """Strides with the packed ones where 0 is given."""
+    return [stride or math.prod(shape[i + 1:]) for i, stride in enumerate(given)]
+
+
+@dataclass
+class Window:
+    """One source dimension: padding, first sample, every `step`-th of `count`."""
+    extent: int
+    pre: int
+    offset: int
+    step: int
+    count: int
+
+    def index(self, n):
+        """Where sample n lies in the source; None: in the padding."""
+        at = self.offset + n * self.step - self.pre
+        return at if 0 <= at < self.extent else None
+
+
+def windows(src, cfg):
+    rank = len(src["shape"])
+    member = {name: cfg.get(name) or [neutral] * rank for name, neutral in
+              (("padding_pre", 0), ("padding_post", 0), ("offset", 0), ("size", 0),
+               ("sub_sample_step", 1))}
+    found = []
+    for d, extent in enumerate(src["shape"]):
+        pre, post, offset, size, step = (values[d] for values in member.values())
+        end = extent + pre + post
+        size = size or end - offset
+        if offset >= end or offset + size > end:
+            return None
+        found.append(Window(extent, pre, offset, step, -(-size // step)))
+    return found
+
+
+def along(axis_windows, source, before, start):
+    """One per-axis parameter's entries: those before dst_offset, then what the axis becomes."""
+    name, entries = source
+    samples = (axis_windows.index(n) for n in range(axis_windows.count))
+    return before[:start] + [NEUTRAL[name] if i is None else entries[i] for i in samples]
+
+
+def parameters(src, dst, axis, window, start):
+    """The quantisation members of the result; `axis` is the destination's, None: per tensor."""
+    if src["type"].startswith("fx"):
+        return {"frac_bits": src.get("frac_bits", 0)}
+    if src["type"].startswith("fp"):
+        return {}
+    found = {name: src.get(name, neutral) for name, neutral in NEUTRAL.items()}
+    if "axis" not in src:
+        return found
+    for name, value in found.items():
+        entries = value if isinstance(value, list) else [value] * window.extent
+        before = dst.get(name, NEUTRAL[name])
+        before = before if isinstance(before, list) else [before] * start
+        found[name] = along(window, (name, entries), before, start)
+    return {"axis": axis, **found}
+
+
+def move(params, source, destination):
+    """Writes into `destination`, a bytearray of the whole file; returns the `dst` of the result and
+    the bytes written, or None where a window is out of the padded source."""
+    src, dst, cfg = params["src"], params["dst"], params.get("cfg", {})
+    rank = len(src["shape"])
+    found = windows(src, cfg)
+    if found is None:
+        return None
+    perm = cfg.get("perm_dim") or list(range(rank))
+    start = cfg.get("dst_offset") or [0] * rank
+    counts = [found[perm[i]].count for i in range(rank)]
+    shape = [n + o for n, o in zip(counts, start)]
+    own = packed(dst.get("strides") or [0] * rank, dst.get("shape") or shape)
+    strides = [a or b for a, b in zip(cfg.get("dst_mem_stride") or [0] * rank, own)]
+    steps = packed(src.get("strides") or [0] * rank, src["shape"])
+    size = SIZES[src["type"]]
+    for n in itertools.product(*map(range, counts)):
+        to = dst.get("offset", 0) + size * sum((a + o) * s for a, o, s in zip(n, start, strides))
+        at = [found[perm[i]].index(n[i]) for i in range(rank)]
+        element = bytes(size)
+        if None not in at:
+            off = src.get("offset", 0) + size * sum(at[i] * steps[perm[i]] for i in range(rank))
+            element = source[off:off + size]
+        destination[to:to + size] = element
+    axis = perm.index(src["axis"]) if "axis" in src else None
+    quantised = parameters(src, dst, axis, found[src.get("axis", 0)], start[axis or 0])
+    return ({"type": src["type"], "shape": shape, "strides": strides, **quantised},
+            size * math.prod(counts))
+
+
+def span(shape, strides, size):
+    """Bytes from the first element to behind the last."""
+    return size * (1 + sum((n - 1) * s for n, s in zip(shape, strides)))
+
+
+class Jobs:
+    """Random jobs on small tensors; most are right, some ask for a window that is not there."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def strides(self, shape):
+        """Sometimes with gaps, some left to the service."""
+        if self.random.random() < 0.6:
+            return None
+        strides, inner = [0] * len(shape), 1
+        for i in reversed(range(len(shape))):
+            strides[i] = inner + self.random.choice((0, 0, 1, 3))
+            inner = strides[i] * shape[i]
+        return strides
+
+    def tensor(self):
+        pick = self.random
+        rank = pick.randint(1, 4)
+        shape = [pick.randint(1, 5) for _ in range(rank)]
+        tensor = {"type": pick.choice(list(SIZES)), "shape": shape}
+        strides = self.strides(shape)
+        if strides:
+            tensor["strides"] = strides
+        if pick.random() < 0.3:
+            tensor["offset"] = pick.choice((1, 4, 17, 64))
+        self.quantise(tensor)
+        return tensor
+
+    def quantise(self, tensor):
+        pick = self.random
+        if tensor["type"].startswith("fx") and pick.random() < 0.5:
+            tensor["frac_bits"] = pick.randint(-128, 127)
+        if tensor["type"].startswith("sa") and pick.random() < 0.7:
+            tensor.update(scale=pick.randint(-32768, 32767), zero_point=pick.randint(-32768, 32767))
+            if pick.random() < 0.6:
+                tensor["axis"] = pick.randrange(len(tensor["shape"]))
+                tensor["scale_frac_bits"] = [pick.randint(-128, 127) for _ in
+                                             range(tensor["shape"][tensor["axis"]])]
+
+    def window(self, extent):
+        """pre, post, offset, size and step of a dimension."""
+        pick = self.random
+        pre, post = (pick.choice((0, 0, 0, 1, 2, 7)) for _ in range(2))
+        end = extent + pre + post
+        offset = pick.randrange(end) if pick.random() < 0.5 else 0
+        size = pick.randint(1, end - offset) if pick.random() < 0.5 else 0
+        return pre, post, offset, size, pick.choice((1, 1, 1, 2, 3, 100))
+
+    def cfg(self, shape):
+        pick = self.random
+        rank = len(shape)
+        names = ("padding_pre", "padding_post", "offset", "size", "sub_sample_step")
+        columns = zip(*(self.window(extent) for extent in shape))
+        cfg = {name: list(values) for name, values in zip(names, columns)}
+        cfg["perm_dim"] = pick.sample(range(rank), rank)
+        cfg["dst_offset"] = [pick.choice((0, 0, 0, 1, 3)) for _ in shape]
+        if pick.random() < 0.03:
+            cfg["offset"][pick.randrange(rank)] = 1000
+        return cfg
+
+    def job(self):
+        """op, src, dst and cfg, without memory; and the bytes that each side needs."""
+        src = self.tensor()
+        params = {"op": "mov", "src": src, "dst": {}}
+        if self.random.random() < 0.2 and not src["type"].startswith("fp"):
+            rank = len(src["shape"])
+            params.update(op="permute", cfg={"perm_dim": self.random.sample(range(rank), rank)})
+        elif self.random.random() < 0.9:
+            params["cfg"] = self.cfg(src["shape"])
+        if self.random.random() < 0.3:
+            params["dst"]["offset"] = self.random.choice((1, 8, 63))
+        needs = [src.get("offset", 0) + span(
+            src["shape"], packed(src.get("strides") or [0] * len(src["shape"]), src["shape"]),
+            SIZES[src["type"]]), self.room(params)]
+        return params, needs
+
+    def room(self, params):
+        """What the destination needs; decides its strides on the way."""
+        size = SIZES[params["src"]["type"]]
+        found = windows(params["src"], params.get("cfg", {}))
+        if found is None:
+            return 4096
+        cfg = params.get("cfg", {})
+        rank = len(found)
+        perm, start = cfg.get("perm_dim") or list(range(rank)), cfg.get("dst_offset") or [0] * rank
+        shape = [found[perm[i]].count + start[i] for i in range(rank)]
+        strides = self.strides(shape)
+        if strides and params["op"] == "mov":
+            params["dst"]["strides"] = strides
+        else:
+            strides = packed([0] * rank, shape)
+        return params["dst"].get("offset", 0) + span(shape, strides, size)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong around mlid: killed clients, a killed service, files that shrink under the DMA,
+storage that is full, channels that fail or stick."""
+import fcntl
+import os
+import random
+import subprocess
+import time
+
+from load import buffered
+from service import MLICTL, SANITIZED, SEED, Case, Memory, copy, main, needs_root, npy, ramp
+from wire import PATIENCE
+
+STUCK = ("--engine", "fault:threads,stick=1")
+MIB = 1 << 20
+OLD, NEW = b"\xee" * 6, b"012345"
+
+
+class Killed(Case):
+    def test_service(self):
+        """mlictl says so with its exit code and leaves nothing behind."""
+        mlid = self.service(*STUCK, exits=None)
+        watcher = self.connect(mlid)
+        work = self.root / "work"
+        work.mkdir()
+        (work / "in.npy").write_bytes(npy("|i1", (6,), ramp(6)))
+        (work / "out.npy").write_bytes(b"as it was")
+        (work / "job.json").write_text('{"op": "mov", "src": {"file": "in.npy"}, '
+                                       '"dst": {"file": "out.npy"}}')
+        ctl = subprocess.Popen([MLICTL, "submit", "--socket", mlid.socket, "job.json"], cwd=work,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.eventually(lambda: watcher.call("daemon.info")["jobs_running"] == 1)
+        mlid.process.kill()
+        errors = ctl.communicate(timeout=PATIENCE)[1].decode()
+        self.assertEqual(ctl.returncode, 3, errors)
+        self.assertEqual(sorted(os.listdir(work)), ["in.npy", "job.json", "out.npy"])
+        self.assertEqual((work / "out.npy").read_bytes(), b"as it was")
+        self.assertTrue(watcher.ended())
+
+
+class Terminated(Case):
+    def jobs(self, mlid, count):
+        link = self.connect(mlid)
+        source, self.targets = Memory(NEW), [Memory(OLD) for _ in range(count)]
+        ids = [link.request("job.submit", copy(6), [source.fd, target.fd])
+               for target in self.targets]
+        link.ping()
+        return link, ids
+
+    def test_running_jobs_are_finished(self):
+        mlid = self.service("--engine", "fault:threads,delay_us=600000", config={"channels": 1})
+        link, (running, *queued) = self.jobs(mlid, 5)
+        info = link.call("daemon.info")
+        self.assertEqual((info["jobs_running"], info["jobs_queued"]), (1, 4))
+        mlid.process.terminate()
+        link.result(running)
+        for id in queued:
+            self.assertFault(link.error(id), "SHUTTING_DOWN")
+        self.assertTrue(link.ended())
+        self.assertEqual(mlid.process.wait(PATIENCE), 0)
+        self.assertEqual([target.content for target in self.targets], [NEW] + 4 * [OLD])
+        self.assertFalse(os.path.exists(mlid.socket))
+
+    def test_those_that_outlast(self):
+        mlid = self.service(*STUCK, config={"channels": 1, "drain_ms": 200}, exits=1)
+        link, ids = self.jobs(mlid, 3)
+        mlid.process.terminate()
+        for id in ids:
+            self.assertFault(link.error(id), "SHUTTING_DOWN")
+        self.assertTrue(link.ended())
+
+
+class Shrinking(Case):
+    """Files that are cut while the DMA is at them. 32 MiB, transposed, take a while."""
+    SHAPE = [8192, 4096]
+    BYTES = 32 * MIB
+    TRIES = 4 if SANITIZED else 10
+
+    def params(self, src=0, dst=1):
+        return copy(self.SHAPE, src, dst, cfg={"perm_dim": [1, 0]})
+
+    def running(self, link, id):
+        """Waits until it runs, and a moment more; it may have ended then."""
+        while link.call("daemon.info")["jobs_running"] == 0 and id not in link.replies:
+            pass
+        time.sleep(self.random.random() * 0.005)
+
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(SEED)
+        self.mlid = self.service()
+        self.link = self.connect(self.mlid)
+
+    def cut(self, victim):
+        """Names of how the jobs ended whose source or destination was cut."""
+        found = []
+        for _ in range(self.TRIES):
+            files = [Memory(size=self.BYTES), Memory(size=self.BYTES)]
+            id = self.link.request("job.submit", self.params(), [file.fd for file in files])
+            self.running(self.link, id)
+            files[victim].truncate(self.random.choice((0, 4096, MIB)))
+            message = self.link.reply(id)
+            found.append(message.name)
+            if message.name:
+                self.assertEqual(message.name, "IO_ERROR")
+                self.assertEqual(message["error"]["data"]["pointer"], ("/src", "/dst")[victim])
+        self.link.ping()
+        self.assertEqual(self.mlid.mapped(), 0)
+        self.assertIn("IO_ERROR", found, f"the machine is too quick for this test, seed {SEED}")
+
+    def test_source(self):
+        self.cut(0)
+
+    def test_destination(self):
+        self.cut(1)
+
+    def test_sealed(self):
+        """A file that cannot shrink is moved as a whole."""
+        files = [Memory(size=self.BYTES), Memory(size=self.BYTES)]
+        for file in files:
+            fcntl.fcntl(file.fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+        id = self.link.request("job.submit", self.params(), [file.fd for file in files])
+        self.running(self.link, id)
+        self.assertRaises(PermissionError, files[0].truncate)
+        self.link.result(id)
+
+    def test_sealed_buffer(self):
+        """The service seals what it can, at once."""
+        memory = Memory(size=4096)
+        self.assertTrue(self.link.call("buffer.register", {"fd": 0}, [memory.fd])["sealed"])
+        self.assertRaises(PermissionError, memory.truncate)
+        memory.truncate(8192)
+        target = Memory(size=8192)
+        fault = self.link.fault("job.submit", copy(4097, {"buffer": 1}, 0), [target.fd])
+        self.assertFault(fault, "BAD_DESCRIPTOR")
+        self.link.call("job.submit", copy(4096, {"buffer": 1}, 0), [target.fd])
+
+    def test_unsealed_buffer(self):
+        """That job fails, and all later ones, and nothing else."""
+        memory = Memory(size=2 * self.BYTES, sealing=False)
+        buffer = self.link.call("buffer.register", {"fd": 0}, [memory.fd])
+        self.assertFalse(buffer["sealed"])
+        params = self.params({"buffer": 1}, {"buffer": 1, "offset": self.BYTES})
+        self.link.call("job.prepare", params)
+        id = self.link.request("job.submit", params)
+        self.running(self.link, id)
+        memory.truncate()
+        self.assertIn(self.link.reply(id).name, (None, "IO_ERROR"))
+        for method, again in (("job.submit", params), ("job.start", {"prepared": 1})) * 2:
+            self.assertFault(self.link.fault(method, again), "IO_ERROR")
+        source, target = Memory(NEW), Memory(OLD)
+        self.link.call("job.submit", copy(6), [source.fd, target.fd])
+        self.assertEqual(target.content, NEW)
+        self.link.call("buffer.release", {"buffer": 1})
+        self.link.call("job.release", {"prepared": 1})
+        self.eventually(lambda: self.mlid.mapped() == 0)
+
+    @needs_root
+    def test_full_storage(self):
+        """Holes that cannot be filled when the DMA writes them."""
+        place = self.root / "small"
+        place.mkdir()
+        mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place],
+                               capture_output=True, check=False)
+        if mount.returncode:
+            self.skipTest(f"no tmpfs: {mount.stderr.decode().strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
+        fd = os.open(place / "sparse", os.O_RDWR | os.O_CREAT)
+        source, target = Memory(size=4 * MIB), Memory(size=4 * MIB, fd=fd)
+        for _ in range(3):
+            fault = self.link.fault("job.submit", copy(4 * MIB), [source.fd, target.fd])
+            self.assertFault(fault, "IO_ERROR", "/dst")
+        target.truncate(65536)
+        self.link.call("job.submit", copy(65536), [source.fd, target.fd])
+        target.close()
+
+
+class Channels(Case):
+    def test_resume_brings_it_back(self):
+        mlid = self.service(*STUCK, config={"channels": 1, "watchdog": {"limit_ms": 50}})
+        link = self.connect(mlid)
+        params, _memory = buffered(link, 4096)
+        for _ in range(2):
+            self.assertFault(link.fault("job.submit", params), "CHANNEL_STUCK")
+        self.eventually(lambda: link.call("daemon.resume") and
+                        link.call("daemon.info")["channels_quarantined"] == 0)
+        link.call("job.submit", params)
+
+    def test_all_that_can_stick(self):
+        """Half of the transfers stick; what is behind them is served or fails."""
+        mlid = self.service("--engine", f"fault:threads,stick_pct=50,seed={SEED}", config={
+            "watchdog": {"limit_ms": 30, "quarantine_ms": 50}})
+        link = self.connect(mlid)
+        params, _memory = buffered(link, 4096)
+        ids = [link.request("job.submit", params) for _ in range(60)]
+        names = [link.reply(id).name for id in ids]
+        self.assertLessEqual(set(names), {None, "CHANNEL_STUCK"})
+        self.eventually(lambda: link.call("daemon.info")["channels_quarantined"] == 0)
+        info = link.call("daemon.info")
+        self.assertEqual((info["jobs_done"], info["jobs_failed"]), (
+            names.count(None), names.count("CHANNEL_STUCK")))
+
+    def test_failing(self):
+        """A job is right or it is an error; the channel goes on."""
+        mlid = self.service("--engine", f"fault:threads,fail_pct=30,seed={SEED}")
+        link = self.connect(mlid)
+        source = Memory(NEW * 1000)
+        names = []
+        for _ in range(200):
+            target = Memory(size=6000)
+            message = link.reply(link.request("job.submit", copy([100, 60], channels=2),
+                                              [source.fd, target.fd]))
+            names.append(message.name)
+            if not message.name:
+                self.assertEqual(target.content, source.content)
+        self.assertEqual(set(names), {None, "DMA_ERROR"})
+        self.assertEqual(link.call("daemon.info")["channels_busy"], 0)
+
+
+if __name__ == "__main__":
+    main()
