@@ -197,13 +197,15 @@ static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
         return -ENOMEM;
     size_t wanted = mark->left < CHUNK ? (size_t)mark->left : CHUNK;
     ssize_t got = pread(mark->fds[0], out->chunk, wanted, (off_t)mark->offset);
-    if (got <= 0) {
+    bool missing = got <= 0;
+    if (missing) {
         memset(out->chunk, 0, wanted);
-        out->cut = mark->owner;
         got = (ssize_t)wanted;
     }
     ssize_t sent = sent_or_broken(out, transmit(socket, out->chunk, (size_t)got, NULL, 0));
     if (sent > 0) {
+        if (missing)
+            out->cut = mark->owner;
         mark->offset += (uint64_t)sent;
         mark->left -= (uint64_t)sent;
     }

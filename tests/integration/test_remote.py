@@ -264,6 +264,19 @@ class Proxy(Remote):
         self.assertIn(b'"pong":true', text)
         self.assertEqual(code, 0)
 
+    def test_spelt_otherwise(self):
+        line = (b' { "inl\\u0069ne" : [{"bytes":1}] , "fds":1,"id":1,"jsonrpc":"2.0",'
+                b'"method":"daemon.ping" }\r\nx')
+        other = (b'{"params":{ "inline" :"}\\",{[" },"id":2,"jsonrpc":"2.0","method":"daemon.ping",'
+                 b'"inline":[],"fds":0}\n')
+        code, lines, _ = self.converse(line + other + self.request(3, "daemon.ping"))
+        replies = {json.loads(line)["id"]: json.loads(line) for line in lines if line}
+        self.assertEqual(replies[1]["error"]["data"]["pointer"], "/inline")
+        self.assertEqual(replies[2]["error"]["data"]["pointer"], "/inline")
+        self.assertEqual(replies[2]["error"]["code"], -32602)  # of the params
+        self.assertTrue(replies[3]["result"]["pong"])
+        self.assertEqual(code, 0)
+
     def test_what_is_refused(self):
         for method, more, payload in (("job.prepare", {"fds": 1, "inline": [{"bytes": 3}]}, b"x\ny"),
                                       ("buffer.register", {"fds": 1, "inline": [{"size": 9}]}, b""),

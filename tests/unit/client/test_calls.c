@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "fake.h"
@@ -208,6 +209,43 @@ static void test_too_much_inline(void **state)
     }
 }
 
+/* A source that shrinks on its way: the promised bytes go as zeros, the stream stays whole, and the
+ * job is said to have failed. */
+static void test_a_source_that_shrinks(void **state)
+{
+    enum { SIZE = 8 << 20 };
+    struct fake fake;
+    int src = memory("abcdef"), dst = memory("......");
+    mli_client_job job;
+    mli_client_ticket ticket;
+    mli_client_error error;
+    size_t heard = 0;
+    (void)state;
+    fake_init(&fake, MLI_CLIENT_INLINE);
+    assert_int_equal(ftruncate(src, SIZE), 0);
+    describe(&job, src, dst);
+    job.dst_memory.fresh = true;
+    assert_int_equal(mli_client_submit_async(fake.client, &job, NULL, NULL, &ticket, NULL), 0);
+    assert_int_equal(ftruncate(src, 100), 0);
+    for (int i = 0; i < 100000 && heard < SIZE + 300; i++) {
+        char bytes[65536];
+        assert_int_equal(mli_client_flush(fake.client, NULL), 0);
+        ssize_t got = recv(fake.fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+        if (got <= 0)
+            break;
+        heard += (size_t)got;
+    }
+    assert_in_range(heard, SIZE + 200, SIZE + 600);
+    assert_int_equal(mli_client_pending(fake.client), 1);
+    fake_say(&fake, "{'jsonrpc':'2.0','id':1,'inline':[0,6],'result':" RESULT "}\nABCDEF");
+    assert_int_equal(mli_client_wait(fake.client, ticket, 1000, NULL, &error), -32005);
+    assert_string_equal(error.pointer, "/src");
+    assert_true(mli_client_connected(fake.client));
+    fake_finish(&fake);
+    close(src);
+    close(dst);
+}
+
 static int events, lines;
 
 static void take_event(mli_client *client, const mli_client_event *event, void *user)
@@ -303,10 +341,15 @@ static void test_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_submit),        cmocka_unit_test(test_what_is_refused_here),
-        cmocka_unit_test(test_a_buffer),      cmocka_unit_test(test_a_bad_buffer),
-        cmocka_unit_test(test_inline),        cmocka_unit_test(test_too_much_inline),
-        cmocka_unit_test(test_notifications), cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_submit),
+        cmocka_unit_test(test_what_is_refused_here),
+        cmocka_unit_test(test_a_buffer),
+        cmocka_unit_test(test_a_bad_buffer),
+        cmocka_unit_test(test_inline),
+        cmocka_unit_test(test_too_much_inline),
+        cmocka_unit_test(test_a_source_that_shrinks),
+        cmocka_unit_test(test_notifications),
+        cmocka_unit_test(test_raw),
         cmocka_unit_test(test_commands),
     };
     return cmocka_run_group_tests_name("client calls", tests, NULL, NULL);
