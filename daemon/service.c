@@ -9,12 +9,14 @@
 #include "dispatch.h"
 #include "drain.h"
 #include "dropped.h"
+#include "hold.h"
 #include "log.h"
 #include "pool.h"
 #include "region.h"
 #include "seam.h"
 #include "sigbus.h"
 #include "state.h"
+#include "stats.h"
 #include "task.h"
 
 int service_check(const struct config *config, struct fault *fault)
@@ -89,6 +91,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     service->loop = loop;
     service->config = *config;
     service->started = uv_hrtime();
+    stats_init(service);
     init_lists(service);
     channels_init(&service->channels, config->channel_offset, config->channels);
     scheduler_init(&service->scheduler, 0, 0);
@@ -98,6 +101,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     jsonw_init(&service->scratch);
     deadlines_init(&service->deadlines, loop);
     watchdog_init(&service->watchdog, loop);
+    news_init(&service->news, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
     uv_prepare_init(loop, &service->round); /* cannot fail */
@@ -135,6 +139,7 @@ void service_reconfigure(struct service *service, const struct config *config)
 void service_set_trace(struct service *service, struct trace *trace)
 {
     service->trace = trace;
+    news_trace_changed(service);
 }
 
 int service_adopt(struct service *service, int socket)
@@ -234,6 +239,7 @@ void service_settle(struct service *service)
         service->state = SERVICE_CLOSED;
         deadlines_close(&service->deadlines);
         watchdog_close(&service->watchdog);
+        news_close(&service->news);
         uv_close((uv_handle_t *)&service->round, NULL);
         completions_close(&service->completions);
         uv_close((uv_handle_t *)&service->drain, on_closed);

@@ -16,6 +16,7 @@
 #include "jsonw.h"
 #include "link.h"
 #include "listen.h"
+#include "news.h"
 #include "registry.h"
 #include "scheduler.h"
 #include "service.h"
@@ -74,7 +75,9 @@ struct service {
     uint64_t clock;   /* the same, when it was last looked at: nearly now, and free */
     struct totals totals;
     struct histogram queued, moving;
+    mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* what channels counted before it came */
 
+    struct news news;
     struct trace *trace;  /* null: none */
     struct jsonw scratch; /* where replies are written before they are sent */
 };

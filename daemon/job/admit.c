@@ -92,4 +92,5 @@ void admit_accept(struct task *task)
     deadline_add(&task->service->deadlines, task);
     if (task->waits == 0)
         dispatch_queue(task);
+    news_tell(&task->service->news, task, EVENT_QUEUED, NULL);
 }

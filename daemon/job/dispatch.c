@@ -48,13 +48,16 @@ static void refuse(struct task *task, mli_status status)
 static void run(struct task *task, int first)
 {
     struct service *service = task->service;
+    bool at_once;
 
     task->state = JOB_STATE_RUNNING;
     task->first_channel = first;
     service->running++;
     service->channels.busy |= channels_run((uint32_t)first, task_channels(task));
     link_append(&service->running_tasks, &task->place);
-    if (complete_start(task))
+    at_once = complete_start(task);
+    news_tell(&service->news, task, EVENT_STARTED, NULL);
+    if (at_once)
         completions_collect(&service->completions);
     else
         watchdog_add(&service->watchdog, task);

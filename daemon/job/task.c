@@ -232,6 +232,7 @@ static void remember(struct task *task, const struct ending *ending)
 
 static void tell(struct task *task, const struct ending *ending)
 {
+    news_tell(&task->service->news, task, EVENT_DONE, ending);
     if (task->answer.due) {
         if (ending->fault)
             answer_fault(&task->answer, ending->fault);

@@ -92,6 +92,7 @@ static void drop_tasks(struct client *client)
 /* What it had. Jobs that still run hold the memory they need. */
 static void drop_all(struct client *client)
 {
+    news_unsubscribe(client);
     pending_drop_all(&client->pending);
     drop_tasks(client);
     prepared_jobs_finish(&client->prepared);
@@ -203,6 +204,14 @@ void client_send(struct client *client, const char *bytes, size_t length)
         flush(client);
 }
 
+bool client_send_event(struct client *client, const char *bytes, size_t length)
+{
+    if (client->doomed || outbox_pending(&client->out) + length > OUT_HIGH)
+        return false;
+    client_send(client, bytes, length);
+    return true;
+}
+
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
 {
     if (client->doomed || client->state == CLIENT_CLOSED) {
@@ -281,38 +290,6 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         update(client);
 }
 
-void client_hold(struct client *client)
-{
-    client->held = true;
-    link_append(&client->service->held, &client->held_link);
-}
-
-/* Each once at most: who still finds no room goes to the end of the line. Nobody is closed here. */
-void client_let_in(struct service *service)
-{
-    struct link *const last = service->held.prev;
-    struct link *l;
-
-    if (link_empty(&service->held))
-        return;
-    do {
-        struct client *client;
-
-        l = service->held.next;
-        client = LINK_OWNER(l, struct client, held_link);
-        link_remove(l);
-        link_append(&service->held, l);
-        if (!service_has_room(service, client))
-            continue;
-        link_remove(l);
-        client->held = false;
-        client->busy = true;
-        intake_lines(client);
-        client->busy = false;
-        update(client);
-    } while (l != last && (service->jobs < service->config.jobs || !service_takes_jobs(service)));
-}
-
 /* Waits for what there is to wait for now. */
 static void update(struct client *client)
 {
@@ -369,6 +346,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->unsent_link);
     link_init(&client->tasks);
     link_init(&client->pending);
+    subscription_init(&client->subscription);
     outbox_init(&client->out);
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
     client->flow = flow_create(&service->users, service->last_client + 1, peer.pid, peer.uid);

@@ -23,6 +23,7 @@
 #include "flow.h"
 #include "frame.h"
 #include "link.h"
+#include "news.h"
 #include "outbox.h"
 #include "prepared.h"
 
@@ -60,6 +61,7 @@ struct client {
     struct link tasks;   /* those that go when it goes */
     uint32_t jobs;       /* as many */
     struct link pending; /* answers besides theirs (pending.h) */
+    struct subscription subscription;
 };
 
 /** Root and the user the service runs as: they may look after it. */
@@ -70,14 +72,15 @@ int client_create(struct service *service, int fd);
 
 /** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
-/** The same, with a descriptor, which it owns from now on; client_has_room_for_fd() must hold. */
+/** Sends an event, unless so much waits that the client would be held up for it: false. */
+bool client_send_event(struct client *client, const char *bytes, size_t length);
+/** As client_send(), with a descriptor, which it owns from now on; client_has_room_for_fd() must
+ * hold. */
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
 /** False while too many replies with descriptors are not sent yet. */
 bool client_has_room_for_fd(const struct client *client);
 /** The end of a round: sends what waits. */
 void client_send_all(struct service *service);
-/** The same: clients that were held up go on where there is room again. */
-void client_let_in(struct service *service);
 /** Closes the client when the loop runs on; `why` goes to the log. */
 void client_doom(struct client *client, const char *why);
 /** Answers with an error without id, then ends: the stream cannot be followed any more. */
@@ -86,8 +89,6 @@ void client_stream_fault(struct client *client, const struct fault *fault);
 void client_end(struct client *client);
 /** A task of the client is gone, or something else that it waited for. */
 void client_settle(struct client *client);
-/** There is no room for the job in its next line: it goes on when there is. */
-void client_hold(struct client *client);
 
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);

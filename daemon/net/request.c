@@ -7,11 +7,13 @@
 #include "call.h"
 #include "call_buffer.h"
 #include "call_daemon.h"
+#include "call_events.h"
 #include "call_job.h"
 #include "call_prepared.h"
 #include "call_submit.h"
 #include "client.h"
 #include "fdpass.h"
+#include "hold.h"
 #include "rpc.h"
 #include "state.h"
 
@@ -38,6 +40,7 @@ static handler *const handlers[RPC_METHOD_COUNT] = {
     [RPC_BUFFER_ALLOC] = buffer_alloc_call,
     [RPC_BUFFER_RELEASE] = buffer_release_call,
     [RPC_BUFFER_LIST] = buffer_list_call,
+    [RPC_EVENTS_SUBSCRIBE] = events_subscribe_call,
     [RPC_DAEMON_PING] = daemon_ping_call,
     [RPC_DAEMON_INFO] = daemon_info_call,
     [RPC_DAEMON_STATS] = daemon_stats_call,

@@ -4,72 +4,83 @@
 #include <string.h>
 
 #include "client.h"
+#include "drain.h"
 #include "mli_mov_api.h"
 #include "state.h"
 #include "task.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 
+void stats_init(struct service *service)
+{
+    for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
+        (void)mli_mov_get_channel_stats(i, &service->before[i]);
+}
+
+static int state_of(const struct channels *channels, uint32_t channel)
+{
+    if (channels->quarantined >> channel & 1)
+        return CHANNEL_QUARANTINED;
+    return channels->busy >> channel & 1 ? CHANNEL_BUSY : CHANNEL_IDLE;
+}
+
+static void fill_channel(struct channel_stats *out, const struct service *service, uint32_t channel)
+{
+    const mli_mov_channel_stats *before = &service->before[channel];
+    mli_mov_channel_stats counted = *before;
+
+    (void)mli_mov_get_channel_stats((int)channel, &counted);
+    *out = (struct channel_stats){
+        .channel = channel,
+        .state = state_of(&service->channels, channel),
+        .submitted = counted.submitted - before->submitted,
+        .completed = counted.completed - before->completed,
+        .failed = counted.failed - before->failed,
+        .cancelled = counted.cancelled - before->cancelled,
+        .bytes = counted.bytes - before->bytes,
+        .rows = counted.rows - before->rows,
+        .busy_ns = counted.busy_ns - before->busy_ns,
+    };
+}
+
 static void fill_channels(struct daemon_stats *stats, const struct service *service)
 {
-    const struct config *config = &service->config;
+    const uint32_t first = service->config.channel_offset;
 
-    for (uint32_t i = 0; i < config->channels; i++) {
-        const uint32_t channel = config->channel_offset + i;
-        mli_mov_channel_stats counted;
-        struct channel_stats *out;
-
-        if (mli_mov_get_channel_stats((int)channel, &counted) != MLI_STATUS_OK)
-            continue;
-        out = &stats->channels[stats->channel_count++];
-        out->channel = channel;
-        if (service->channels.quarantined >> channel & 1)
-            out->state = CHANNEL_QUARANTINED;
-        else if (service->channels.busy >> channel & 1)
-            out->state = CHANNEL_BUSY;
-        out->submitted = counted.submitted;
-        out->completed = counted.completed;
-        out->failed = counted.failed;
-        out->cancelled = counted.cancelled;
-        out->bytes = counted.bytes;
-        out->rows = counted.rows;
-        out->busy_ns = counted.busy_ns;
-    }
-}
-
-/* Which job holds which channels. */
-static void fill_busy(struct daemon_stats *stats, const struct service *service)
-{
-    const struct link *head = &service->running_tasks;
-
-    for (struct link *l = head->next; l != head; l = l->next) {
+    stats->channel_count = service->config.channels;
+    for (uint32_t i = 0; i < stats->channel_count; i++)
+        fill_channel(&stats->channels[i], service, first + i);
+    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
         const struct task *task = LINK_OWNER(l, struct task, place);
+        const uint32_t at = (uint32_t)task->first_channel - first;
 
-        for (uint32_t i = 0; i < stats->channel_count; i++) {
-            const int64_t at = (int64_t)stats->channels[i].channel - task->first_channel;
-
-            if (task->first_channel >= 0 && at >= 0 && at < task_channels(task))
-                stats->channels[i].job = task->entry.number;
-        }
+        for (uint32_t i = 0; i < task_channels(task); i++)
+            stats->channels[at + i].job = task->entry.number;
     }
 }
 
-static void fill_waiting(struct daemon_stats *stats, const struct service *service)
+/* Those that were given up have been counted among the ended ones, wherever their transfers are. */
+static void count_tasks(struct daemon_stats *stats, const struct service *service)
 {
-    const struct link *head = &service->tasks;
+    for (struct link *l = service->tasks.next; l != &service->tasks; l = l->next) {
+        const struct task *task = LINK_OWNER(l, struct task, all_link);
 
-    for (struct link *l = head->next; l != head; l = l->next)
-        stats->jobs.waiting += LINK_OWNER(l, struct task, all_link)->state == JOB_STATE_WAITING;
+        if (task->ended)
+            continue;
+        stats->jobs.waiting += task->state == JOB_STATE_WAITING;
+        stats->jobs.running += task->state == JOB_STATE_RUNNING;
+        stats->jobs.queued[task->priority + 1] += task->state == JOB_STATE_QUEUED;
+    }
 }
 
 static void fill_users(struct daemon_stats *stats, const struct service *service)
 {
-    const struct link *head = &service->users;
-
-    for (struct link *l = head->next; l != head && stats->user_count < STATS_LIST_MAX;
-         l = l->next) {
+    for (struct link *l = service->users.next; l != &service->users; l = l->next) {
         const struct user *user = LINK_OWNER(l, struct user, link);
 
+        stats->buffers.bytes += user->buffer_bytes;
+        if (stats->user_count == STATS_LIST_MAX)
+            continue;
         stats->users[stats->user_count++] = (struct user_stats){
             .uid = user->uid,
             .clients = user->clients,
@@ -83,14 +94,11 @@ static void fill_users(struct daemon_stats *stats, const struct service *service
 
 static void fill_connections(struct daemon_stats *stats, const struct service *service)
 {
-    const struct link *head = &service->clients;
-
-    for (struct link *l = head->next; l != head; l = l->next) {
+    for (struct link *l = service->clients.next; l != &service->clients; l = l->next) {
         const struct client *client = LINK_OWNER(l, struct client, link);
         const struct flow *flow = client->flow;
 
         stats->buffers.now += client->buffers.table.count;
-        stats->buffers.bytes += flow->buffer_bytes;
         stats->prepared += client->prepared.table.count;
         if (stats->connection_count == STATS_LIST_MAX)
             continue;
@@ -106,35 +114,25 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
     }
 }
 
-static enum service_phase phase_of(const struct service *service)
-{
-    if (service->state == SERVICE_SERVING && !service->refusing)
-        return PHASE_SERVING;
-    return service->jobs > 0 ? PHASE_DRAINING : PHASE_DRAINED;
-}
-
 void stats_fill(struct daemon_stats *stats, const struct service *service)
 {
     memset(stats, 0, sizeof *stats);
-    stats->phase = phase_of(service);
+    stats->phase = drain_phase(service);
     stats->uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS;
     stats->jobs.submitted = service->totals.submitted;
     stats->jobs.done = service->totals.done;
     stats->jobs.failed = service->totals.failed;
     stats->jobs.cancelled = service->totals.cancelled;
     stats->jobs.refused = service->totals.refused;
-    for (int i = 0; i < LANE_PRIORITIES; i++)
-        stats->jobs.queued[i] = service->scheduler.lengths[i];
-    stats->jobs.running = service->running;
     stats->bytes_moved = service->totals.bytes_moved;
     stats->queued = service->queued;
     stats->moving = service->moving;
     stats->clients.now = service->client_count;
     stats->clients.accepted = service->last_client;
     stats->clients.turned_away = service->turned_away;
+    stats->events_dropped = service->news.dropped;
+    count_tasks(stats, service);
     fill_channels(stats, service);
-    fill_busy(stats, service);
-    fill_waiting(stats, service);
     fill_users(stats, service);
     fill_connections(stats, service);
 }

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What subscribers are told, and what those lose who do not listen. */
+#include <string.h>
+#include <unistd.h>
+
+#include "events.h"
+#include "gate.h"
+#include "server.h"
+
+#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
+
+static struct server server;
+static struct gate gate;
+static struct peer peer, other;
+static int src, dst, idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    idle_fds = count_fds();
+    server_config(&server);
+    server.config.channels = 1;
+    gate_close(&gate, &server.config);
+    src = memfd_with("abcd", 4);
+    dst = memfd_with(NULL, 4);
+    server_start(&server);
+    server_connect(&server, &peer);
+    server_connect(&server, &other);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        gate_release(&gate);
+    peer_finish(&peer);
+    peer_finish(&other);
+    server_stop(&server);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+static void subscribe(struct peer *who, const char *params)
+{
+    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':1,'method':'events.subscribe','params':{%s}}",
+              params);
+    peer_ok(who, 1);
+}
+
+/* The next line is an event of this kind; it stays valid until the next call. */
+static const struct event *event_of(struct peer *who, enum event_kind kind)
+{
+    static struct event event;
+    struct rpc_reply reply;
+
+    peer_reply(who, &reply);
+    assert_int_equal(reply.notification, RPC_EVENT);
+    if (event_read(&reply.params, &event) < 0)
+        fail_msg("no event: %s", reply.fault.text);
+    assert_int_equal(event.kind, kind);
+    rpc_reply_finish(&reply);
+    return &event;
+}
+
+static void test_life_of_a_job(void **state)
+{
+    const struct event *event;
+    uint64_t queued, started;
+
+    (void)state;
+    subscribe(&peer, "");
+    peer_submit(&peer, 2, src, dst, COPY ",'name':'n','priority':1");
+    event = event_of(&peer, EVENT_QUEUED);
+    queued = event->time_ns;
+    assert_int_equal(event->job.state, JOB_STATE_QUEUED);
+    assert_int_equal(event->job.first_channel, -1);
+    assert_int_equal(event->job.ns_queued, 0);
+    assert_string_equal(event->job.name, "n");
+    event = event_of(&peer, EVENT_STARTED);
+    started = event->time_ns;
+    assert_int_equal(event->job.state, JOB_STATE_RUNNING);
+    assert_int_equal(event->job.bytes, 4);
+    assert_int_equal(event->job.bytes_done, 0);
+    assert_int_equal(event->job.ns_moving, 0);
+    assert_int_equal(event->job.ns_queued, started - queued);
+    gate_wait(&gate);
+    gate_release(&gate);
+    event = event_of(&peer, EVENT_DONE);
+    assert_int_equal(event->job.state, JOB_STATE_DONE);
+    assert_int_equal(event->job.bytes_done, 4);
+    assert_int_equal(event->job.ns_moving, event->time_ns - started);
+    assert_int_equal(event->dropped, 0);
+    peer_ok(&peer, 2); /* after its event */
+}
+
+static void test_failures_are_told_with_their_error(void **state)
+{
+    const struct event *event;
+
+    (void)state;
+    subscribe(&peer, "'events':['done']");
+    peer_submit(&peer, 2, src, dst, COPY);
+    gate_wait(&gate);
+    peer_submit(&peer, 3, src, dst, COPY ",'after':[1]");
+    peer_submit(&peer, 4, src, dst, COPY ",'after':[2]");
+    peer_expect_alive(&peer); /* they are there */
+    peer_send(&other, NULL, 0, "{'jsonrpc':'2.0','id':1,'method':'job.cancel','params':{'job':2}}");
+    peer_ok(&other, 1);
+    event = event_of(&peer, EVENT_DONE);
+    assert_int_equal(event->job.job, 2);
+    assert_int_equal(event->job.state, JOB_STATE_CANCELLED);
+    assert_int_equal(event->job.error->code, FAULT_CANCELLED);
+    peer_error(&peer, 3, FAULT_CANCELLED);
+    event = event_of(&peer, EVENT_DONE);
+    assert_int_equal(event->job.state, JOB_STATE_FAILED);
+    assert_int_equal(event->job.error->code, FAULT_PREDECESSOR_FAILED);
+    assert_string_equal(event->job.error->text, "after[0]: job 2 was cancelled");
+    peer_error(&peer, 4, FAULT_PREDECESSOR_FAILED);
+}
+
+static void test_scopes(void **state)
+{
+    (void)state;
+    subscribe(&peer, "'events':['queued']");
+    peer_submit(&other, 2, src, dst, COPY);
+    gate_wait(&gate);
+    peer_expect_alive(&peer); /* not its job: no event before the pong */
+    subscribe(&peer, "'events':['queued'],'scope':'user'");
+    peer_submit(&other, 3, src, dst, COPY);
+    assert_int_equal(event_of(&peer, EVENT_QUEUED)->job.client, 2);
+    subscribe(&peer, "'events':['queued'],'scope':'all'");
+    peer_submit(&other, 4, src, dst, COPY ",'detach':true");
+    assert_true(event_of(&peer, EVENT_QUEUED)->job.detached);
+    subscribe(&peer, "'events':[]");
+    peer_submit(&peer, 5, src, dst, COPY);
+    peer_expect_alive(&peer);
+}
+
+static void test_progress(void **state)
+{
+    const struct event *event;
+    uint64_t first;
+
+    (void)state;
+    subscribe(&peer, "'events':['progress'],'interval_ms':20,'scope':'user'");
+    peer_expect_alive(&peer); /* nothing runs: nothing comes */
+    peer_submit(&other, 2, src, dst, COPY);
+    gate_wait(&gate);
+    event = event_of(&peer, EVENT_PROGRESS);
+    first = event->time_ns;
+    assert_int_equal(event->job.state, JOB_STATE_RUNNING);
+    assert_int_equal(event->job.bytes_done, 0);
+    assert_true(event_of(&peer, EVENT_PROGRESS)->time_ns - first >= 15 * 1000 * 1000);
+    subscribe(&other, "'events':['progress'],'interval_ms':60000");
+    event_of(&peer, EVENT_PROGRESS);
+    gate_release(&gate);
+    peer_ok(&other, 2);
+}
+
+/* The socket is full, then the outbox as far as events may fill it: the rest is lost, and counted.
+ * Replies are not. */
+static void test_slow_subscriber(void **state)
+{
+    enum { JOBS = 4000, SETTLE = 100 };
+    uint64_t seen = 0, dropped = 0;
+    struct daemon_stats stats;
+    struct rpc_reply reply;
+
+    (void)state;
+    subscribe(&peer, "'events':['queued','done'],'scope':'user'");
+    peer_submit(&other, 0, src, dst, COPY);
+    gate_wait(&gate);
+    for (int i = 1; i <= JOBS; i++) {
+        peer_submit(&other, i, src, dst, COPY ",'after':[1],'name':'job'");
+        peer_send(&other, NULL, 0,
+                  "{'jsonrpc':'2.0','id':-1,'method':'job.cancel','params':{'job':'job'}}");
+        peer_error(&other, i, FAULT_CANCELLED);
+        peer_ok(&other, -1);
+    }
+    peer_send(&other, NULL, 0, "{'jsonrpc':'2.0','id':9,'method':'daemon.stats'}");
+    peer_reply(&other, &reply);
+    assert_int_equal(daemon_stats_read(&reply.result, &stats), 0);
+    rpc_reply_finish(&reply);
+    assert_true(stats.events_dropped > 0);
+    /* One more event comes once there is room again: it tells of those lost. */
+    peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':5,'method':'daemon.ping'}");
+    for (;;) {
+        struct event event;
+
+        peer_reply(&peer, &reply);
+        if (reply.notification != RPC_EVENT)
+            break;
+        assert_int_equal(event_read(&reply.params, &event), 0);
+        dropped += event.dropped;
+        seen++;
+        rpc_reply_finish(&reply);
+    }
+    assert_int_equal(reply.id.number, 5);
+    rpc_reply_finish(&reply);
+    assert_int_equal(dropped, 0);
+    assert_int_equal(seen + stats.events_dropped, 1 + 2 * JOBS);
+    gate_release(&gate);
+    assert_int_equal(event_of(&peer, EVENT_DONE)->dropped, stats.events_dropped);
+    peer_ok(&other, 0);
+}
+
+static void test_bad_params(void **state)
+{
+    static const char *const bad[] = {"'events':['ended']", "'scope':'mine'",
+                                      "'interval_ms':19",   "'events':'done'",
+                                      "'other':1",          "'interval_ms':60001"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        peer_send(&peer, NULL, 0,
+                  "{'jsonrpc':'2.0','id':1,'method':'events.subscribe','params':{%s}}", bad[i]);
+        peer_error(&peer, 1, FAULT_INVALID_PARAMS);
+    }
+}
+
+/* The subscriber goes while events are told, and with it its subscription. */
+static void test_subscriber_leaves(void **state)
+{
+    (void)state;
+    subscribe(&peer, "'events':['queued','started','progress','done'],'scope':'user',"
+                     "'interval_ms':20");
+    peer_submit(&other, 2, src, dst, COPY);
+    gate_wait(&gate);
+    peer_finish(&peer);
+    server_connect(&server, &peer);
+    peer_expect_alive(&peer);
+    gate_release(&gate);
+    peer_ok(&other, 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_life_of_a_job),
+        TEST(test_failures_are_told_with_their_error),
+        TEST(test_scopes),
+        TEST(test_progress),
+        TEST(test_slow_subscriber),
+        TEST(test_bad_params),
+        TEST(test_subscriber_leaves),
+    };
+
+    return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
+}

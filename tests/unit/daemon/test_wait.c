@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.wait, and who is owed what when things end in another order than they came. */
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "job_info.h"
+#include "server.h"
+
+#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
+
+static struct server server;
+static struct gate gate;
+static struct peer peer, other;
+static int src, dst, idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    idle_fds = count_fds();
+    server_config(&server);
+    server.config.channels = 1;
+    gate_close(&gate, &server.config);
+    src = memfd_with("abcd", 4);
+    dst = memfd_with(NULL, 4);
+    return 0;
+}
+
+static void start(void)
+{
+    server_start(&server);
+    server_connect(&server, &peer);
+    server_connect(&server, &other);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        gate_release(&gate);
+    peer_finish(&peer);
+    peer_finish(&other);
+    server_stop(&server);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+static void call(struct peer *who, int id, const char *method, const char *params)
+{
+    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':%d,'method':'%s','params':{%s}}", id, method,
+              params);
+}
+
+static void submit_detached(struct peer *who, int id, const char *more)
+{
+    char job[256];
+
+    snprintf(job, sizeof job, COPY ",'detach':true%s", more);
+    peer_submit(who, id, src, dst, job);
+    peer_ok(who, id);
+}
+
+static void run_one(void)
+{
+    gate_wait(&gate);
+    gate_release(&gate);
+}
+
+static uint64_t pop_list(struct peer *who, int id, uint64_t *jobs, size_t max)
+{
+    struct json list, item = {0};
+    struct rpc_reply reply;
+    uint64_t count = 0;
+
+    peer_reply(who, &reply);
+    assert_true(reply.ok);
+    assert_int_equal(reply.id.number, id);
+    list = json_member(&reply.result, "jobs");
+    while (json_next(&list, &item)) {
+        struct job_brief brief;
+
+        assert_true(count < max);
+        assert_int_equal(job_brief_read(&item, &brief), 0);
+        assert_int_equal(brief.state, JOB_STATE_DONE);
+        jobs[count++] = brief.job;
+    }
+    rpc_reply_finish(&reply);
+    return count;
+}
+
+static void test_one_before_and_after_its_end(void **state)
+{
+    struct job_result result;
+
+    (void)state;
+    start();
+    submit_detached(&peer, 1, ",'name':'a'");
+    call(&peer, 2, "job.wait", "'job':'a'");
+    call(&other, 2, "job.wait", "'job':1");
+    run_one();
+    peer_result(&peer, 2, &result);
+    assert_int_equal(result.job, 1);
+    assert_int_equal(result.bytes, 4);
+    assert_true(result.has_dst);
+    job_result_finish(&result);
+    peer_result(&other, 2, &result);
+    job_result_finish(&result);
+    call(&other, 3, "job.wait", "'job':1");
+    peer_result(&other, 3, &result);
+    assert_int_equal(result.job, 1);
+    assert_int_equal(result.dst.shape[0], 4);
+    job_result_finish(&result);
+    call(&other, 4, "job.wait", "'job':'a'"); /* a name of another connection */
+    assert_string_equal(peer_error(&other, 4, FAULT_NOT_FOUND)->pointer, "/job");
+}
+
+static void test_several(void **state)
+{
+    uint64_t jobs[8];
+
+    (void)state;
+    start();
+    for (int i = 1; i <= 3; i++)
+        submit_detached(&peer, i, "");
+    call(&peer, 9, "job.wait", "'jobs':[3,1,3,2]");
+    for (int i = 0; i < 3; i++)
+        run_one();
+    assert_int_equal(pop_list(&peer, 9, jobs, 8), 4);
+    assert_memory_equal(jobs, ((uint64_t[]){3, 1, 3, 2}), 4 * sizeof *jobs);
+    call(&peer, 10, "job.wait", "'jobs':[2,9]");
+    assert_string_equal(peer_error(&peer, 10, FAULT_NOT_FOUND)->text,
+                        "jobs[1]: there is no job 9, or not any more");
+}
+
+/* The first in the order of the list, not in that of time; and only when all have ended. */
+static void test_several_with_failures(void **state)
+{
+    struct rpc_reply reply;
+
+    (void)state;
+    start();
+    submit_detached(&peer, 1, "");
+    gate_wait(&gate);
+    submit_detached(&peer, 2, "");
+    submit_detached(&peer, 3, ",'after':[2]");
+    call(&other, 9, "job.wait", "'jobs':[1,3,2]");
+    call(&peer, 4, "job.cancel", "'job':2");
+    peer_ok(&peer, 4);
+    peer_expect_alive(&other); /* job 1 still runs */
+    gate_release(&gate);
+    peer_reply(&other, &reply);
+    assert_false(reply.ok);
+    assert_int_equal(reply.error.code, FAULT_PREDECESSOR_FAILED);
+    assert_int_equal(reply.error_job, 3);
+    rpc_reply_finish(&reply);
+    call(&other, 10, "job.wait", "'job':2");
+    peer_error(&other, 10, FAULT_CANCELLED);
+    call(&other, 11, "job.wait", "'jobs':[2,3]");
+    peer_reply(&other, &reply);
+    assert_int_equal(reply.error.code, FAULT_CANCELLED);
+    assert_int_equal(reply.error_job, 2);
+    rpc_reply_finish(&reply);
+}
+
+static void test_all(void **state)
+{
+    uint64_t jobs[8];
+
+    (void)state;
+    start();
+    call(&peer, 1, "job.wait", "'all':true");
+    assert_int_equal(pop_list(&peer, 1, jobs, 8), 0);
+    submit_detached(&peer, 2, "");
+    submit_detached(&other, 2, "");
+    peer_submit(&peer, 3, src, dst, COPY);
+    call(&peer, 4, "job.wait", "'all':true");
+    for (int i = 0; i < 3; i++)
+        run_one();
+    peer_ok(&peer, 3); /* its own answer comes before */
+    assert_int_equal(pop_list(&peer, 4, jobs, 8), 2);
+    assert_int_equal(jobs[0], 1);
+    assert_int_equal(jobs[1], 3);
+}
+
+static void test_timeouts(void **state)
+{
+    (void)state;
+    start();
+    submit_detached(&peer, 1, "");
+    gate_wait(&gate);
+    submit_detached(&peer, 2, "");
+    call(&peer, 3, "job.wait", "'job':1,'timeout_ms':10");
+    assert_string_equal(peer_error(&peer, 3, FAULT_TIMED_OUT)->text,
+                        "timeout_ms: job 1 is still running after 10 ms");
+    call(&peer, 4, "job.wait", "'jobs':[1,2],'timeout_ms':10");
+    assert_string_equal(peer_error(&peer, 4, FAULT_TIMED_OUT)->text,
+                        "timeout_ms: 2 of 2 jobs have not ended after 10 ms");
+    call(&peer, 5, "job.wait", "'jobs':[1,2],'timeout_ms':86400000"); /* the timer is in the way */
+    gate_release(&gate);
+    run_one();
+    peer_ok(&peer, 5);
+}
+
+static void test_as_many_as_there_may_be(void **state)
+{
+    (void)state;
+    start();
+    submit_detached(&peer, 1, "");
+    for (int i = 0; i < PROTO_WAITS_MAX; i++)
+        call(&peer, 100 + i, "job.wait", i % 2 ? "'job':1" : "'job':1,'timeout_ms':60000");
+    call(&peer, 2, "job.wait", "'job':1");
+    peer_error(&peer, 2, FAULT_LIMIT);
+    run_one();
+    for (int i = 0; i < PROTO_WAITS_MAX; i++)
+        peer_ok(&peer, 100 + i);
+    call(&peer, 3, "job.wait", "'job':1");
+    peer_ok(&peer, 3);
+}
+
+/* The connection waits for its answer, though it sends nothing more. */
+static void test_half_closed(void **state)
+{
+    (void)state;
+    start();
+    submit_detached(&other, 1, "");
+    call(&peer, 2, "job.wait", "'job':1");
+    peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':3,'method':'daemon.ping'}");
+    shutdown(peer.fd, SHUT_WR);
+    peer_ok(&peer, 3);
+    run_one();
+    peer_ok(&peer, 2);
+    peer_expect_end(&peer);
+}
+
+/* Whoever waits leaves, before and while the job ends; whoever submitted leaves. */
+static void test_connections_close(void **state)
+{
+    (void)state;
+    start();
+    submit_detached(&other, 1, "");
+    call(&peer, 2, "job.wait", "'jobs':[1,1],'timeout_ms':60000");
+    peer_expect_alive(&peer);
+    peer_finish(&peer);
+    server_connect(&server, &peer);
+    call(&peer, 3, "job.wait", "'job':1");
+    peer_expect_alive(&peer);
+    gate_wait(&gate);
+    gate_release(&gate);
+    peer_finish(&peer);
+    server_connect(&server, &peer);
+    peer_submit(&other, 4, src, dst, COPY);
+    gate_wait(&gate);
+    call(&peer, 5, "job.wait", "'job':2");
+    peer_expect_alive(&peer);
+    peer_finish(&other);
+    server_connect(&server, &other);
+    while (peer_info(&other).clients > 2)
+        ;
+    gate_release(&gate);
+    peer_error(&peer, 5, FAULT_CANCELLED);
+}
+
+static void test_without_history(void **state)
+{
+    (void)state;
+    server.config.history = 0;
+    start();
+    submit_detached(&peer, 1, "");
+    call(&peer, 2, "job.wait", "'job':1");
+    run_one();
+    peer_ok(&peer, 2);
+    call(&peer, 3, "job.wait", "'job':1");
+    peer_error(&peer, 3, FAULT_NOT_FOUND);
+    call(&peer, 4, "job.status", "'job':1");
+    peer_error(&peer, 4, FAULT_NOT_FOUND);
+}
+
+static void test_shutdown_answers(void **state)
+{
+    (void)state;
+    start();
+    submit_detached(&peer, 1, "");
+    gate_wait(&gate);
+    submit_detached(&peer, 2, "");
+    call(&other, 3, "job.wait", "'job':1");
+    call(&other, 4, "job.wait", "'job':2");
+    call(&other, 5, "daemon.drain", "");
+    peer_expect_alive(&other);
+    server_shutdown(&server);
+    peer_error(&other, 4, FAULT_SHUTTING_DOWN);
+    gate_release(&gate);
+    peer_ok(&other, 3);
+    peer_ok(&other, 5);
+    peer_expect_end(&other);
+}
+
+static void test_bad_params(void **state)
+{
+    static const char *const bad[] = {
+        "",          "'job':0",      "'job':1,'all':true",         "'all':false",
+        "'jobs':[]", "'jobs':['7']", "'jobs':[1],'timeout_ms':-1", "'job':1,'timeout_ms':86400001"};
+
+    (void)state;
+    start();
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        call(&peer, 1, "job.wait", bad[i]);
+        peer_error(&peer, 1, FAULT_INVALID_PARAMS);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_before_and_after_its_end),
+        TEST(test_several),
+        TEST(test_several_with_failures),
+        TEST(test_all),
+        TEST(test_timeouts),
+        TEST(test_as_many_as_there_may_be),
+        TEST(test_half_closed),
+        TEST(test_connections_close),
+        TEST(test_without_history),
+        TEST(test_shutdown_answers),
+        TEST(test_bad_params),
+    };
+
+    return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
+}
