@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The greeting, daemon.drain and daemon.resume, and what a user may have. */
+#include <string.h>
+#include <unistd.h>
+
+#include "gate.h"
+#include "hello.h"
+#include "server.h"
+
+#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
+
+static struct server server;
+static struct gate gate;
+static struct peer peer, other;
+static int src, dst, idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    idle_fds = count_fds();
+    server_config(&server);
+    server.config.channels = 1;
+    gate_close(&gate, &server.config);
+    src = memfd_with("abcd", 4);
+    dst = memfd_with(NULL, 4);
+    return 0;
+}
+
+static void start(void)
+{
+    server_start(&server);
+    server_connect(&server, &peer);
+    server_connect(&server, &other);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        gate_release(&gate);
+    peer_finish(&peer);
+    peer_finish(&other);
+    server_stop(&server);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+static void call(struct peer *who, int id, const char *method, const char *params)
+{
+    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':%d,'method':'%s','params':{%s}}", id, method,
+              params);
+}
+
+static enum service_phase phase(struct peer *who, int id)
+{
+    enum service_phase phase;
+    struct rpc_reply reply;
+    struct json value;
+
+    peer_reply(who, &reply);
+    assert_true(reply.ok);
+    assert_int_equal(reply.id.number, id);
+    value = json_member(&reply.result, "state");
+    assert_int_equal(service_phase_read(&value, &phase), 0);
+    rpc_reply_finish(&reply);
+    return phase;
+}
+
+static void test_greeting(void **state)
+{
+    struct hello hello;
+
+    (void)state;
+    server.config.jobs_per_client = 7;
+    server.config.prepared_per_client = 9;
+    start();
+    hello = peer_hello(&peer);
+    assert_int_equal(hello.protocol, PROTO_VERSION);
+    assert_int_equal(hello.client, 1);
+    assert_int_equal(hello.line, PROTO_LINE_MAX);
+    assert_int_equal(hello.jobs, 7);
+    assert_int_equal(hello.prepared, 9);
+    assert_int_equal(hello.job_bytes, server.config.job_bytes);
+    assert_int_equal(hello.buffer_bytes, server.config.buffer_bytes_per_client);
+    assert_true(hello.capabilities >> CAPABILITY_events & 1);
+    assert_int_equal(peer_hello(&other).client, 2);
+    peer_expect_alive(&peer);
+}
+
+static void test_drain(void **state)
+{
+    (void)state;
+    start();
+    call(&peer, 1, "daemon.drain", "");
+    assert_int_equal(phase(&peer, 1), PHASE_DRAINED);
+    peer_submit(&peer, 2, src, dst, COPY);
+    assert_string_equal(peer_error(&peer, 2, FAULT_SHUTTING_DOWN)->text,
+                        "the service is drained and takes no new jobs");
+    call(&peer, 3, "daemon.resume", "");
+    assert_int_equal(phase(&peer, 3), PHASE_SERVING);
+    peer_submit(&peer, 4, src, dst, COPY);
+    gate_wait(&gate);
+    call(&peer, 5, "daemon.drain", "");
+    call(&other, 6, "daemon.drain", "'wait':true");
+    call(&other, 7, "daemon.drain", "'wait':false");
+    assert_int_equal(phase(&other, 7), PHASE_DRAINING);
+    assert_int_equal(peer_info(&other).phase, PHASE_DRAINING);
+    gate_release(&gate);
+    peer_ok(&peer, 4);
+    assert_int_equal(phase(&peer, 5), PHASE_DRAINED);
+    assert_int_equal(phase(&other, 6), PHASE_DRAINED);
+    assert_int_equal(peer_info(&other).phase, PHASE_DRAINED);
+}
+
+/* Drains that wait are answered when it is called off; those whose connection leaves, never. */
+static void test_resume_in_the_middle(void **state)
+{
+    (void)state;
+    start();
+    peer_submit(&peer, 1, src, dst, COPY);
+    gate_wait(&gate);
+    call(&peer, 2, "daemon.drain", "");
+    call(&other, 3, "daemon.drain", "");
+    peer_expect_alive(&other);
+    peer_finish(&other);
+    server_connect(&server, &other);
+    call(&other, 4, "daemon.resume", "");
+    assert_int_equal(phase(&other, 4), PHASE_SERVING);
+    assert_int_equal(phase(&peer, 2), PHASE_SERVING);
+    gate_release(&gate);
+    peer_ok(&peer, 1);
+}
+
+/* A job that waits for room is refused when the service is drained meanwhile. */
+static void test_drain_refuses_those_that_wait_for_room(void **state)
+{
+    (void)state;
+    server.config.jobs_per_client = 1;
+    start();
+    peer_submit(&peer, 1, src, dst, COPY);
+    gate_wait(&gate);
+    peer_submit(&peer, 2, src, dst, COPY);
+    peer_expect_alive(&other);
+    call(&other, 3, "daemon.drain", "'wait':false");
+    assert_int_equal(phase(&other, 3), PHASE_DRAINING);
+    peer_error(&peer, 2, FAULT_SHUTTING_DOWN);
+    gate_release(&gate);
+    peer_ok(&peer, 1);
+}
+
+/* All connections of a user together; a drain with wait counts as a wait. */
+static void test_jobs_of_a_user(void **state)
+{
+    (void)state;
+    server.config.quotas.standard.jobs = 2;
+    server.config.quotas.standard.clients = 2;
+    start();
+    peer_submit(&peer, 1, src, dst, COPY);
+    gate_wait(&gate);
+    peer_submit(&peer, 2, src, dst, COPY);
+    peer_expect_alive(&peer);
+    peer_submit(&other, 3, src, dst, COPY); /* waits in the socket, and the next one behind it */
+    call(&other, 4, "daemon.info", "");
+    assert_int_equal(peer_info(&peer).jobs_queued, 1);
+    gate_release(&gate);
+    peer_ok(&peer, 1);
+    peer_ok(&other, 4);
+    gate_release(&gate);
+    gate_release(&gate);
+    peer_ok(&peer, 2);
+    peer_ok(&other, 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_greeting),
+        TEST(test_drain),
+        TEST(test_resume_in_the_middle),
+        TEST(test_drain_refuses_those_that_wait_for_room),
+        TEST(test_jobs_of_a_user),
+    };
+
+    return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
+}
