@@ -178,6 +178,7 @@ static void test_all(void **state)
     submit_detached(&other, 2, "");
     peer_submit(&peer, 3, src, dst, COPY);
     call(&peer, 4, "job.wait", "'all':true");
+    peer_expect_alive(&peer);
     for (int i = 0; i < 3; i++)
         run_one();
     peer_ok(&peer, 3); /* its own answer comes before */
