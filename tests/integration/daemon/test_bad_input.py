@@ -123,7 +123,8 @@ class Open(Long):
         for method, least in (("daemon.drain", {}), ("job.wait", {"job": 1}), ("job.list", {}),
                               ("job.status", {"job": 1}), ("job.cancel", {"job": 1}),
                               ("job.start", {"prepared": 1}), ("job.release", {"prepared": 1}),
-                              ("buffer.alloc", {"size": 1}), ("buffer.release", {"buffer": 1})):
+                              ("buffer.alloc", {"size": 1}), ("buffer.release", {"buffer": 1}),
+                              ("events.subscribe", {})):
             self.refused(method, {**least, "x/y~": 1}, "INVALID_PARAMS", "/x~1y~0")
         self.job("INVALID_PARAMS", "/x", x=1)
         self.job("INVALID_PARAMS", "/src/fds", src__fds=0)

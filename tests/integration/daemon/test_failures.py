@@ -7,16 +7,59 @@ import random
 import subprocess
 import time
 
-from load import buffered
+from load import FORK, buffered
 from service import MLICTL, SANITIZED, SEED, Case, Memory, copy, main, needs_root, npy, ramp
-from wire import PATIENCE
+from wire import PATIENCE, Connection
 
 STUCK = ("--engine", "fault:threads,stick=1")
 MIB = 1 << 20
 OLD, NEW = b"\xee" * 6, b"012345"
 
 
+def idle(link):
+    stats = link.call("daemon.stats")
+    return (stats["jobs"]["running"], stats["jobs"]["queued"], stats["buffers"], stats["prepared"],
+            stats["clients"]["now"]) == (0, [0, 0, 0], {"now": 0, "bytes": 0}, 0, 1)
+
+
 class Killed(Case):
+    def crowd(self, path, ready):
+        """The victim's part: jobs under way of every kind, buffers, prepared jobs."""
+        link = Connection(path)
+        params, memory = buffered(link, MIB)
+        link.call("job.prepare", params)
+        link.call("buffer.alloc", {"size": MIB})
+        source, target = Memory(size=MIB), Memory(size=MIB)
+        for _ in range(20):
+            link.request("job.submit", params)
+            link.request("job.start", {"prepared": 1})
+            link.request("job.submit", copy(MIB), [source.fd, target.fd])
+        link.ping()
+        ready.send("ready")
+        time.sleep(PATIENCE)
+
+    def test_clients(self):
+        mlid = self.service("--engine", "fault:threads,delay_us=20000,stick_pct=5")
+        watcher = self.connect(mlid)
+        watcher.call("daemon.stats")
+        before, mapped = mlid.fds(), mlid.mapped()
+        for _ in range(5):
+            ours, theirs = FORK.Pipe()
+            victims = [FORK.Process(target=self.crowd, args=(mlid.socket, theirs))
+                       for _ in range(2)]
+            for victim in victims:
+                victim.start()
+            for victim in victims:
+                self.assertTrue(ours.poll(PATIENCE))
+                ours.recv()
+            self.assertEqual(watcher.call("daemon.stats")["buffers"]["now"], 4)
+            for victim in victims:
+                victim.kill()
+                victim.join()
+            self.eventually(lambda: idle(watcher))
+        self.eventually(lambda: (mlid.fds(), mlid.mapped()) == (before, mapped),
+                        f"{mlid.fds()} descriptors, {before} before; {mlid.mapped()} mapped")
+
     def test_service(self):
         """mlictl says so with its exit code and leaves nothing behind."""
         mlid = self.service(*STUCK, exits=None)
@@ -176,6 +219,28 @@ class Shrinking(Case):
 
 
 class Channels(Case):
+    def test_stuck(self):
+        """The watchdog takes the channel out; the rest goes on; it comes back."""
+        mlid = self.service(*STUCK, config={
+            "channels": 2, "watchdog": {"limit_ms": 100, "quarantine_ms": 1500}})
+        link = self.connect(mlid)
+        params, _memory = buffered(link, 4096)
+        begin = time.monotonic()
+        self.assertFault(link.fault("job.submit", params), "CHANNEL_STUCK")
+        self.assertGreater(time.monotonic() - begin, 0.09)
+        info = link.call("daemon.info")
+        self.assertEqual((info["channels_quarantined"], info["channels_busy"]), (1, 0))
+        states = sorted(c["state"] for c in link.call("daemon.stats")["channels"])
+        self.assertEqual(states, ["idle", "quarantined"])
+        if time.monotonic() - begin < 1:
+            fault = link.fault("job.submit", dict(params, channels=2))
+            self.assertFault(fault, "CHANNEL_STUCK")
+        for _ in range(20):
+            link.call("job.submit", params)
+        self.eventually(lambda: link.call("daemon.info")["channels_quarantined"] == 0)
+        self.assertGreater(time.monotonic() - begin, 1.5)
+        self.assertEqual(link.call("job.submit", dict(params, channels=2))["cost"]["channels"], 2)
+
     def test_resume_brings_it_back(self):
         mlid = self.service(*STUCK, config={"channels": 1, "watchdog": {"limit_ms": 50}})
         link = self.connect(mlid)

@@ -110,6 +110,7 @@ class Cancel(Stuck):
         self.assertEqual(theirs.call("job.list")["jobs"], [])
         for method in ("daemon.drain", "daemon.resume"):
             self.assertFault(theirs.fault(method), "FORBIDDEN")
+        self.assertFault(theirs.fault("events.subscribe", {"scope": "all"}), "FORBIDDEN")
         self.assertEqual(len(ours.call("job.list")["jobs"]), 1)
         ours.call("job.cancel", {"job": 1})
         ours.error(id)
@@ -360,6 +361,27 @@ class Clients(Case):
         self.assertEqual(target.content, NEW)
         jobs = other.call("daemon.stats")["jobs"]
         self.assertEqual((jobs["submitted"], jobs["done"], jobs["running"]), (31, 1, 0))
+
+
+class Events(Case):
+    def test_scopes(self):
+        mlid = self.service()
+        link, user, quiet = (self.connect(mlid) for _ in range(3))
+        user.call("events.subscribe", {"events": ["done"], "scope": "user"})
+        quiet.call("events.subscribe", {"events": ["done"]})
+        link.call("events.subscribe", {})
+        source, target = Memory(NEW), Memory(OLD)
+        link.call("job.submit", copy(6, name="seen"), [source.fd, target.fd])
+        self.assertEqual([note["params"]["event"] for note in link.notes],
+                         ["queued", "started", "done"])
+        note = user.note()["params"]
+        self.assertEqual((note["event"], note["job"]["name"], note["dropped"]), ("done", "seen", 0))
+        self.assertEqual(link.call("events.subscribe", {"events": []}), {"events": []})
+        link.notes.clear()
+        link.call("job.submit", copy(6), [source.fd, target.fd])
+        self.assertFalse(link.notes)
+        quiet.ping()
+        self.assertFalse(quiet.notes)
 
 
 if __name__ == "__main__":
