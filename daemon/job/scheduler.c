@@ -12,14 +12,28 @@ void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t agei
     }
 }
 
-static void enter(struct scheduler *scheduler, struct queued *queued, int priority)
+static struct queued *head_of(struct lane *lane)
+{
+    return LINK_OWNER(lane->queued.next, struct queued, in_lane);
+}
+
+/* The lane has another first job from now on. */
+static void begin_age(struct scheduler *scheduler, struct lane *lane, int priority, uint64_t now)
+{
+    lane->since = now;
+    link_remove(&lane->in_age);
+    link_append(&scheduler->ages[priority], &lane->in_age);
+}
+
+static void enter(struct scheduler *scheduler, struct queued *queued, int priority, uint64_t now)
 {
     struct lane *lane = &queued->lanes[priority];
 
-    if (link_empty(&lane->queued))
+    if (link_empty(&lane->queued)) {
         link_append(&scheduler->rings[priority], &lane->active);
+        begin_age(scheduler, lane, priority, now);
+    }
     link_append(&lane->queued, &queued->in_lane);
-    link_append(&scheduler->ages[priority], &queued->in_age);
     queued->lane = lane;
     queued->priority = priority;
     scheduler->lengths[priority]++;
@@ -31,7 +45,6 @@ static void leave(struct scheduler *scheduler, struct queued *queued)
     struct lane *lane = queued->lane;
 
     link_remove(&queued->in_lane);
-    link_remove(&queued->in_age);
     scheduler->lengths[queued->priority]--;
     scheduler->length--;
     queued->lane = NULL;
@@ -39,8 +52,19 @@ static void leave(struct scheduler *scheduler, struct queued *queued)
         return;
     /* Who has nothing to start saves nothing up. */
     link_remove(&lane->active);
+    link_remove(&lane->in_age);
     lane->deficit = 0;
     lane->granted = false;
+}
+
+/* The same for the first of a lane, where time goes on for the next one. */
+static void leave_first(struct scheduler *scheduler, struct queued *queued, uint64_t now)
+{
+    struct lane *lane = queued->lane;
+
+    leave(scheduler, queued);
+    if (!link_empty(&lane->queued))
+        begin_age(scheduler, lane, queued->priority, now);
 }
 
 void scheduler_push(struct scheduler *scheduler, struct lane *lanes, struct queued *queued,
@@ -48,8 +72,7 @@ void scheduler_push(struct scheduler *scheduler, struct lane *lanes, struct queu
 {
     queued->lanes = lanes;
     queued->cost = bytes > LANE_COST_MIN ? bytes : LANE_COST_MIN;
-    queued->since = now;
-    enter(scheduler, queued, priority + 1);
+    enter(scheduler, queued, priority + 1, now);
 }
 
 void scheduler_remove(struct scheduler *scheduler, struct queued *queued)
@@ -67,21 +90,16 @@ static void age(struct scheduler *scheduler, uint64_t now)
         struct link *ages = &scheduler->ages[i];
 
         while (!link_empty(ages)) {
-            struct queued *oldest = LINK_OWNER(ages->next, struct queued, in_age);
+            struct lane *lane = LINK_OWNER(ages->next, struct lane, in_age);
+            struct queued *first = head_of(lane);
 
             /* A clock that was read a little earlier is no reason to move anybody. */
-            if (now < oldest->since || now - oldest->since < scheduler->ageing_ns)
+            if (now < lane->since || now - lane->since < scheduler->ageing_ns)
                 break;
-            leave(scheduler, oldest);
-            oldest->since = now;
-            enter(scheduler, oldest, i + 1);
+            leave_first(scheduler, first, now);
+            enter(scheduler, first, i + 1, now);
         }
     }
-}
-
-static struct queued *head_of(struct lane *lane)
-{
-    return LINK_OWNER(lane->queued.next, struct queued, in_lane);
 }
 
 /*
@@ -141,7 +159,7 @@ struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
         lane = choose(scheduler, ring);
         queued = head_of(lane);
         lane->deficit -= queued->cost;
-        leave(scheduler, queued);
+        leave_first(scheduler, queued, now);
         return queued;
     }
     return NULL;

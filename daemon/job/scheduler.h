@@ -6,10 +6,11 @@
  * the size of its jobs, and choosing costs the same with one lane as with a thousand.
  *
  *     ring of a priority:  lane -> lane -> lane        each with its jobs in the order of arrival
- *     age of a priority:   all its jobs, the one that came first at the head
+ *     ages of a priority:  the same lanes, the one whose first job has waited longest at the head
  *
- * Higher priorities go first. What has been at one for longer than `ageing` moves up, to the end of
- * its flow's next lane, with the age it has: it moves up again as much later.
+ * Higher priorities go first. The first job of a lane that is passed over for longer than `ageing`
+ * moves up, to the end of its flow's next lane. Only the first: who waits behind jobs of his own is
+ * passed over by nobody, and many jobs give nobody a larger share.
  *
  * Plain data: knows nothing of tasks, channels or the loop.
  */

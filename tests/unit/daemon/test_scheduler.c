@@ -189,6 +189,28 @@ static void test_nothing_waits_for_ever(void **state)
         free(job);
 }
 
+/* Time behind jobs of one's own does not count: many of them are no way to the front. */
+static void test_only_the_first_ages(void **state)
+{
+    uint64_t got[2] = {0};
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        push(0, 0, 1000 * 1000, 0);
+        push(1, 0, 50 * 1000, 0);
+    }
+    for (uint64_t now = 0; now < 300 * AGEING; now += AGEING) { /* all wait longer than that */
+        struct job *job = take(now);
+
+        got[job->flow] += job->queued.cost;
+        push(job->flow, 0, job->queued.cost, now);
+        free(job);
+    }
+    assert_true(got[0] < 2 * got[1] + 2 * 1000 * 1000);
+    for (struct job *job; (job = take(0));)
+        free(job);
+}
+
 static void test_ageing_can_be_off(void **state)
 {
     struct job *low = push(0, -1, 1, 0);
@@ -268,6 +290,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_few_are_not_behind_many, setup),
         cmocka_unit_test_setup(test_who_pauses_saves_nothing_up, setup),
         cmocka_unit_test_setup(test_nothing_waits_for_ever, setup),
+        cmocka_unit_test_setup(test_only_the_first_ages, setup),
         cmocka_unit_test_setup(test_ageing_can_be_off, setup),
         cmocka_unit_test_setup(test_a_clock_that_is_behind, setup),
         cmocka_unit_test_setup(test_at_random, setup),
