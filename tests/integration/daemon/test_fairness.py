@@ -59,7 +59,7 @@ class Latency(Case):
 
 class Shares(Case):
     def shares(self, sizes, depths, tolerance):
-        service = self.service(*PACED, config={"scheduling": {"ageing_ms": 60000}})
+        service = self.service(*PACED)
         floods = [Flood(service, size, depth) for size, depth in zip(sizes, depths)]
         ends = side_by_side(floods, SECONDS)
         self.assertEqual({end.error for flood in floods for end in flood.ends}, {None})
