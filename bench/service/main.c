@@ -155,6 +155,7 @@ static void run_all(uint64_t jobs)
 
     server_start_mlid(&server, NULL);
     close(server_connect(&server));
+    usleep(200 * 1000); /* for it to notice that we have left */
     idle = idle_watch(server.pid, 2000);
     printf("%-26s %5s %9s %6s %12s %12s %9s %12s\n", "", "depth", "request B", "reply",
            "ns, daemon", "ns, echo", "ratio", "a second");

@@ -6,8 +6,12 @@
 #include "bands.h"
 #include "clock.h"
 
-/* What is moved between two looks at whether it shall stop. */
-enum { CHUNK = 256 * 1024 };
+/*
+ * What is moved between two looks at whether it shall stop: an eighth of it, within these bounds.
+ * Of a large transpose, less would take pieces of cache lines from the source, which are then read
+ * again by the next one: 64 MiB of bytes took 1.1 times as long by 1 MiB, 1.01 times by 4 MiB.
+ */
+enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
 /* Works waiting for this thread. */
 static MLI_THREAD_LOCAL struct {
@@ -16,13 +20,20 @@ static MLI_THREAD_LOCAL struct {
     struct mli_work *work[MLI_MOV_MAX_CHANNELS];
 } waiting;
 
+static size_t chunk_of(uint64_t bytes)
+{
+    if (bytes / 8 < CHUNK_MIN)
+        return CHUNK_MIN;
+    return bytes / 8 < CHUNK_MAX ? (size_t)(bytes / 8) : CHUNK_MAX;
+}
+
 /* In pieces, so that it can be stopped and watched. */
 static void move_bands(struct mli_work *work, struct mli_work_end *end)
 {
     struct bands bands;
     struct band band;
 
-    bands_init(&bands, work->plan, CHUNK);
+    bands_init(&bands, work->plan, chunk_of(work->plan->bytes));
     while (bands_next(&bands, &band)) {
         if (mli_work_cancelled(work)) {
             end->status = MLI_STATUS_CANCELLED;
@@ -43,7 +54,7 @@ static void move(struct mli_work *work)
 
     if (mli_work_cancelled(work)) {
         end.status = MLI_STATUS_CANCELLED;
-    } else if (work->plan->bytes > CHUNK) {
+    } else if (work->plan->bytes > CHUNK_MIN) {
         move_bands(work, &end);
     } else {
         exec_run(work->plan, work->plan->bytes);
