@@ -8,11 +8,11 @@ struct count {
     size_t values, depth;
 };
 
-static void write_value(struct jsonw *w, const char *key, const struct json *value,
-                        struct count *count, size_t depth);
+static void write_value(struct jsonw *w, const struct json *value, struct count *count,
+                        size_t depth);
 
-static void write_container(struct jsonw *w, const char *key, const struct json *value,
-                            struct count *count, size_t depth)
+static void write_container(struct jsonw *w, const struct json *value, struct count *count,
+                            size_t depth)
 {
     struct json member = {0};
     char pointer[FAULT_POINTER_MAX];
@@ -20,13 +20,15 @@ static void write_container(struct jsonw *w, const char *key, const struct json 
     if (depth > count->depth)
         count->depth = depth;
     if (json_is_object(value))
-        jsonw_object_begin(w, key);
+        jsonw_object_begin(w, NULL);
     else
-        jsonw_array_begin(w, key);
+        jsonw_array_begin(w, NULL);
     while (json_next(value, &member)) {
         json_pointer(&member, pointer, sizeof pointer);
         FUZZ_ASSERT(pointer[0] == '/');
-        write_value(w, member.key, &member, count, depth);
+        if (json_is_object(value))
+            jsonw_key(w, member.key);
+        write_value(w, &member, count, depth);
     }
     if (json_is_object(value))
         jsonw_object_end(w);
@@ -34,8 +36,8 @@ static void write_container(struct jsonw *w, const char *key, const struct json 
         jsonw_array_end(w);
 }
 
-static void write_value(struct jsonw *w, const char *key, const struct json *value,
-                        struct count *count, size_t depth)
+static void write_value(struct jsonw *w, const struct json *value, struct count *count,
+                        size_t depth)
 {
     static const int64_t max = (INT64_C(1) << 53) - 1;
     const char *text;
@@ -44,18 +46,18 @@ static void write_value(struct jsonw *w, const char *key, const struct json *val
 
     count->values++;
     if (json_is_object(value) || json_is_array(value)) {
-        write_container(w, key, value, count, depth + 1);
+        write_container(w, value, count, depth + 1);
     } else if (json_is_int(value)) {
         FUZZ_ASSERT(json_int(value, -max, max, &number) == 0);
-        jsonw_int(w, key, number);
+        jsonw_int(w, NULL, number);
     } else if (json_is_string(value)) {
         FUZZ_ASSERT(json_text(value, PROTO_LINE_MAX, &text) == 0);
-        jsonw_string(w, key, text);
+        jsonw_string(w, NULL, text);
     } else if (json_is_null(value)) {
-        jsonw_null(w, key);
+        jsonw_null(w, NULL);
     } else {
         FUZZ_ASSERT(json_bool(value, &truth) == 0);
-        jsonw_bool(w, key, truth);
+        jsonw_bool(w, NULL, truth);
     }
 }
 
@@ -74,7 +76,7 @@ static bool rewrite(const char *text, size_t length, const struct prescan_limits
         return false;
     }
     FUZZ_ASSERT(json_parse(text, length, limits, &root, &fault) == 0);
-    write_value(w, NULL, &root, &count, 0);
+    write_value(w, &root, &count, 0);
     FUZZ_ASSERT(count.values <= limits->values);
     FUZZ_ASSERT(count.depth <= limits->depth);
     json_free(&root);
