@@ -3,56 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate.h"
 #include "hello.h"
-#include "server.h"
-
-#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
-
-static struct server server;
-static struct gate gate;
-static struct peer peer, other;
-static int src, dst, idle_fds;
-
-static int setup(void **state)
-{
-    (void)state;
-    idle_fds = count_fds();
-    server_config(&server);
-    server.config.channels = 1;
-    gate_close(&gate, &server.config);
-    src = memfd_with("abcd", 4);
-    dst = memfd_with(NULL, 4);
-    return 0;
-}
-
-static void start(void)
-{
-    server_start(&server);
-    server_connect(&server, &peer);
-    server_connect(&server, &other);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 8; i++)
-        gate_release(&gate);
-    peer_finish(&peer);
-    peer_finish(&other);
-    server_stop(&server);
-    gate_remove(&gate);
-    close(src);
-    close(dst);
-    assert_int_equal(count_fds(), idle_fds);
-    return 0;
-}
-
-static void call(struct peer *who, int id, const char *method, const char *params)
-{
-    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':%d,'method':'%s','params':{%s}}", id, method,
-              params);
-}
+#include "scene.h"
 
 static enum service_phase phase(struct peer *who, int id)
 {
@@ -76,7 +28,7 @@ static void test_greeting(void **state)
     (void)state;
     server.config.jobs_per_client = 7;
     server.config.prepared_per_client = 9;
-    start();
+    scene_start_gated();
     hello = peer_hello(&peer);
     assert_int_equal(hello.protocol, PROTO_VERSION);
     assert_int_equal(hello.client, 1);
@@ -93,19 +45,19 @@ static void test_greeting(void **state)
 static void test_drain(void **state)
 {
     (void)state;
-    start();
-    call(&peer, 1, "daemon.drain", "");
+    scene_start_gated();
+    scene_call(&peer, 1, "daemon.drain", "");
     assert_int_equal(phase(&peer, 1), PHASE_DRAINED);
     peer_submit(&peer, 2, src, dst, COPY);
     assert_string_equal(peer_error(&peer, 2, FAULT_SHUTTING_DOWN)->text,
                         "the service is drained and takes no new jobs");
-    call(&peer, 3, "daemon.resume", "");
+    scene_call(&peer, 3, "daemon.resume", "");
     assert_int_equal(phase(&peer, 3), PHASE_SERVING);
     peer_submit(&peer, 4, src, dst, COPY);
     gate_wait(&gate);
-    call(&peer, 5, "daemon.drain", "");
-    call(&other, 6, "daemon.drain", "'wait':true");
-    call(&other, 7, "daemon.drain", "'wait':false");
+    scene_call(&peer, 5, "daemon.drain", "");
+    scene_call(&other, 6, "daemon.drain", "'wait':true");
+    scene_call(&other, 7, "daemon.drain", "'wait':false");
     assert_int_equal(phase(&other, 7), PHASE_DRAINING);
     assert_int_equal(peer_info(&other).phase, PHASE_DRAINING);
     gate_release(&gate);
@@ -119,15 +71,15 @@ static void test_drain(void **state)
 static void test_resume_in_the_middle(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     peer_submit(&peer, 1, src, dst, COPY);
     gate_wait(&gate);
-    call(&peer, 2, "daemon.drain", "");
-    call(&other, 3, "daemon.drain", "");
+    scene_call(&peer, 2, "daemon.drain", "");
+    scene_call(&other, 3, "daemon.drain", "");
     peer_expect_alive(&other);
     peer_finish(&other);
     server_connect(&server, &other);
-    call(&other, 4, "daemon.resume", "");
+    scene_call(&other, 4, "daemon.resume", "");
     assert_int_equal(phase(&other, 4), PHASE_SERVING);
     assert_int_equal(phase(&peer, 2), PHASE_SERVING);
     gate_release(&gate);
@@ -139,12 +91,12 @@ static void test_drain_refuses_those_that_wait_for_room(void **state)
 {
     (void)state;
     server.config.jobs_per_client = 1;
-    start();
+    scene_start_gated();
     peer_submit(&peer, 1, src, dst, COPY);
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
     peer_expect_alive(&other);
-    call(&other, 3, "daemon.drain", "'wait':false");
+    scene_call(&other, 3, "daemon.drain", "'wait':false");
     assert_int_equal(phase(&other, 3), PHASE_DRAINING);
     peer_error(&peer, 2, FAULT_SHUTTING_DOWN);
     gate_release(&gate);
@@ -157,13 +109,13 @@ static void test_jobs_of_a_user(void **state)
     (void)state;
     server.config.quotas.standard.jobs = 2;
     server.config.quotas.standard.clients = 2;
-    start();
+    scene_start_gated();
     peer_submit(&peer, 1, src, dst, COPY);
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
     peer_expect_alive(&peer);
     peer_submit(&other, 3, src, dst, COPY); /* waits in the socket, and the next one behind it */
-    call(&other, 4, "daemon.info", "");
+    scene_call(&other, 4, "daemon.info", "");
     assert_int_equal(peer_info(&peer).jobs_queued, 1);
     gate_release(&gate);
     peer_ok(&peer, 1);
@@ -174,16 +126,14 @@ static void test_jobs_of_a_user(void **state)
     peer_ok(&other, 3);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_greeting),
-        TEST(test_drain),
-        TEST(test_resume_in_the_middle),
-        TEST(test_drain_refuses_those_that_wait_for_room),
-        TEST(test_jobs_of_a_user),
+        SCENE(test_greeting),
+        SCENE(test_drain),
+        SCENE(test_resume_in_the_middle),
+        SCENE(test_drain_refuses_those_that_wait_for_room),
+        SCENE(test_jobs_of_a_user),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

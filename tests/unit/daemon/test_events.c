@@ -4,43 +4,12 @@
 #include <unistd.h>
 
 #include "events.h"
-#include "gate.h"
-#include "server.h"
-
-#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
-
-static struct server server;
-static struct gate gate;
-static struct peer peer, other;
-static int src, dst, idle_fds;
+#include "scene.h"
 
 static int setup(void **state)
 {
-    (void)state;
-    idle_fds = count_fds();
-    server_config(&server);
-    server.config.channels = 1;
-    gate_close(&gate, &server.config);
-    src = memfd_with("abcd", 4);
-    dst = memfd_with(NULL, 4);
-    server_start(&server);
-    server_connect(&server, &peer);
-    server_connect(&server, &other);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 8; i++)
-        gate_release(&gate);
-    peer_finish(&peer);
-    peer_finish(&other);
-    server_stop(&server);
-    gate_remove(&gate);
-    close(src);
-    close(dst);
-    assert_int_equal(count_fds(), idle_fds);
+    scene_setup(state);
+    scene_start_gated();
     return 0;
 }
 
@@ -237,18 +206,17 @@ static void test_subscriber_leaves(void **state)
     peer_ok(&other, 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_life_of_a_job),
-        TEST(test_failures_are_told_with_their_error),
-        TEST(test_scopes),
-        TEST(test_progress),
-        TEST(test_slow_subscriber),
-        TEST(test_bad_params),
-        TEST(test_subscriber_leaves),
+        cmocka_unit_test_setup_teardown(test_life_of_a_job, setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(test_failures_are_told_with_their_error, setup,
+                                        scene_teardown),
+        cmocka_unit_test_setup_teardown(test_scopes, setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(test_progress, setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(test_slow_subscriber, setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(test_bad_params, setup, scene_teardown),
+        cmocka_unit_test_setup_teardown(test_subscriber_leaves, setup, scene_teardown),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

@@ -5,57 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "server.h"
-
-#define COPY      "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
-#define WITH(...) __VA_ARGS__ "," COPY
-
-static struct server server;
-static struct gate gate;
-static struct peer peer, other;
-static bool gated;
-static int src, dst, idle_fds;
-
-static int setup(void **state)
-{
-    (void)state;
-    idle_fds = count_fds();
-    server_config(&server);
-    server.config.channels = 4;
-    src = memfd_with("abcd", 4);
-    dst = memfd_with(NULL, 4);
-    gated = false;
-    return 0;
-}
-
-static void start(void)
-{
-    server_start(&server);
-    server_connect(&server, &peer);
-    server_connect(&server, &other);
-}
-
-static void start_gated(void)
-{
-    gate_close(&gate, &server.config);
-    gated = true;
-    start();
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    server_stop(&server);
-    peer_finish(&peer);
-    peer_finish(&other);
-    if (gated)
-        gate_remove(&gate);
-    close(src);
-    close(dst);
-    assert_int_equal(count_fds(), idle_fds);
-    return 0;
-}
+#include "scene.h"
 
 static void rest(long ms)
 {
@@ -75,7 +25,8 @@ static bool answered(int ms)
 static void test_all_channels_are_kept_for_a_wide_job(void **state)
 {
     (void)state;
-    start_gated();
+    server.config.channels = 4;
+    scene_start_gated();
     for (int i = 0; i < 4; i++) {
         peer_submit(&peer, i, src, dst, COPY);
         gate_wait(&gate);
@@ -109,7 +60,8 @@ static void test_others_go_on_beside_a_wide_job(void **state)
     int released = 0;
 
     (void)state;
-    start_gated();
+    server.config.channels = 4;
+    scene_start_gated();
     for (int i = 0; i < 4; i++) {
         peer_submit(&other, i, src, dst, COPY);
         gate_wait(&gate);
@@ -139,7 +91,7 @@ static void test_a_wide_job_that_gives_up(void **state)
 {
     (void)state;
     server.config.channels = 2;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     gate_wait(&gate);
     peer_submit(&peer, 1, src, dst, WITH("'channels':2,'timeout_ms':50"));
@@ -166,7 +118,7 @@ static void test_a_stuck_channel(void **state)
     (void)state;
     stick("fault:threads,stick=1", 2);
     server.config.watchdog.quarantine_ms = 300;
-    start();
+    scene_start();
     peer_submit(&peer, 0, src, dst, COPY);
     assert_non_null(strstr(peer_error(&peer, 0, FAULT_CHANNEL_STUCK)->text, "DMA channel 0"));
     assert_int_equal(peer_info(&peer).channels_quarantined, 1);
@@ -187,7 +139,7 @@ static void test_all_channels_stuck(void **state)
 {
     (void)state;
     stick("fault:threads,stick_pct=100", 2);
-    start();
+    scene_start();
     for (int i = 0; i < 20; i++)
         peer_submit(&peer, i, src, dst, COPY);
     for (int i = 0; i < 20; i++)
@@ -204,7 +156,7 @@ static void test_a_channel_that_ignores_cancels(void **state)
     server.config.channels = 2;
     server.config.watchdog.limit_ms = 50;
     server.config.watchdog.quarantine_ms = 0;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     peer_error(&peer, 0, FAULT_CHANNEL_STUCK);
     assert_int_equal(peer_info(&peer).channels_quarantined, 1);
@@ -228,7 +180,7 @@ static void test_no_watchdog(void **state)
 {
     (void)state;
     server.config.watchdog.limit_ms = 0;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     rest(100);
     assert_int_equal(peer_info(&peer).jobs_running, 1);
@@ -243,7 +195,7 @@ static void test_a_long_chain_of_jobs(void **state)
 
     (void)state;
     server.config.jobs = server.config.jobs_per_client = COUNT + 1;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, WITH("'name':'n0','timeout_ms':2000"));
     for (int i = 1; i < COUNT; i++) {
         char job[256];
@@ -260,14 +212,14 @@ static void test_a_long_chain_of_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_channels_are_kept_for_a_wide_job, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_others_go_on_beside_a_wide_job, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_wide_job_that_gives_up, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_stuck_channel, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_all_channels_stuck, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_channel_that_ignores_cancels, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_watchdog, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_long_chain_of_jobs, setup, teardown),
+        SCENE(test_all_channels_are_kept_for_a_wide_job),
+        SCENE(test_others_go_on_beside_a_wide_job),
+        SCENE(test_a_wide_job_that_gives_up),
+        SCENE(test_a_stuck_channel),
+        SCENE(test_all_channels_stuck),
+        SCENE(test_a_channel_that_ignores_cancels),
+        SCENE(test_no_watchdog),
+        SCENE(test_a_long_chain_of_jobs),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

@@ -3,65 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate.h"
 #include "job_info.h"
-#include "server.h"
-
-#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
-
-static struct server server;
-static struct gate gate;
-static struct peer peer, other;
-static bool gated;
-static int src, dst, idle_fds;
-
-static int setup(void **state)
-{
-    (void)state;
-    idle_fds = count_fds();
-    server_config(&server);
-    server.config.channels = 1;
-    src = memfd_with("abcd", 4);
-    dst = memfd_with(NULL, 4);
-    gated = false;
-    return 0;
-}
-
-static void start(void)
-{
-    server_start(&server);
-    server_connect(&server, &peer);
-    server_connect(&server, &other);
-}
-
-static void start_gated(void)
-{
-    gate_close(&gate, &server.config);
-    gated = true;
-    start();
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    for (int i = 0; gated && i < 8; i++)
-        gate_release(&gate);
-    peer_finish(&peer);
-    peer_finish(&other);
-    server_stop(&server);
-    if (gated)
-        gate_remove(&gate);
-    close(src);
-    close(dst);
-    assert_int_equal(count_fds(), idle_fds);
-    return 0;
-}
-
-static void call(struct peer *who, const char *method, const char *params)
-{
-    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':99,'method':'%s','params':{%s}}", method,
-              params);
-}
+#include "scene.h"
 
 static void status(struct peer *who, const char *job, struct job_info *info)
 {
@@ -69,7 +12,7 @@ static void status(struct peer *who, const char *job, struct job_info *info)
     char params[64];
 
     snprintf(params, sizeof params, "'job':%s", job);
-    call(who, "job.status", params);
+    scene_call(who, 99, "job.status", params);
     peer_reply(who, &reply);
     assert_true(reply.ok);
     assert_int_equal(job_info_read(&reply.result, info), 0);
@@ -83,7 +26,7 @@ static enum job_state cancel(struct peer *who, const char *job)
     char params[64];
 
     snprintf(params, sizeof params, "'job':%s", job);
-    call(who, "job.cancel", params);
+    scene_call(who, 99, "job.cancel", params);
     peer_reply(who, &reply);
     assert_true(reply.ok);
     assert_int_equal(job_brief_read(&reply.result, &brief), 0);
@@ -96,7 +39,7 @@ static void test_stages(void **state)
     struct job_info info;
 
     (void)state;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 1, src, dst, COPY ",'name':'a','priority':-1,'detach':true");
     peer_ok(&peer, 1);
     gate_wait(&gate);
@@ -125,9 +68,9 @@ static void test_stages(void **state)
     assert_int_equal(info.state, JOB_STATE_DONE);
     assert_int_equal(info.bytes_done, 4);
     assert_null(info.error);
-    call(&other, "job.status", "'job':4");
+    scene_call(&other, 99, "job.status", "'job':4");
     assert_string_equal(peer_error(&other, 99, FAULT_NOT_FOUND)->pointer, "/job");
-    call(&other, "job.status", "'job':'a'");
+    scene_call(&other, 99, "job.status", "'job':'a'");
     peer_error(&other, 99, FAULT_NOT_FOUND);
 }
 
@@ -136,7 +79,7 @@ static void test_cancel_at_each_stage(void **state)
     struct job_info info;
 
     (void)state;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 1, src, dst, COPY);
     gate_wait(&gate);
     peer_submit(&peer, 2, src, dst, COPY);
@@ -171,7 +114,7 @@ static void test_many_dependants(void **state)
 
     (void)state;
     server.config.jobs = server.config.jobs_per_client = JOBS + 2;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     gate_wait(&gate);
     for (int i = 1; i <= JOBS; i++)
@@ -195,7 +138,7 @@ static void test_long_chain(void **state)
     (void)state;
     server.config.jobs = server.config.jobs_per_client = JOBS + 2;
     server.config.history = 8;
-    start_gated();
+    scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     gate_wait(&gate);
     for (int i = 1; i <= JOBS; i++) {
@@ -219,7 +162,7 @@ static size_t list(struct peer *who, const char *params, uint64_t *jobs, size_t 
     struct rpc_reply reply;
     size_t count = 0;
 
-    call(who, "job.list", params);
+    scene_call(who, 99, "job.list", params);
     peer_reply(who, &reply);
     assert_true(reply.ok);
     array = json_member(&reply.result, "jobs");
@@ -242,7 +185,7 @@ static void test_list(void **state)
     bool more;
 
     (void)state;
-    start_gated();
+    scene_start_gated();
     assert_int_equal(list(&peer, "", jobs, 8, &more), 0);
     assert_false(more);
     peer_submit(&peer, 1, src, dst, COPY ",'name':'x'");
@@ -284,7 +227,7 @@ static void test_pages(void **state)
     (void)state;
     server.config.history = JOBS + 1;
     server.config.jobs = server.config.jobs_per_client = JOBS + 1;
-    start_gated();
+    scene_start_gated();
     memset(name, 'n', PROTO_NAME_MAX);
     name[PROTO_NAME_MAX] = '\0';
     snprintf(job, sizeof job, COPY ",'name':'%s'", name);
@@ -314,14 +257,12 @@ static void test_pages(void **state)
     peer_ok(&peer, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_stages),     TEST(test_cancel_at_each_stage),
-        TEST(test_long_chain), TEST(test_many_dependants),
-        TEST(test_list),       TEST(test_pages),
+        SCENE(test_stages),     SCENE(test_cancel_at_each_stage),
+        SCENE(test_long_chain), SCENE(test_many_dependants),
+        SCENE(test_list),       SCENE(test_pages),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

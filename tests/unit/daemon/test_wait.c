@@ -4,56 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "gate.h"
 #include "job_info.h"
-#include "server.h"
-
-#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
-
-static struct server server;
-static struct gate gate;
-static struct peer peer, other;
-static int src, dst, idle_fds;
-
-static int setup(void **state)
-{
-    (void)state;
-    idle_fds = count_fds();
-    server_config(&server);
-    server.config.channels = 1;
-    gate_close(&gate, &server.config);
-    src = memfd_with("abcd", 4);
-    dst = memfd_with(NULL, 4);
-    return 0;
-}
-
-static void start(void)
-{
-    server_start(&server);
-    server_connect(&server, &peer);
-    server_connect(&server, &other);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 8; i++)
-        gate_release(&gate);
-    peer_finish(&peer);
-    peer_finish(&other);
-    server_stop(&server);
-    gate_remove(&gate);
-    close(src);
-    close(dst);
-    assert_int_equal(count_fds(), idle_fds);
-    return 0;
-}
-
-static void call(struct peer *who, int id, const char *method, const char *params)
-{
-    peer_send(who, NULL, 0, "{'jsonrpc':'2.0','id':%d,'method':'%s','params':{%s}}", id, method,
-              params);
-}
+#include "scene.h"
 
 static void submit_detached(struct peer *who, int id, const char *more)
 {
@@ -97,10 +49,10 @@ static void test_one_before_and_after_its_end(void **state)
     struct job_result result;
 
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, ",'name':'a'");
-    call(&peer, 2, "job.wait", "'job':'a'");
-    call(&other, 2, "job.wait", "'job':1");
+    scene_call(&peer, 2, "job.wait", "'job':'a'");
+    scene_call(&other, 2, "job.wait", "'job':1");
     run_one();
     peer_result(&peer, 2, &result);
     assert_int_equal(result.job, 1);
@@ -109,12 +61,12 @@ static void test_one_before_and_after_its_end(void **state)
     job_result_finish(&result);
     peer_result(&other, 2, &result);
     job_result_finish(&result);
-    call(&other, 3, "job.wait", "'job':1");
+    scene_call(&other, 3, "job.wait", "'job':1");
     peer_result(&other, 3, &result);
     assert_int_equal(result.job, 1);
     assert_int_equal(result.dst.shape[0], 4);
     job_result_finish(&result);
-    call(&other, 4, "job.wait", "'job':'a'"); /* a name of another connection */
+    scene_call(&other, 4, "job.wait", "'job':'a'"); /* a name of another connection */
     assert_string_equal(peer_error(&other, 4, FAULT_NOT_FOUND)->pointer, "/job");
 }
 
@@ -123,15 +75,15 @@ static void test_several(void **state)
     uint64_t jobs[8];
 
     (void)state;
-    start();
+    scene_start_gated();
     for (int i = 1; i <= 3; i++)
         submit_detached(&peer, i, "");
-    call(&peer, 9, "job.wait", "'jobs':[3,1,3,2]");
+    scene_call(&peer, 9, "job.wait", "'jobs':[3,1,3,2]");
     for (int i = 0; i < 3; i++)
         run_one();
     assert_int_equal(pop_list(&peer, 9, jobs, 8), 4);
     assert_memory_equal(jobs, ((uint64_t[]){3, 1, 3, 2}), 4 * sizeof *jobs);
-    call(&peer, 10, "job.wait", "'jobs':[2,9]");
+    scene_call(&peer, 10, "job.wait", "'jobs':[2,9]");
     assert_string_equal(peer_error(&peer, 10, FAULT_NOT_FOUND)->text,
                         "jobs[1]: there is no job 9, or not any more");
 }
@@ -142,13 +94,13 @@ static void test_several_with_failures(void **state)
     struct rpc_reply reply;
 
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, "");
     gate_wait(&gate);
     submit_detached(&peer, 2, "");
     submit_detached(&peer, 3, ",'after':[2]");
-    call(&other, 9, "job.wait", "'jobs':[1,3,2]");
-    call(&peer, 4, "job.cancel", "'job':2");
+    scene_call(&other, 9, "job.wait", "'jobs':[1,3,2]");
+    scene_call(&peer, 4, "job.cancel", "'job':2");
     peer_ok(&peer, 4);
     peer_expect_alive(&other); /* job 1 still runs */
     gate_release(&gate);
@@ -157,9 +109,9 @@ static void test_several_with_failures(void **state)
     assert_int_equal(reply.error.code, FAULT_PREDECESSOR_FAILED);
     assert_int_equal(reply.error_job, 3);
     rpc_reply_finish(&reply);
-    call(&other, 10, "job.wait", "'job':2");
+    scene_call(&other, 10, "job.wait", "'job':2");
     peer_error(&other, 10, FAULT_CANCELLED);
-    call(&other, 11, "job.wait", "'jobs':[2,3]");
+    scene_call(&other, 11, "job.wait", "'jobs':[2,3]");
     peer_reply(&other, &reply);
     assert_int_equal(reply.error.code, FAULT_CANCELLED);
     assert_int_equal(reply.error_job, 2);
@@ -171,13 +123,13 @@ static void test_all(void **state)
     uint64_t jobs[8];
 
     (void)state;
-    start();
-    call(&peer, 1, "job.wait", "'all':true");
+    scene_start_gated();
+    scene_call(&peer, 1, "job.wait", "'all':true");
     assert_int_equal(pop_list(&peer, 1, jobs, 8), 0);
     submit_detached(&peer, 2, "");
     submit_detached(&other, 2, "");
     peer_submit(&peer, 3, src, dst, COPY);
-    call(&peer, 4, "job.wait", "'all':true");
+    scene_call(&peer, 4, "job.wait", "'all':true");
     peer_expect_alive(&peer);
     for (int i = 0; i < 3; i++)
         run_one();
@@ -190,17 +142,18 @@ static void test_all(void **state)
 static void test_timeouts(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, "");
     gate_wait(&gate);
     submit_detached(&peer, 2, "");
-    call(&peer, 3, "job.wait", "'job':1,'timeout_ms':10");
+    scene_call(&peer, 3, "job.wait", "'job':1,'timeout_ms':10");
     assert_string_equal(peer_error(&peer, 3, FAULT_TIMED_OUT)->text,
                         "timeout_ms: job 1 is still running after 10 ms");
-    call(&peer, 4, "job.wait", "'jobs':[1,2],'timeout_ms':10");
+    scene_call(&peer, 4, "job.wait", "'jobs':[1,2],'timeout_ms':10");
     assert_string_equal(peer_error(&peer, 4, FAULT_TIMED_OUT)->text,
                         "timeout_ms: 2 of 2 jobs have not ended after 10 ms");
-    call(&peer, 5, "job.wait", "'jobs':[1,2],'timeout_ms':86400000"); /* the timer is in the way */
+    scene_call(&peer, 5, "job.wait",
+               "'jobs':[1,2],'timeout_ms':86400000"); /* the timer is in the way */
     gate_release(&gate);
     run_one();
     peer_ok(&peer, 5);
@@ -209,16 +162,16 @@ static void test_timeouts(void **state)
 static void test_as_many_as_there_may_be(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, "");
     for (int i = 0; i < PROTO_WAITS_MAX; i++)
-        call(&peer, 100 + i, "job.wait", i % 2 ? "'job':1" : "'job':1,'timeout_ms':60000");
-    call(&peer, 2, "job.wait", "'job':1");
+        scene_call(&peer, 100 + i, "job.wait", i % 2 ? "'job':1" : "'job':1,'timeout_ms':60000");
+    scene_call(&peer, 2, "job.wait", "'job':1");
     peer_error(&peer, 2, FAULT_LIMIT);
     run_one();
     for (int i = 0; i < PROTO_WAITS_MAX; i++)
         peer_ok(&peer, 100 + i);
-    call(&peer, 3, "job.wait", "'job':1");
+    scene_call(&peer, 3, "job.wait", "'job':1");
     peer_ok(&peer, 3);
 }
 
@@ -226,9 +179,9 @@ static void test_as_many_as_there_may_be(void **state)
 static void test_half_closed(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&other, 1, "");
-    call(&peer, 2, "job.wait", "'job':1");
+    scene_call(&peer, 2, "job.wait", "'job':1");
     peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':3,'method':'daemon.ping'}");
     shutdown(peer.fd, SHUT_WR);
     peer_ok(&peer, 3);
@@ -241,13 +194,13 @@ static void test_half_closed(void **state)
 static void test_connections_close(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&other, 1, "");
-    call(&peer, 2, "job.wait", "'jobs':[1,1],'timeout_ms':60000");
+    scene_call(&peer, 2, "job.wait", "'jobs':[1,1],'timeout_ms':60000");
     peer_expect_alive(&peer);
     peer_finish(&peer);
     server_connect(&server, &peer);
-    call(&peer, 3, "job.wait", "'job':1");
+    scene_call(&peer, 3, "job.wait", "'job':1");
     peer_expect_alive(&peer);
     gate_wait(&gate);
     gate_release(&gate);
@@ -255,7 +208,7 @@ static void test_connections_close(void **state)
     server_connect(&server, &peer);
     peer_submit(&other, 4, src, dst, COPY);
     gate_wait(&gate);
-    call(&peer, 5, "job.wait", "'job':2");
+    scene_call(&peer, 5, "job.wait", "'job':2");
     peer_expect_alive(&peer);
     peer_finish(&other);
     server_connect(&server, &other);
@@ -269,27 +222,27 @@ static void test_without_history(void **state)
 {
     (void)state;
     server.config.history = 0;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, "");
-    call(&peer, 2, "job.wait", "'job':1");
+    scene_call(&peer, 2, "job.wait", "'job':1");
     run_one();
     peer_ok(&peer, 2);
-    call(&peer, 3, "job.wait", "'job':1");
+    scene_call(&peer, 3, "job.wait", "'job':1");
     peer_error(&peer, 3, FAULT_NOT_FOUND);
-    call(&peer, 4, "job.status", "'job':1");
+    scene_call(&peer, 4, "job.status", "'job':1");
     peer_error(&peer, 4, FAULT_NOT_FOUND);
 }
 
 static void test_shutdown_answers(void **state)
 {
     (void)state;
-    start();
+    scene_start_gated();
     submit_detached(&peer, 1, "");
     gate_wait(&gate);
     submit_detached(&peer, 2, "");
-    call(&other, 3, "job.wait", "'job':1");
-    call(&other, 4, "job.wait", "'job':2");
-    call(&other, 5, "daemon.drain", "");
+    scene_call(&other, 3, "job.wait", "'job':1");
+    scene_call(&other, 4, "job.wait", "'job':2");
+    scene_call(&other, 5, "daemon.drain", "");
     peer_expect_alive(&other);
     server_shutdown(&server);
     peer_error(&other, 4, FAULT_SHUTTING_DOWN);
@@ -306,29 +259,27 @@ static void test_bad_params(void **state)
         "'jobs':[]", "'jobs':['7']", "'jobs':[1],'timeout_ms':-1", "'job':1,'timeout_ms':86400001"};
 
     (void)state;
-    start();
+    scene_start_gated();
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        call(&peer, 1, "job.wait", bad[i]);
+        scene_call(&peer, 1, "job.wait", bad[i]);
         peer_error(&peer, 1, FAULT_INVALID_PARAMS);
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_before_and_after_its_end),
-        TEST(test_several),
-        TEST(test_several_with_failures),
-        TEST(test_all),
-        TEST(test_timeouts),
-        TEST(test_as_many_as_there_may_be),
-        TEST(test_half_closed),
-        TEST(test_connections_close),
-        TEST(test_without_history),
-        TEST(test_shutdown_answers),
-        TEST(test_bad_params),
+        SCENE(test_one_before_and_after_its_end),
+        SCENE(test_several),
+        SCENE(test_several_with_failures),
+        SCENE(test_all),
+        SCENE(test_timeouts),
+        SCENE(test_as_many_as_there_may_be),
+        SCENE(test_half_closed),
+        SCENE(test_connections_close),
+        SCENE(test_without_history),
+        SCENE(test_shutdown_answers),
+        SCENE(test_bad_params),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
