@@ -32,18 +32,6 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
     jsonw_object_end(w);
 }
 
-static int read_number(const struct json *object, const char *key, size_t size, uint64_t *number)
-{
-    uint32_t small;
-
-    if (size != sizeof small)
-        return member_u64(object, key, number);
-    if (member_u32(object, key, &small) < 0)
-        return -1;
-    *number = small;
-    return 0;
-}
-
 int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
     struct json state = json_member(result, "state");
@@ -57,7 +45,7 @@ int daemon_info_read(const struct json *result, struct daemon_info *info)
         member_text(result, "engine", info->engine, sizeof info->engine) < 0)
         return -1;
 #define READ(name)                                                                                 \
-    if (read_number(result, #name, sizeof info->name, &number) < 0)                                \
+    if (member_number(result, #name, sizeof info->name, &number) < 0)                              \
         return -1;                                                                                 \
     info->name = (__typeof__(info->name))number;
     INFO_NUMBERS(READ)

@@ -18,7 +18,7 @@ static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL}
 #define WRITE(name) jsonw_uint(w, #name, at->name);
 /* Into a field of 32 or 64 bits. */
 #define READ(name)                                                                                 \
-    if (read_number(value, #name, sizeof at->name, &number) < 0)                                   \
+    if (member_number(value, #name, sizeof at->name, &number) < 0)                                 \
         return -1;                                                                                 \
     at->name = (__typeof__(at->name))number;
 
@@ -138,18 +138,6 @@ void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stat
 }
 
 /* Reading */
-
-static int read_number(const struct json *object, const char *key, size_t size, uint64_t *number)
-{
-    uint32_t small;
-
-    if (size != sizeof small)
-        return member_u64(object, key, number);
-    if (member_u32(object, key, &small) < 0)
-        return -1;
-    *number = small;
-    return 0;
-}
 
 /* Exactly `count` numbers. */
 static int read_numbers(const struct json *array, int64_t max, size_t count, uint64_t *out)

@@ -85,3 +85,15 @@ void words_write(struct jsonw *w, const char *key, const char *const *words, uin
     }
     jsonw_array_end(w);
 }
+
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number)
+{
+    uint32_t small;
+
+    if (size != sizeof small)
+        return member_u64(object, key, number);
+    if (member_u32(object, key, &small) < 0)
+        return -1;
+    *number = small;
+    return 0;
+}

@@ -27,4 +27,7 @@ int optional_bool(const struct json *object, const char *key, bool *out);
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
 
+/** A required number of a structure's field of `size` bytes: 4 or 8. */
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number);
+
 #endif /* PROTO_MEMBERS_H */
