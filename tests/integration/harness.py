@@ -24,6 +24,11 @@ MLICTL = os.environ.get("MLICTL", "mlictl")
 MLID = os.environ.get("MLID", "mlid")
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("MLI_TEST_DATA", SOURCE.parent / "shared" / "data"))
+# Whoever runs the tests may ignore these (nohup does); what is tested shall not.
+for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 PATIENCE = 60  # seconds that nothing ever takes, sanitizers and valgrind included
 
 needs_numpy = unittest.skipUnless(numpy, "this python has no numpy")
