@@ -322,8 +322,14 @@ static void test_commands(void **state)
     mli_client_error error;
     size_t before = proto_count_fds();
     (void)state;
-    assert_int_equal(mli_client_spawn((char *[]){none, NULL}, &client, &error),
-                     MLI_CLIENT_NO_SERVICE);
+    int status = mli_client_spawn((char *[]){none, NULL}, &client, &error);
+    if (status == 0) { /* valgrind: its posix_spawn() does not tell, the child ends with 127 */
+        assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
+        assert_int_equal(mli_client_command_status(client), 127);
+        mli_client_close(client);
+    } else {
+        assert_int_equal(status, MLI_CLIENT_NO_SERVICE);
+    }
     assert_int_equal(mli_client_spawn((char *[]){sh, c, x, NULL}, &client, &error), 0);
     assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
     assert_int_equal(mli_client_command_status(client), 9);
