@@ -257,6 +257,7 @@ void service_destroy(struct service *service)
     region_wait_all();
     pool_give_back();
     history_finish(&service->history);
+    users_finish(&service->users);
     jsonw_finish(&service->scratch);
     free(service);
 }

@@ -76,6 +76,9 @@ struct service {
     struct totals totals;
     struct histogram queued, moving;
     mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* what channels counted before it came */
+    struct told {
+        uint64_t bytes, busy_ns;
+    } told[MLI_MOV_MAX_CHANNELS]; /* stats.c: what was told of them last */
 
     struct news news;
     struct trace *trace;  /* null: none */

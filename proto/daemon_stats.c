@@ -172,7 +172,7 @@ static int read_jobs(const struct json *value, struct daemon_stats *stats)
 {
     __typeof__(stats->jobs) *at = &stats->jobs;
     struct json queued = json_member(value, "queued");
-    uint64_t number, levels[3];
+    uint64_t number, levels[3] = {0};
 
     if (json_object(value, NULL) < 0 || read_numbers(&queued, UINT32_MAX, 3, levels) < 0)
         return -1;

@@ -77,7 +77,7 @@ int job_read_wire_name(const struct json *value, char **name)
 {
     if (job_read_name(value, name) < 0)
         return -1;
-    if (job_is_wire_name(*name))
+    if (*name && job_is_wire_name(*name))
         return 0;
     free(*name);
     *name = NULL;

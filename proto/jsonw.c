@@ -144,6 +144,12 @@ static void append_quoted(struct jsonw *w, const char *text)
     append_char(w, '"');
 }
 
+static char *put(char *at, const char *bytes, size_t length)
+{
+    memcpy(at, bytes, length);
+    return at + length;
+}
+
 /* What stands before every value. */
 static void begin(struct jsonw *w, const char *key)
 {
@@ -158,8 +164,7 @@ static void begin(struct jsonw *w, const char *key)
     w->comma = true;
     if (key) {
         *at++ = '"';
-        memcpy(at, key, length);
-        at += length;
+        at = put(at, key, length);
         *at++ = '"';
         *at++ = ':';
     }

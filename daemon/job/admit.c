@@ -19,7 +19,8 @@ int admit_check_serving(const struct service *service, struct fault *fault)
         return fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
     if (service->refusing)
         return fault_set(fault, FAULT_SHUTTING_DOWN, NULL,
-                         "the service is drained and takes no new jobs");
+                         "the service is %s and takes no new jobs",
+                         service->jobs > 0 ? "draining" : "drained");
     return 0;
 }
 

@@ -21,6 +21,15 @@ static void destroy(struct prepared *prepared)
     free(prepared);
 }
 
+static uint64_t parameter_bytes(const struct prepared *prepared)
+{
+    const struct quant *own = &prepared->work->operands.quant;
+    const struct job *job = &prepared->work->job;
+
+    return ((uint64_t)own->count + job->src.desc.quant.count + job->dst.desc.quant.count) *
+           (sizeof *own->scale + sizeof *own->zero_point + sizeof *own->scale_frac_bits);
+}
+
 void prepared_jobs_finish(struct prepared_jobs *jobs)
 {
     for (uint32_t i = 0; i < jobs->table.count; i++)
@@ -34,6 +43,7 @@ int prepared_release(struct prepared_jobs *jobs, uint32_t number)
 
     if (!prepared)
         return -1;
+    jobs->parameters -= parameter_bytes(prepared);
     destroy(prepared);
     return 0;
 }
@@ -89,6 +99,17 @@ static int fill(struct prepared *prepared, struct client *client, const struct j
     return check_move(prepared, fault);
 }
 
+static int check_parameters(const struct client *client, const struct prepared *prepared,
+                            struct fault *fault)
+{
+    if (client->prepared.parameters + parameter_bytes(prepared) <= PREPARED_PARAMETERS_MAX)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "the per-axis parameters of this connection's prepared jobs take more than "
+                     "%d B",
+                     PREPARED_PARAMETERS_MAX);
+}
+
 struct prepared *prepared_create(struct client *client, const struct json *params, const int *fds,
                                  size_t count)
 {
@@ -102,7 +123,8 @@ struct prepared *prepared_create(struct client *client, const struct json *param
         free(prepared);
         return NULL;
     }
-    if (fill(prepared, client, params, fds, count) < 0) {
+    if (fill(prepared, client, params, fds, count) < 0 ||
+        check_parameters(client, prepared, params->fault) < 0) {
         destroy(prepared);
         return NULL;
     }
@@ -112,6 +134,7 @@ struct prepared *prepared_create(struct client *client, const struct json *param
         destroy(prepared);
         return NULL;
     }
+    client->prepared.parameters += parameter_bytes(prepared);
     return prepared;
 }
 

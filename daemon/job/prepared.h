@@ -24,9 +24,13 @@ struct prepared {
     struct places places;
 };
 
+/* Per-axis parameters may be many more than the bytes that asked for them. */
+enum { PREPARED_PARAMETERS_MAX = 4 * 1024 * 1024 };
+
 /* A connection's prepared jobs. Zeros are an empty one. */
 struct prepared_jobs {
     struct numbered table; /* struct prepared */
+    uint64_t parameters;   /* bytes of them */
 };
 
 /** Releases all. */

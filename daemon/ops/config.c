@@ -105,7 +105,7 @@ static int read_text(const struct json *object, const char *key, char *out, size
     if (json_text(&value, size - 1, &text) < 0)
         return -1;
     memset(out, 0, size);
-    memcpy(out, text, strlen(text));
+    snprintf(out, size, "%s", text);
     return 0;
 }
 

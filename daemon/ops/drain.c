@@ -68,9 +68,10 @@ const struct ended *drain_wait(struct call *call)
 
 static void answer_all(struct service *service)
 {
-    while (!link_empty(&service->drains)) {
-        struct drain *drain = LINK_OWNER(service->drains.next, struct drain, link);
+    for (struct link *l = service->drains.next, *next; l != &service->drains; l = next) {
+        struct drain *drain = LINK_OWNER(l, struct drain, link);
 
+        next = l->next;
         tell(&drain->pending.answer, service);
         pending_remove(&drain->pending);
         drop(&drain->pending);

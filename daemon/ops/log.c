@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "log.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "utf8.h"
@@ -14,6 +18,7 @@ enum { TAIL = 3 };
 
 static atomic_int threshold = LOG_INFO;
 static atomic_int chosen = LOG_FORMAT_TEXT;
+static _Atomic uint64_t lost; /* lines, since the last one that was written */
 
 void log_set_level(int level)
 {
@@ -125,14 +130,50 @@ void log_errno(struct log_line *line, const char *key, int error)
     log_text(line, key, strerror(error));
 }
 
-void log_end(struct log_line *line)
+/*
+ * Writes without waiting: a reader that stands still must not stop what the lines are about. Where
+ * a pipe is ready for more, it has room for PIPE_BUF bytes, which no line exceeds; a socket says so
+ * by itself. A log that cannot be written has nobody to tell about it. False: the line is lost.
+ */
+static bool write_line(const struct log_line *line)
 {
+    struct pollfd poller = {.fd = STDERR_FILENO, .events = POLLOUT};
     ssize_t written;
 
+    _Static_assert(sizeof line->text <= PIPE_BUF, "a line is written whole or not at all");
+    if (poll(&poller, 1, 0) <= 0)
+        return false;
+    written = send(STDERR_FILENO, line->text, line->length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (written < 0 && errno == ENOTSOCK)
+        written = write(STDERR_FILENO, line->text, line->length);
+    return written >= 0;
+}
+
+static void finish_line(struct log_line *line)
+{
     if (line->json)
         line->text[line->length++] = '}';
     line->text[line->length++] = '\n';
-    /* A log that cannot be written has nobody to tell about it. */
-    written = write(STDERR_FILENO, line->text, line->length);
-    (void)written;
+}
+
+/* How many are missing, as soon as somebody can be told. */
+static void tell_lost(void)
+{
+    const uint64_t count = atomic_exchange_explicit(&lost, 0, memory_order_relaxed);
+    struct log_line line;
+
+    if (count == 0 || !log_begin(&line, LOG_WARNING, "log lines lost"))
+        return;
+    log_uint(&line, "lines", count);
+    finish_line(&line);
+    if (!write_line(&line))
+        atomic_fetch_add_explicit(&lost, count, memory_order_relaxed);
+}
+
+void log_end(struct log_line *line)
+{
+    finish_line(line);
+    tell_lost();
+    if (atomic_load_explicit(&lost, memory_order_relaxed) > 0 || !write_line(line))
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }

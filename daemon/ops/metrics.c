@@ -49,6 +49,20 @@ static void on_retry(uv_timer_t *retry)
     uv_poll_start(&metrics->poll, UV_READABLE, on_accept);
 }
 
+/* Who keeps a place without asking for anything gives it up to the next. */
+static void make_room(struct metrics *metrics)
+{
+    struct scrape *oldest = NULL;
+
+    for (struct scrape *s = metrics->scrapes; s < metrics->scrapes + SCRAPES_MAX; s++) {
+        if (s->phase == SCRAPE_READS &&
+            (!oldest || uv_timer_get_due_in(&s->timer) < uv_timer_get_due_in(&oldest->timer)))
+            oldest = s;
+    }
+    if (oldest)
+        scrape_end(oldest);
+}
+
 /* More than there is room for wait in the backlog. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
@@ -60,7 +74,8 @@ static void on_accept(uv_poll_t *poll, int status, int events)
     while (scrape < metrics->scrapes + SCRAPES_MAX && scrape->phase != SCRAPE_FREE)
         scrape++;
     if (scrape == metrics->scrapes + SCRAPES_MAX) {
-        uv_poll_stop(poll);
+        uv_poll_stop(poll); /* until a place is free */
+        make_room(metrics);
         return;
     }
     fd = status < 0 ? -1 : seam.accept(metrics->bound.fd);

@@ -118,7 +118,7 @@ static int override_text(char *out, size_t size, const char *option, const char 
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "%s: at most %zu bytes are wanted, %zu given", option, size - 1, length);
     memset(out, 0, size);
-    memcpy(out, text, length);
+    snprintf(out, size, "%s", text);
     return 0;
 }
 

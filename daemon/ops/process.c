@@ -19,7 +19,11 @@
 #include "service.h"
 #include "trace.h"
 
-enum { DESCRIPTORS_TO_SPARE = 4 * PROTO_FDS_MAX + 32, USEC_PER_MS = 1000 };
+enum {
+    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* itself, and those of a line begun */
+    DESCRIPTORS_TO_SPARE = 64,
+    USEC_PER_MS = 1000
+};
 
 struct process {
     uv_loop_t loop;
@@ -47,10 +51,10 @@ static int complain(const char *what, const char *key, const char *value, int er
     return error;
 }
 
-/* One descriptor for each client, those in flight on top, and some for ourselves. */
+/* Whatever clients send, there is one left for the next: see DESCRIPTORS_PER_CLIENT. */
 static void raise_descriptor_limit(const struct config *config)
 {
-    const rlim_t wanted = (rlim_t)config->clients + DESCRIPTORS_TO_SPARE;
+    const rlim_t wanted = (rlim_t)config->clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_TO_SPARE;
     struct rlimit limit;
     struct log_line line;
 

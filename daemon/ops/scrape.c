@@ -143,7 +143,7 @@ static void on_scrape(uv_poll_t *poll, int status, int events)
         scrape_end(scrape);
 }
 
-int scrape_begin(struct scrape *scrape, const struct service *service, int fd)
+int scrape_begin(struct scrape *scrape, struct service *service, int fd)
 {
     int error = uv_poll_init(service->loop, &scrape->poll, fd); /* also makes it non-blocking */
 

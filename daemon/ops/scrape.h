@@ -14,7 +14,7 @@ struct service;
 enum { SCRAPE_REQUEST_MAX = 4096, SCRAPE_TIMEOUT_MS = 5000 };
 
 struct scrape {
-    const struct service *service;
+    struct service *service;
     enum { SCRAPE_FREE, SCRAPE_READS, SCRAPE_WRITES, SCRAPE_WAITS, SCRAPE_CLOSES } phase;
     int fd;
     unsigned handles; /* not closed yet */
@@ -29,7 +29,7 @@ struct scrape {
 
 /** Serves a connection, which it owns from now on; scrape->gone is called in the end, but not where
  *  it returns -errno. */
-int scrape_begin(struct scrape *scrape, const struct service *service, int fd);
+int scrape_begin(struct scrape *scrape, struct service *service, int fd);
 /** Harmless where it is free. */
 void scrape_end(struct scrape *scrape);
 

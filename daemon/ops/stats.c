@@ -43,7 +43,31 @@ static void fill_channel(struct channel_stats *out, const struct service *servic
     };
 }
 
-static void fill_channels(struct daemon_stats *stats, const struct service *service)
+/* libmli counts a transfer when it has ended; what it has done until now is a channel's too. */
+static void add_running(struct channel_stats *out, const struct task *task)
+{
+    mli_mov_status_t status = {0};
+
+    out->job = task->entry.number;
+    if (mli_mov_get_status(&task->handle, &status) != MLI_STATUS_OK ||
+        status.stage != MLI_MOV_RUNNING)
+        return;
+    out->bytes += status.bytes / task_channels(task);
+    out->busy_ns += uv_hrtime() - task->end.started;
+}
+
+/* The estimate may be a little above what is counted in the end, and a counter never falls. */
+static void keep_rising(struct channel_stats *out, struct told *told)
+{
+    if (out->bytes > told->bytes)
+        told->bytes = out->bytes;
+    if (out->busy_ns > told->busy_ns)
+        told->busy_ns = out->busy_ns;
+    out->bytes = told->bytes;
+    out->busy_ns = told->busy_ns;
+}
+
+static void fill_channels(struct daemon_stats *stats, struct service *service)
 {
     const uint32_t first = service->config.channel_offset;
 
@@ -55,8 +79,10 @@ static void fill_channels(struct daemon_stats *stats, const struct service *serv
         const uint32_t at = (uint32_t)task->first_channel - first;
 
         for (uint32_t i = 0; i < task_channels(task); i++)
-            stats->channels[at + i].job = task->entry.number;
+            add_running(&stats->channels[at + i], task);
     }
+    for (uint32_t i = 0; i < stats->channel_count; i++)
+        keep_rising(&stats->channels[i], &service->told[first + i]);
 }
 
 /* Those that were given up have been counted among the ended ones, wherever their transfers are. */
@@ -114,7 +140,7 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
     }
 }
 
-void stats_fill(struct daemon_stats *stats, const struct service *service)
+void stats_fill(struct daemon_stats *stats, struct service *service)
 {
     memset(stats, 0, sizeof *stats);
     stats->phase = drain_phase(service);

@@ -9,6 +9,6 @@ struct service;
 
 /** The service has taken its channels: what they have counted is not its doing. */
 void stats_init(struct service *service);
-void stats_fill(struct daemon_stats *stats, const struct service *service);
+void stats_fill(struct daemon_stats *stats, struct service *service);
 
 #endif /* DAEMON_STATS_H */

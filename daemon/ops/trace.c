@@ -85,12 +85,11 @@ static int open_file(const char *path)
 
     if (fd < 0)
         return errno == ENXIO || errno == EISDIR ? -EEXIST : -errno;
-    if (fstat(fd, &st) < 0)
+    if (fstat(fd, &st) < 0 ||
+        (S_ISREG(st.st_mode) && (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0)))
         error = -errno;
     else if (!S_ISREG(st.st_mode))
         error = -EEXIST;
-    else if (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0)
-        error = -errno;
     if (error == 0)
         return fd;
     close(fd);

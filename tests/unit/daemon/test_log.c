@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -162,12 +163,55 @@ static void test_json_of_any_length(void **state)
     }
 }
 
+static void log_number(uint64_t number)
+{
+    struct log_line line;
+
+    assert_true(log_begin(&line, LOG_ERR, "x"));
+    log_uint(&line, "number", number);
+    log_end(&line);
+}
+
+/* A reader that stands still stops nobody; what he missed is counted. */
+static void test_a_full_pipe(void **state)
+{
+    static char got[128 * 1024];
+    int pipes[2], keep = dup(STDERR_FILENO);
+    unsigned lost;
+    char *told;
+
+    (void)state;
+    log_set_level(LOG_INFO);
+    assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
+    fcntl(pipes[1], F_SETFL, 0);
+    dup2(pipes[1], STDERR_FILENO);
+    for (uint64_t i = 0; i < 10000; i++)
+        log_number(i);
+    while (read(pipes[0], got, sizeof got) > 0)
+        ;
+    log_number(12345);
+    memset(got, 0, sizeof got);
+    assert_true(read(pipes[0], got, sizeof got - 1) > 0);
+    log_number(12346);
+    assert_true(read(pipes[0], got + strlen(got), 100) > 0);
+    dup2(keep, STDERR_FILENO);
+    close(keep);
+    close(pipes[0]);
+    close(pipes[1]);
+    told = strstr(got, "<4>log lines lost lines=");
+    assert_ptr_equal(told, got);
+    assert_int_equal(sscanf(told, "<4>log lines lost lines=%u", &lost), 1);
+    assert_in_range(lost, 1000, 9999);
+    assert_non_null(strstr(got, "\n<3>x number=12345\n<3>x number=12346\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),    cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_escapes), cmocka_unit_test(test_long_values_are_cut),
-        cmocka_unit_test(test_json),    cmocka_unit_test(test_json_of_any_length),
+        cmocka_unit_test(test_line),        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_escapes),     cmocka_unit_test(test_long_values_are_cut),
+        cmocka_unit_test(test_json),        cmocka_unit_test(test_json_of_any_length),
+        cmocka_unit_test(test_a_full_pipe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,14 +185,11 @@ static void test_many(void **state)
     run_loop();
     late = begin();
     put(late, "GET /metrics HTTP/1.1\r\n\r\n", 25);
-    assert_int_equal(recv(late, &byte, 1, 0), -1);
-    assert_int_equal(errno, EAGAIN);
-    close(fds[3]);
     assert_memory_equal(take(late), "HTTP/1.1 200 ", 13);
-    put(fds[0], "GET /", 5);
+    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* the first one had to go for it */
+    put(fds[1], "GET /", 5);
     for (size_t i = 0; i < COUNT_OF(fds); i++)
-        if (i != 3)
-            close(fds[i]);
+        close(fds[i]);
     run_loop();
     asks("GET /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 ");
 }

@@ -193,6 +193,38 @@ static void test_refused_preparations(void **state)
     close(fd);
 }
 
+/* A line of a few hundred bytes may ask for many parameters: what they take is limited too. */
+static void test_many_parameters(void **state)
+{
+    static const char params[] =
+        "'op':'mov','src':{'buffer':1,'type':'sa8','shape':[1],'axis':0,'scale':[7]},"
+        "'cfg':{'dst_offset':[54000]},'dst':{'buffer':2}";
+    int src = memfd_with("a", 1), dst = memfd_with(NULL, 54001), count = 0;
+
+    (void)state;
+    start();
+    register_buffer(peer, src, "");
+    register_buffer(peer, dst, "");
+    for (;; count++) {
+        struct rpc_reply reply;
+
+        send_call(peer, count, "job.prepare", params);
+        peer_reply(peer, &reply);
+        if (!reply.ok) {
+            assert_int_equal(reply.error.code, FAULT_LIMIT);
+            rpc_reply_finish(&reply);
+            break;
+        }
+        rpc_reply_finish(&reply);
+    }
+    assert_int_equal(count, 4 * 1024 * 1024 / (54002 * 5));
+    release_prepared(peer, 1); /* there is room for one again */
+    send_call(peer, 1000, "job.prepare", params);
+    peer_ok(peer, 1000);
+    close(src);
+    close(dst);
+}
+
 /* Parameters along an axis are told once, and every start gives them. */
 static void test_per_axis(void **state)
 {
@@ -414,6 +446,7 @@ int main(void)
         TEST(test_starts),
         TEST(test_refused_starts),
         TEST(test_refused_preparations),
+        TEST(test_many_parameters),
         TEST(test_per_axis),
         TEST(test_descriptors),
         TEST_GATE(test_release_under_starts),

@@ -281,8 +281,8 @@ static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
     const size_t span = (nest->inner.count - 1) * p->step + p->run;
     size_t outers;
 
-    if (nest->outer.count < GROUPS_MIN || 2 * bytes > REGISTER || !nest_is_packed(nest, p->width) ||
-        step == 0 || step + span > WINDOWS_MAX * REGISTER)
+    if (bytes == 0 || nest->outer.count < GROUPS_MIN || 2 * bytes > REGISTER ||
+        !nest_is_packed(nest, p->width) || step == 0 || step + span > WINDOWS_MAX * REGISTER)
         return 0;
     outers = (WINDOWS_MAX * REGISTER - span) / step + 1;
     if (outers > REGISTER / bytes)
