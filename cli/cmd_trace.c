@@ -120,7 +120,7 @@ static int record(struct recorder *recorder, int64_t deadline, struct fault *fau
             return client_fault(&recorder->client, &error, fault);
         if (recorder->failed)
             return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
-        if (recorder->text.length > CHUNK && write_text(recorder, fault))
+        if (recorder->text.length > (recorder->streamed ? 0 : CHUNK) && write_text(recorder, fault))
             return -1;
     }
 }

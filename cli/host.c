@@ -40,12 +40,12 @@ static const char *take_port(struct host *host, const char *text)
         return "behind an address there can only be a port";
     text++;
     size_t digits = strspn(text, "0123456789");
-    if (text[digits] == '/')
-        return text[digits + 1] ? "it has a path; --socket says where the socket is"
-                                : "nothing can follow the port";
-    if (digits == 0 || digits > 5 || text[digits] || atoi(text) < 1 || atoi(text) > 65535)
+    bool slash = text[digits] == '/';
+    if (slash && text[digits + 1])
+        return "it has a path; --socket says where the socket is";
+    if (digits == 0 || digits > 5 || text[digits + slash] || atoi(text) < 1 || atoi(text) > 65535)
         return "the port is a number from 1 to 65535";
-    snprintf(host->port, sizeof(host->port), "%s", text);
+    snprintf(host->port, sizeof(host->port), "%.*s", (int)digits, text);
     return NULL;
 }
 

@@ -84,9 +84,11 @@ class Jobs(Remote):
         self.daemon
         self.ctl("-H", "ssh://me@board:2022", "ping", code=0)
         self.ctl("ping", "--host", "ssh://[::1]", "-s", self.daemon.socket, code=0)
+        self.ctl("-H", "ssh://board:22/", "ping", code=0)
         self.assertEqual(self.log.read_text().splitlines(),
                          ["-p 2022 me@board mlictl proxy",
-                          f"::1 mlictl proxy --socket '{self.daemon.socket}'"])
+                          f"::1 mlictl proxy --socket '{self.daemon.socket}'",
+                          "-p 22 board mlictl proxy"])
 
     def test_the_environment(self):
         self.daemon
