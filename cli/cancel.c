@@ -4,16 +4,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A pipe nobody reads: once a byte is in it, every poll sees it. */
 static int pipe_ends[2] = {-1, -1};
 static volatile sig_atomic_t cancelled;
+static struct timespec first;
+
+/* One ^C may come twice: from the terminal and from who runs us, as timeout(1) does. */
+enum { SAME_MS = 200 };
+
+static bool is_second(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!cancelled)
+        first = now;
+    return (now.tv_sec - first.tv_sec) * 1000 + (now.tv_nsec - first.tv_nsec) / 1000000 > SAME_MS;
+}
 
 static void note(int number)
 {
-    (void)number;
     int error = errno;
+    /* Who asks again does not want to wait: the signal does what it does to others. */
+    if (is_second()) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
     cancelled = 1;
     /* A full pipe has told everybody already. */
     ssize_t ignored = write(pipe_ends[1], "", 1);
@@ -26,8 +44,11 @@ int cancel_init(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK))
         return -errno;
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    /* No SA_RESTART: a write that waits for a reader ends. */
+    struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaddset(&action.sa_mask, signals[i]); /* one at a time: they share what is noted */
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         struct sigaction before;
         /* What nohup or a background shell has set to be ignored stays ignored. */

@@ -2,7 +2,7 @@
 /*
  * ^C. A handler only takes note; whoever waits polls cancel_fd() as well, whoever works long asks
  * cancel_requested() now and then, and the program unwinds the ordinary way: nothing is left
- * behind.
+ * behind. A second signal, a moment later, ends the program at once.
  */
 #ifndef CLI_CANCEL_H
 #define CLI_CANCEL_H

@@ -8,14 +8,9 @@
 #include "cancel.h"
 #include "host.h"
 
+static const char lost[] = "the connection to the daemon is lost";
+
 enum { SHELL_NOT_FOUND = 127, SSH_FAILED = 255 };
-
-static const char *default_host;
-
-void client_set_host(const char *url)
-{
-    default_host = url;
-}
 
 static void disconnect(struct client *client)
 {
@@ -63,7 +58,11 @@ static enum fault_code code_of(int code)
 /* What the command says by its exit code; its words stand above, on stderr. */
 static void explain_remote(struct client *client, struct fault *fault)
 {
-    switch (mli_client_command_status(client->library)) {
+    const char *command = mli_client_path(client->library);
+    int status = mli_client_command_status(client->library);
+    switch (status) {
+    case -1:
+        break;
     case SHELL_NOT_FOUND:
         fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: there is no mlictl there",
                   client->where);
@@ -73,6 +72,12 @@ static void explain_remote(struct client *client, struct fault *fault)
                   "%.256s: ssh cannot connect, or lost the connection", client->where);
         break;
     default:
+        /* What came before says more than that our own proxy has ended. */
+        if (strncmp(fault->text, lost, sizeof(lost) - 1) != 0)
+            break;
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s",
+                  client->where, client->greeted ? "the connection is lost: " : "", command, status,
+                  client->greeted ? "" : " before a daemon answered");
         break;
     }
 }
@@ -133,6 +138,7 @@ static int open_remote(struct client *client, const char *url, const char *socke
     /* People type passwords: no call's time begins before somebody is there. */
     if (mli_client_greet(client->library, &greeting, &error))
         return client_fault(client, &error, fault);
+    client->greeted = true;
     return 0;
 }
 
@@ -142,7 +148,7 @@ int client_open(struct client *client, const struct options *options, struct fau
     const char *url = options_get(options, "host");
     *client = (struct client){0};
     if (!url)
-        url = default_host ? default_host : getenv("MLID_HOST");
+        url = getenv("MLID_HOST");
     if (url && *url)
         return open_remote(client, url, socket, fault);
     return open_local(client, socket, fault);

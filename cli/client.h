@@ -18,6 +18,7 @@ enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for what costs a daemon n
 struct client {
     mli_client *library;          /* null: not connected, or the connection was lost */
     bool remote;                  /* by ssh */
+    bool greeted;                 /* remote: the daemon has answered */
     char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
 };
 
@@ -27,9 +28,6 @@ struct client {
     {                                                                                              \
         "host", 'H', "URL", "ssh://[user@]host[:port] of the daemon ($MLID_HOST)"                  \
     }
-
-/** What -H before the command says; it holds where the command's own options do not say. */
-void client_set_host(const char *url);
 
 /**
  * Connects to the daemon at --socket, else $MLID_SOCKET, else where mlid listens by default; with

@@ -52,6 +52,8 @@ static enum exit_code cancel(const struct options *options)
     enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count == 0)
         return command_misused(&cmd_cancel);
+    if (job_args_check(options))
+        return EXIT_CODE_INVALID;
     if (client_open(&client, options, &fault))
         code = print_failure(&style, NULL, &fault);
     for (size_t i = 0; i < options->argument_count && client_connected(&client); i++) {

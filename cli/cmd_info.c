@@ -15,11 +15,13 @@ static void print_info(const struct print_style *style, const char *path,
                        const struct daemon_info *info)
 {
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
-    print_line(style, "mlid %s at %s, pid %" PRIu32 ", up %s", info->version, path, info->pid,
-               print_time(uptime, info->uptime_ms * 1000000));
+    print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version, path, info->pid,
+               service_phase_name(info->phase), print_time(uptime, info->uptime_ms * 1000000));
     print_line(style, "engine    %s", info->engine);
-    print_line(style, "channels  %" PRIu32 " (from %" PRIu32 "), %" PRIu32 " busy", info->channels,
-               info->channel_offset, info->channels_busy);
+    print_line(
+        style,
+        "channels  %" PRIu32 " (from %" PRIu32 "), %" PRIu32 " busy, %" PRIu32 " quarantined",
+        info->channels, info->channel_offset, info->channels_busy, info->channels_quarantined);
     print_line(style, "clients   %" PRIu32 " of %" PRIu32, info->clients, info->clients_max);
     print_line(style,
                "jobs      %" PRIu32 " queued, %" PRIu32 " running (at most %" PRIu32

@@ -110,19 +110,20 @@ static enum exit_code jobs(const struct options *options)
         snprintf(name, sizeof(name), "%s", options_get(options, "name"));
         query.name = name;
     }
-    query.limit = (uint32_t)(all ? JOB_LIST_LIMIT_MAX : limit);
+    bool pages = all && !options_get(options, "limit");
+    query.limit = (uint32_t)(pages ? JOB_LIST_LIMIT_MAX : limit);
     enum exit_code code = EXIT_CODE_DONE;
     int status = client_open(&client, options, &fault);
     if (status == 0)
         status = print_page(&client, &style, &query, &more, &fault);
-    while (status == 0 && all && more)
+    while (status == 0 && pages && more)
         status = print_page(&client, &style, &query, &more, &fault);
     if (status)
         code = print_failure(&style, NULL, &fault);
     else if (query.before == 0)
         print_line(&style, "no jobs");
     else if (more)
-        print_line(&style, "there are older ones: --all");
+        print_line(&style, "there are older ones%s", all ? "" : ": --all");
     client_finish(&client);
     return code;
 }

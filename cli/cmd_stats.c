@@ -38,11 +38,11 @@ static void print_channel(const struct print_style *style, const struct channel_
         [CHANNEL_IDLE] = "idle", [CHANNEL_BUSY] = "busy", [CHANNEL_QUARANTINED] = "quarantined"};
     char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
     print_line(style,
-               "channel %-2" PRIu32 " %-11s %" PRIu64 " transfers, %" PRIu64 " failed, %" PRIu64
+               "channel %-2" PRIu32 " %-11s %" PRIu64 " transfer%s, %" PRIu64 " failed, %" PRIu64
                " cancelled, %s, busy for %s",
-               channel->channel, states[channel->state], channel->submitted, channel->failed,
-               channel->cancelled, print_bytes(bytes, channel->bytes),
-               print_time(busy, channel->busy_ns));
+               channel->channel, states[channel->state], channel->submitted,
+               print_s(channel->submitted), channel->failed, channel->cancelled,
+               print_bytes(bytes, channel->bytes), print_time(busy, channel->busy_ns));
 }
 
 static void print_stats(const struct print_style *style, const struct daemon_stats *stats)
@@ -66,19 +66,21 @@ static void print_stats(const struct print_style *style, const struct daemon_sta
     print_line(style, "clients   %" PRIu32 " now, %" PRIu64 " accepted, %" PRIu64 " turned away",
                stats->clients.now, stats->clients.accepted, stats->clients.turned_away);
     print_line(style,
-               "memory    %" PRIu32 " buffers, %s; %" PRIu32 " prepared jobs; %" PRIu64
-               " events dropped",
-               stats->buffers.now, print_bytes(one, stats->buffers.bytes), stats->prepared,
-               stats->events_dropped);
+               "memory    %" PRIu32 " buffer%s, %s; %" PRIu32 " prepared job%s; %" PRIu64
+               " event%s dropped",
+               stats->buffers.now, print_s(stats->buffers.now),
+               print_bytes(one, stats->buffers.bytes), stats->prepared, print_s(stats->prepared),
+               stats->events_dropped, print_s(stats->events_dropped));
     for (uint32_t i = 0; i < stats->channel_count; i++)
         print_channel(style, &stats->channels[i]);
     for (uint32_t i = 0; i < stats->user_count; i++) {
         const struct user_stats *user = &stats->users[i];
         print_line(style,
-                   "uid %-6" PRIu32 "%" PRIu32 " clients, %" PRIu32 " jobs, %" PRIu64
+                   "uid %-6" PRIu32 "%" PRIu32 " client%s, %" PRIu32 " job%s, %" PRIu64
                    " done, %s moved, buffers of %s",
-                   user->uid, user->clients, user->jobs, user->jobs_done,
-                   print_bytes(one, user->bytes_moved), print_bytes(two, user->buffer_bytes));
+                   user->uid, user->clients, print_s(user->clients), user->jobs,
+                   print_s(user->jobs), user->jobs_done, print_bytes(one, user->bytes_moved),
+                   print_bytes(two, user->buffer_bytes));
     }
 }
 
@@ -115,6 +117,10 @@ static enum exit_code stats(const struct options *options)
     enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count > 0)
         return command_misused(&cmd_stats);
+    if (options_get(options, "prometheus") && style.json) {
+        print_error("--prometheus and --json: one of them, please");
+        return EXIT_CODE_INVALID;
+    }
     int status = client_open(&client, options, &fault);
     if (status == 0)
         status = stats_call(&client, &answer, &fault);

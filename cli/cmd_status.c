@@ -46,6 +46,8 @@ static enum exit_code job_status(const struct options *options)
     enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count != 1)
         return command_misused(&cmd_status);
+    if (job_args_check(options))
+        return EXIT_CODE_INVALID;
     int status = client_open(&client, options, &fault);
     if (status == 0)
         status = job_arg_call(&client, "job.status", options->arguments[0], 0, &reply, &fault);

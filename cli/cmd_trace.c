@@ -14,7 +14,7 @@
 
 static const struct option options_table[] = {
     {"seconds", 't', "N", "how long; without it until ^C"},
-    {"output", 'o', "FILE", "where it goes"},
+    {"output", 'o', "FILE", "where it goes; - is standard output"},
     {"all", 'a', NULL, "jobs of all users (for root and the daemon's user)"},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
@@ -28,7 +28,8 @@ struct recorder {
     struct chrome_trace trace;
     struct textw text; /* not yet written */
     uint64_t written, events, dropped;
-    bool failed; /* an event could not be read */
+    bool streamed; /* to standard output */
+    bool failed;   /* an event could not be read */
 };
 
 static int64_t now_ms(void)
@@ -65,8 +66,15 @@ static int write_text(struct recorder *recorder, struct fault *fault)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (text->length == 0)
         return 0;
-    if (output_write(&recorder->output, text->data, text->length, recorder->written, fault))
+    if (recorder->streamed) {
+        if (fwrite(text->data, 1, text->length, stdout) < text->length || print_flush())
+            return cancel_requested()
+                       ? cancel_fault(fault)
+                       : fault_set(fault, FAULT_IO_ERROR, NULL, "standard output takes no more");
+    } else if (output_write(&recorder->output, text->data, text->length, recorder->written,
+                            fault)) {
         return -1;
+    }
     recorder->written += text->length;
     textw_reset(text);
     return 0;
@@ -112,7 +120,7 @@ static int record(struct recorder *recorder, int64_t deadline, struct fault *fau
             return client_fault(&recorder->client, &error, fault);
         if (recorder->failed)
             return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
-        if (recorder->text.length > CHUNK && write_text(recorder, fault))
+        if (recorder->text.length > (recorder->streamed ? 0 : CHUNK) && write_text(recorder, fault))
             return -1;
     }
 }
@@ -122,14 +130,14 @@ static int finish_file(struct recorder *recorder, struct fault *fault)
     chrome_trace_end(&recorder->trace, &recorder->text);
     if (write_text(recorder, fault))
         return -1;
-    return output_commit(&recorder->output, false, fault);
+    return recorder->streamed ? 0 : output_commit(&recorder->output, false, fault);
 }
 
 static void report(const struct print_style *style, const struct recorder *recorder,
                    const char *path)
 {
-    print_line(style, "%s: %" PRIu64 " events, %" PRIu64 " dropped", path, recorder->events,
-               recorder->dropped);
+    print_line(style, "%s: %" PRIu64 " event%s, %" PRIu64 " dropped", path, recorder->events,
+               print_s(recorder->events), recorder->dropped);
     if (!style->json)
         return;
     struct jsonw w;
@@ -152,13 +160,18 @@ static enum exit_code run(const struct options *options)
     const char *path = options_get(options, "output");
     if (options->argument_count > 0 || !path)
         return command_misused(&cmd_trace);
+    recorder.streamed = strcmp(path, "-") == 0;
+    if (recorder.streamed && style.json) {
+        print_error("-o - and --json: both are for standard output");
+        return EXIT_CODE_INVALID;
+    }
     if (options_uint(options, "seconds", 1, 86400, &seconds))
         return EXIT_CODE_INVALID;
     textw_init(&recorder.text);
     chrome_trace_init(&recorder.trace);
     chrome_trace_begin(&recorder.trace, &recorder.text);
     int status = client_open(&recorder.client, options, &fault);
-    if (status == 0)
+    if (status == 0 && !recorder.streamed)
         status = output_init(&recorder.output, path, NULL, &fault);
     if (status == 0)
         status = subscribe(&recorder, options_get(options, "all") != NULL, &fault);
@@ -166,7 +179,7 @@ static enum exit_code run(const struct options *options)
         status = record(&recorder, seconds ? now_ms() + (int64_t)seconds * 1000 : -1, &fault);
     if (status == 0)
         status = finish_file(&recorder, &fault);
-    if (status == 0)
+    if (status == 0 && !recorder.streamed)
         report(&style, &recorder, path);
     output_finish(&recorder.output);
     client_finish(&recorder.client);
@@ -179,7 +192,8 @@ const struct command cmd_trace = {
     .arguments = "-o FILE",
     .summary = "record a timeline of a daemon's channels",
     .details = "FILE is for https://ui.perfetto.dev and chrome://tracing. It appears whole or not\n"
-               "at all: ^C ends a recording without --seconds, and drops one with it.\n",
+               "at all: ^C ends a recording without --seconds, and drops one with it.\n"
+               "-o - writes to standard output as it comes.\n",
     .options = options_table,
     .run = run,
 };

@@ -62,7 +62,10 @@ static enum exit_code complain(const struct waiter *waiter, const char *job,
                                const struct fault *fault)
 {
     enum exit_code code = exit_code_of(fault);
-    print_error("job %s: %s", job, fault->text);
+    if (fault->code == FAULT_NOT_FOUND)
+        print_error("%s", fault->text); /* it says which job */
+    else
+        print_error("job %s: %s", job, fault->text);
     if (waiter->style.json)
         report_json(job, NULL, code, fault);
     return code;
@@ -134,6 +137,8 @@ static enum exit_code wait_for_all(struct waiter *waiter)
     enum exit_code code = EXIT_CODE_DONE;
     if (find_all(&waiter->client, &numbers, &count, &fault))
         code = print_failure(&waiter->style, NULL, &fault);
+    else if (count == 0)
+        print_line(&waiter->style, "no job is under way");
     for (size_t i = 0; i < count && client_connected(&waiter->client); i++) {
         char number[24];
         snprintf(number, sizeof(number), "%" PRIu64, numbers[i]);
@@ -152,7 +157,8 @@ static enum exit_code run(const struct options *options)
     bool all = options_get(options, "all") != NULL;
     if (all == (options->argument_count > 0))
         return command_misused(&cmd_wait);
-    if (options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
+    if (job_args_check(options) ||
+        options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
         return EXIT_CODE_INVALID;
     enum exit_code code = EXIT_CODE_DONE;
     if (client_open(&waiter.client, options, &fault)) {
@@ -172,7 +178,7 @@ static enum exit_code run(const struct options *options)
 
 const struct command cmd_wait = {
     .name = "wait",
-    .arguments = "JOB...",
+    .arguments = "JOB... | --all",
     .summary = "wait until jobs have ended",
     .details = "The exit code is that of the first job that did not end well.\n",
     .options = options_table,

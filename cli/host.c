@@ -27,26 +27,48 @@ static bool is_name(const char *text, size_t length, const char *more)
     return true;
 }
 
-static bool take_port(struct host *host, const char *text)
+/* The functions that take a part return null, or why they cannot. */
+
+/* What follows the host: nothing, or ":port"; a last slash does no harm. */
+static const char *take_port(struct host *host, const char *text)
 {
+    if (!*text || strcmp(text, "/") == 0)
+        return NULL;
+    if (*text == '/')
+        return "it has a path; --socket says where the socket is";
+    if (*text != ':')
+        return "behind an address there can only be a port";
+    text++;
     size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || digits > 5 || text[digits] || atoi(text) < 1 || atoi(text) > 65535)
-        return false;
-    snprintf(host->port, sizeof(host->port), "%s", text);
-    return true;
+    bool slash = text[digits] == '/';
+    if (slash && text[digits + 1])
+        return "it has a path; --socket says where the socket is";
+    if (digits == 0 || digits > 5 || text[digits + slash] || atoi(text) < 1 || atoi(text) > 65535)
+        return "the port is a number from 1 to 65535";
+    snprintf(host->port, sizeof(host->port), "%.*s", (int)digits, text);
+    return NULL;
 }
 
 /* host, or [address]; *end is what follows. */
-static bool take_host(const char *text, const char **begin, size_t *length, const char **end)
+static const char *take_host(const char *text, const char **begin, size_t *length, const char **end)
 {
     bool bracket = *text == '[';
     *begin = text + bracket;
-    *length = strcspn(*begin, bracket ? "]" : ":");
+    *length = strcspn(*begin, bracket ? "]" : ":/");
     *end = *begin + *length;
     if (bracket && **end != ']')
-        return false;
+        return "there is no ] behind the address";
     *end += bracket;
-    return is_name(*begin, *length, bracket ? ":%" : "");
+    const char *colon = strchr(text, ':');
+    if (!bracket && colon && strchr(colon + 1, ':'))
+        return "an IPv6 address stands in brackets, as in ssh://[::1]";
+    if (*length == 0)
+        return "it names no host";
+    if (**begin == '-')
+        return "a host name does not begin with a dash";
+    return is_name(*begin, *length, bracket ? ":%" : "")
+               ? NULL
+               : "a host name has only letters, digits and . _ -";
 }
 
 static int take_url(struct host *host, const char *url, struct fault *fault)
@@ -60,13 +82,17 @@ static int take_url(struct host *host, const char *url, struct fault *fault)
     const char *at = strchr(rest, '@');
     int user = at ? (int)(at - rest) : 0;
     if (at && !is_name(rest, (size_t)user, ""))
-        return refuse(fault, url, "no user name");
+        return refuse(fault, url,
+                      user == 0      ? "there is no user before the @"
+                      : *rest == '-' ? "a user name does not begin with a dash"
+                                     : "a user name has only letters, digits and . _ -");
     const char *name, *end;
     size_t length;
-    if (!take_host(at ? at + 1 : rest, &name, &length, &end))
-        return refuse(fault, url, "no host name");
-    if (*end == ':' ? !take_port(host, end + 1) : *end && strcmp(end, "/") != 0)
-        return refuse(fault, url, "no port");
+    const char *why = take_host(at ? at + 1 : rest, &name, &length, &end);
+    if (!why)
+        why = take_port(host, end);
+    if (why)
+        return refuse(fault, url, why);
     snprintf(host->target, sizeof(host->target), "%.*s%s%.*s", user, rest, at ? "@" : "",
              (int)length, name);
     return 0;

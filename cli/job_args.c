@@ -4,13 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "print.h"
+
+enum { DIGITS_MAX = 15 }; /* what JSON carries for sure */
+
+int job_args_check(const struct options *options)
+{
+    for (size_t i = 0; i < options->argument_count; i++) {
+        const char *argument = options->arguments[i];
+        size_t digits = strspn(argument, "0123456789");
+        if (digits > 0 && digits <= DIGITS_MAX && argument[digits] == '\0' &&
+            strtoull(argument, NULL, 10) > 0)
+            continue;
+        print_error("%s: a job's number is needed", argument);
+        return -1;
+    }
+    return 0;
+}
+
 void job_arg_write(struct jsonw *w, const char *key, const char *argument)
 {
-    size_t digits = strspn(argument, "0123456789");
-    if (digits > 0 && digits < 16 && argument[digits] == '\0')
-        jsonw_uint(w, key, strtoull(argument, NULL, 10));
-    else
-        jsonw_string(w, key, argument);
+    jsonw_uint(w, key, strtoull(argument, NULL, 10));
 }
 
 int job_arg_call(struct client *client, const char *method, const char *argument,

@@ -4,8 +4,12 @@
 #define CLI_JOB_ARGS_H
 
 #include "client.h"
+#include "options.h"
 
-/** Writes an argument as member `key`: a number where it is one, else a name. */
+/** Whether all arguments are numbers of jobs. Returns 0, or -1 after saying which one is none. */
+int job_args_check(const struct options *options);
+
+/** Writes an argument, a job's number, as member `key`. */
 void job_arg_write(struct jsonw *w, const char *key, const char *argument);
 
 /** Calls a method whose params are a job and, above 0, timeout_ms. As client_call(). */

@@ -21,11 +21,12 @@ void job_print_line(struct textw *w, const struct job_info *info)
     static const char *const priorities[] = {"low", "normal", "high"};
     char bytes[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX];
     char where[PRINT_TEXT_MAX];
-    textw_printf(w, "%8" PRIu64 "  %-9s  %-6s%8s  %11s  %8s  %8s  %s%s%s", info->job,
+    textw_printf(w, "%8" PRIu64 "  %-9s  %-6s%8s  %11s  %8s  %8s%s%s%s%s", info->job,
                  job_state_name(info->state), priorities[info->priority + 1], channels(where, info),
                  print_bytes(bytes, info->bytes), print_time(queued, info->ns_queued),
-                 print_time(moving, info->ns_moving), info->name,
-                 *info->name && info->error ? ": " : "", info->error ? info->error->text : "");
+                 print_time(moving, info->ns_moving), *info->name || info->error ? "  " : "",
+                 info->name, *info->name && info->error ? ": " : "",
+                 info->error ? info->error->text : "");
 }
 
 void job_print_json(const struct job_info *info)

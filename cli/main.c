@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "cancel.h"
-#include "client.h"
 #include "command.h"
 #include "mli_helpers_api.h"
 #include "nearest.h"
 #include "ports.h"
 #include "print.h"
+#include "streams.h"
 
 /* In the order of the help. */
 static const struct command *const commands[] = {
@@ -26,7 +26,8 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 static void help(void)
 {
     printf("mlictl moves and permutes tensors as jobs say.\n\n"
-           "usage: mlictl [-H ssh://[user@]host[:port]] COMMAND [options] [arguments]\n"
+           "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
+           "[arguments]\n"
            "       mlictl COMMAND --help | --help | --version\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-10s%-18s%s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
@@ -70,42 +71,82 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* -H before the command: the words it takes, or -1. */
-static int take_host(int argc, char **argv)
+/* Options that may stand before the command: those of every command, and where the daemon is. */
+static const struct option leading_options[] = {
+    {"socket", 's', "PATH", ""},
+    {"host", 'H', "URL", ""},
+    {"json", 0, NULL, ""},
+    {"quiet", 'q', NULL, ""},
+    {NULL},
+};
+
+/* How many words before the command are options, or -1. Only counts them: the command reads them.
+ */
+static int count_leading(int argc, char **argv)
 {
-    const char *word = argc > 1 ? argv[1] : "";
-    int words = 0;
-    const char *url = NULL;
-    if (strncmp(word, "--host=", 7) == 0) {
-        words = 1;
-        url = word + 7;
-    } else if (strcmp(word, "-H") == 0 || strcmp(word, "--host") == 0) {
-        words = 2;
-        url = argc > 2 ? argv[2] : NULL;
-    } else if (strncmp(word, "-H", 2) == 0) {
-        words = 1;
-        url = word + 2;
+    int at = 1;
+    while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--help") != 0 &&
+           strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
+        int used = options_word(leading_options, argv + at);
+        if (used < 0) {
+            print_error("%s: only --json, -q, --socket and -H may stand before the command",
+                        argv[at]);
+            return -1;
+        }
+        at += used;
+        if (at > argc) {
+            print_error("%s needs a value", argv[argc - 1]);
+            return -1;
+        }
     }
-    if (words > 0 && (!url || !*url)) {
-        print_error("-H needs a value: -H ssh://[user@]host[:port]");
-        return -1;
+    return at - 1;
+}
+
+static bool names_host(const char *word)
+{
+    return strncmp(word, "-H", 2) == 0 || strcmp(word, "--host") == 0 ||
+           strncmp(word, "--host=", 7) == 0;
+}
+
+/* Puts the command before its options. */
+static void turn(char **argv, int leading)
+{
+    char *command = argv[leading + 1];
+    memmove(argv + 2, argv + 1, (size_t)leading * sizeof(*argv));
+    argv[1] = command;
+}
+
+static enum exit_code run_command(const char *name, int argc, char **argv, int leading)
+{
+    const struct command *command = find(name);
+    struct options options;
+    if (!command)
+        return EXIT_CODE_INVALID;
+    for (int i = 0; i < leading; i++) {
+        if (names_host(argv[i]) && !options_has(command->options, "host")) {
+            print_error("%s asks no daemon: -H is of no use to it", command->name);
+            return EXIT_CODE_INVALID;
+        }
     }
-    if (words > 0)
-        client_set_host(url);
-    return words;
+    if (options_parse(&options, command->options, argc, argv))
+        return EXIT_CODE_INVALID;
+    if (options_get(&options, "help")) {
+        help_command(command);
+        return EXIT_CODE_DONE;
+    }
+    return command->run(&options);
 }
 
 static enum exit_code run(int argc, char **argv)
 {
-    int taken = take_host(argc, argv);
-    if (taken < 0)
+    int leading = count_leading(argc, argv);
+    if (leading < 0)
         return EXIT_CODE_INVALID;
-    argc -= taken;
-    argv += taken;
-    if (argc < 2) {
+    if (argc < leading + 2) {
         print_error("a command is needed; see mlictl --help");
         return EXIT_CODE_INVALID;
     }
+    turn(argv, leading);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         help();
@@ -115,19 +156,7 @@ static enum exit_code run(int argc, char **argv)
         printf("mlictl %s\n", mli_version());
         return EXIT_CODE_DONE;
     }
-    const struct command *command = find(argv[1]);
-    struct options options;
-    if (!command || options_parse(&options, command->options, argc - 2, argv + 2))
-        return EXIT_CODE_INVALID;
-    if (options_get(&options, "help")) {
-        help_command(command);
-        return EXIT_CODE_DONE;
-    }
-    if (taken > 0 && !options_known(&options, "host")) {
-        print_error("%s asks no daemon: -H is of no use to it", command->name);
-        return EXIT_CODE_INVALID;
-    }
-    return command->run(&options);
+    return run_command(argv[1], argc - 2, argv + 2, leading);
 }
 
 /*
@@ -154,12 +183,14 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int error = cancel_init();
+    if (error == 0)
+        error = streams_init();
     if (error) {
-        print_error("signals: %s", strerror(-error));
+        print_error("signals and streams: %s", strerror(-error));
         return EXIT_CODE_FAILED;
     }
     enum exit_code code = run(argc, argv);
     if (print_flush() && code == EXIT_CODE_DONE)
-        code = EXIT_CODE_FAILED;
+        code = cancel_requested() ? EXIT_CODE_STOPPED : EXIT_CODE_FAILED;
     return code;
 }

@@ -94,6 +94,20 @@ static int parse_word(struct options *options, char **words, int *used)
     return take(options, option, word[2] ? word + 2 : NULL, words, used);
 }
 
+int options_word(const struct option *table, char *const *words)
+{
+    const char *word = words[0];
+    if (word[0] != '-' || !word[1])
+        return -1;
+    bool spelt = word[1] == '-';
+    size_t length = spelt ? strcspn(word + 2, "=") : 1;
+    const struct option *option =
+        spelt ? find_long(table, word + 2, length) : find_letter(table, word[1]);
+    if (!option)
+        return -1;
+    return option->value && !word[spelt ? 2 + length : 2] ? 2 : 1;
+}
+
 int options_parse(struct options *options, const struct option *table, int argc, char **argv)
 {
     *options = (struct options){.table = table, .arguments = argv};
@@ -121,9 +135,9 @@ const char *options_get(const struct options *options, const char *name)
     return option ? options->values[option - options->table] : NULL;
 }
 
-bool options_known(const struct options *options, const char *name)
+bool options_has(const struct option *table, const char *name)
 {
-    return find_long(options->table, name, strlen(name)) != NULL;
+    return find_long(table, name, strlen(name)) != NULL;
 }
 
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,

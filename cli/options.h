@@ -36,8 +36,11 @@ int options_parse(struct options *options, const struct option *table, int argc,
 /** The value of an option, "" for a given one without value, null where it was not given. */
 const char *options_get(const struct options *options, const char *name);
 
-/** Whether the command has such an option, given or not. */
-bool options_known(const struct options *options, const char *name);
+/** Whether a table has such an option. */
+bool options_has(const struct option *table, const char *name);
+
+/** How many words an option at words[0] takes, its value included; -1: the table has none such. */
+int options_word(const struct option *table, char *const *words);
 
 /**
  * The option's value as an integer in [min, max]; *out keeps its value where it was not given.

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "mli_helpers_api.h"
 
 /*
@@ -60,7 +61,11 @@ static void print_json_failure(const char *file, const struct fault *fault)
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault)
 {
-    print_fault(file, fault);
+    /* The pointer is into a file; the text of a call's fault names the member itself. */
+    if (file)
+        print_fault(file, fault);
+    else
+        print_error("%s", fault->text);
     if (style->json)
         print_json_failure(file, fault);
     return exit_code_of(fault);
@@ -101,8 +106,8 @@ int print_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    /* A reader that has seen enough (`| head`) needs no message. */
-    if (errno != EPIPE)
+    /* A reader that has seen enough (`| head`) needs no message, nor who has cancelled. */
+    if (errno != EPIPE && !cancel_requested())
         print_error("standard output: %s", strerror(errno));
     return -1;
 }
@@ -173,6 +178,11 @@ const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
     return print_amount(out, bytes, 1024, units);
+}
+
+const char *print_s(uint64_t count)
+{
+    return count == 1 ? "" : "s";
 }
 
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns)

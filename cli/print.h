@@ -56,6 +56,8 @@ const char *print_path(char out[PRINT_PATH_MAX], const char *path);
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape);
 /** "192 B", "1.5 KiB" */
 const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes);
+/** What makes the word behind a number a plural: "s", or "". */
+const char *print_s(uint64_t count);
 /** "850 ns", "12.3 us", "4.56 s" */
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns);
 

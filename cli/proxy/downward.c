@@ -67,6 +67,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
         *request = proxy->requests[--proxy->count];
     }
     rpc_reply_finish(&reply);
+    proxy->greeted = true;
     return error ? PROXY_FAILED : PROXY_GOES_ON;
 }
 

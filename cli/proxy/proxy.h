@@ -54,6 +54,7 @@ struct proxy {
     struct proxy_request *requests; /* under way, in no order */
     size_t count;
     uint64_t bytes; /* of their memfds and the intake's */
+    bool greeted;   /* the daemon's first line has gone to the client: its turn to speak */
     bool leaving;   /* the stream from the client cannot be followed: answer and end */
 };
 

@@ -65,6 +65,20 @@ static bool is_refused(const struct json *root)
     return false;
 }
 
+/* A detached job is answered before it has run: its bytes are not there yet. */
+static bool is_premature(const struct json *root, const struct inline_payload *payload)
+{
+    struct json params = json_member(root, "params"), detach = {0};
+    struct fault ignored;
+    bool detached = false, back = false;
+    if (json_is_object(&params))
+        detach = json_member(&params, "detach");
+    detach.fault = &ignored;
+    for (uint32_t i = 0; i < payload->count; i++)
+        back = back || payload->items[i].back;
+    return back && json_present(&detach) && json_bool(&detach, &detached) == 0 && detached;
+}
+
 /* "fds" and "inline", which must tell of the same descriptors. */
 static int read_payload(const struct json *root, struct proxy_request *request)
 {
@@ -116,6 +130,10 @@ static enum proxy_end begin(struct proxy *proxy, const struct json *root, const 
     if (intake->refused)
         fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/method",
                   "method: it shares memory with the client, which this connection cannot");
+    else if (is_premature(root, &intake->request.payload))
+        intake->refused = fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/inline",
+                                    "inline: a detached job is answered before there is "
+                                    "anything to send back") != 0;
     else
         intake->refused = make_memfds(&intake->request, &intake->fault) != 0;
     return PROXY_GOES_ON;
@@ -212,7 +230,8 @@ static bool has_room(const struct proxy *proxy)
 
 bool upward_open(const struct proxy *proxy)
 {
-    return !proxy->leaving && has_room(proxy) && proxy->count < PROXY_REQUESTS_MAX &&
+    return proxy->greeted && !proxy->leaving && has_room(proxy) &&
+           proxy->count < PROXY_REQUESTS_MAX &&
            out_waiting(&proxy->to_daemon) < PROXY_WAITING_MAX &&
            out_waiting(&proxy->to_client) < PROXY_WAITING_MAX;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -78,6 +79,9 @@ static int connect_patiently(int fd, const char *path, int interrupt)
 
 static int explain_connect(mli_client_error *error, const char *path, int failure)
 {
+    struct stat there;
+    if (failure == -ECONNREFUSED && stat(path, &there) == 0 && !S_ISSOCK(there.st_mode))
+        return error_set(error, MLI_CLIENT_NO_SERVICE, "%s is no socket", path);
     switch (failure) {
     case -ENOENT:
     case -ENOTDIR:

@@ -45,6 +45,17 @@ class Help(Case):
             self.assertRegex(result.err, r"^mlictl: \S", line)
             self.assertEqual(result.out, "")
 
+    def test_options_before_the_command(self):
+        path = self.path("none")
+        result = self.ctl("-s", path, "--json", "ping", code=3)
+        self.assertEqual(result.json[0]["exit"], 3)
+        self.assertIn(path, self.ctl(f"--socket={path}", "-q", "ping", code=3).err)
+        self.assertIn("may stand before", self.ctl("--all", "jobs", code=2).err)
+        self.assertIn("given twice", self.ctl("-s", "a", "ping", "-s", "b", code=2).err)
+        self.assertIn("needs a value", self.ctl("--socket", code=2).err)
+        self.assertIn("a command is needed", self.ctl("--json", code=2).err)
+        self.ctl("--json", "show", "none.npy", code=2)
+
     def test_full_output_is_an_error(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([MLICTL, "--help"], stdout=full, stderr=subprocess.PIPE)
@@ -287,7 +298,7 @@ class Daemon(Case):
                          (1, 24, self.daemon.pid))
         for word in (f"mlid {fact['version']}", f"pid {fact['pid']}", fact["engine"],
                      f"{fact['channels']} (from {fact['channel_offset']})", "1 done", "0 failed",
-                     "24 B", f"of {fact['clients_max']}"):
+                     "24 B", ", serving,", "0 quarantined", f"of {fact['clients_max']}"):
             self.assertIn(word, text)
 
     def test_where_the_socket_is_looked_for(self):

@@ -6,10 +6,11 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import threading
 import time
 
-from harness import PATIENCE, Case, main, mov, npy, open_files, ramp, wait_for
+from harness import MLICTL, PATIENCE, Case, main, mov, npy, open_files, ramp, wait_for
 
 
 class NoDaemon(Case):
@@ -28,7 +29,9 @@ class NoDaemon(Case):
         self.write("file", b"")
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(self.path("dead.sock"))
-        for name in ("file", "dead.sock", "file/x.sock"):
+        self.assertEqual(self.ctl("ping", "-s", self.path("file"), code=3).err,
+                         f"mlictl: {self.path('file')} is no socket\n")
+        for name in ("dead.sock", "file/x.sock"):
             self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
 
     def test_a_path_too_long(self):
@@ -263,6 +266,59 @@ class Closed(Case):
                 self.assertRegex(err, rb"Too many open files|too few file descriptors")
         self.assertEqual(sorted(codes, reverse=True), codes)
         self.assertEqual(set(codes), {0, 1})
+
+
+class Jammed(Case):
+    """Standard output, or error, is a pipe that is full, and nobody reads it."""
+
+    def jam(self, *arguments, errors=False):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        try:
+            while True:
+                os.write(writer, b"x" * 4096)
+        except BlockingIOError:
+            os.set_blocking(writer, True)
+        process = subprocess.Popen([MLICTL, *arguments], cwd=self.dir, env=self.environment(),
+                                   stdout=writer,
+                                   stderr=writer if errors else subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(writer)
+        wait_for(lambda: any(f"pipe:[{os.fstat(reader).st_ino}]" in name
+                             for name in open_files(process.pid)))
+        time.sleep(0.4)
+        self.assertIsNone(process.poll(), arguments)
+        return process
+
+    def commands(self):
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        self.submit("job.json", code=0)
+        at = ("-s", self.daemon.socket)
+        return (("jobs", *at), ("top", *at), ("submit", *at, "job.json"), ("run", "job.json"),
+                ("stats", "--prometheus", *at), ("top", "--json", *at),
+                ("gen", "--force", "--shape", "2", "--dtype", "int8", "x.npy"))
+
+    def test_a_signal_ends_it(self):
+        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        for i, command in enumerate(self.commands()):
+            process = self.jam(*command)
+            process.send_signal(signals[i % 3])
+            self.assertEqual(process.wait(PATIENCE), 4, command)
+
+    def test_jammed_complaints(self):
+        process = self.jam("status", "abc", errors=True)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(PATIENCE), 2)
+
+    def test_a_second_one_kills(self):
+        process = self.jam("gen", "--force", "--shape", "2", "--dtype", "int8", "x.npy")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.4)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn(process.wait(PATIENCE), (-signal.SIGTERM, 4))
 
 
 class Turns(Case):

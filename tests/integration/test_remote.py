@@ -84,9 +84,11 @@ class Jobs(Remote):
         self.daemon
         self.ctl("-H", "ssh://me@board:2022", "ping", code=0)
         self.ctl("ping", "--host", "ssh://[::1]", "-s", self.daemon.socket, code=0)
+        self.ctl("-H", "ssh://board:22/", "ping", code=0)
         self.assertEqual(self.log.read_text().splitlines(),
                          ["-p 2022 me@board mlictl proxy",
-                          f"::1 mlictl proxy --socket '{self.daemon.socket}'"])
+                          f"::1 mlictl proxy --socket '{self.daemon.socket}'",
+                          "-p 22 board mlictl proxy"])
 
     def test_the_environment(self):
         self.daemon
@@ -205,6 +207,13 @@ class Lost(Remote):
         self.assertIn("Connection refused by board", result.err)
         self.assertIn("ssh cannot connect", result.err)
 
+    def test_the_command_ends(self):
+        for words, why in (("exit 1", "ended with 1 before a daemon answered"),
+                           ("exit 0", "ended with 0 before a daemon answered")):
+            self.stand_in(words)
+            result = self.remote("ping", code=3)
+            self.assertIn(f"ssh://board: {self.root / 'ssh'} {why}", result.err)
+
     def test_no_ssh(self):
         (self.root / "ssh").unlink()
         result = self.remote("info", "--json", code=3)
@@ -221,6 +230,11 @@ class Lost(Remote):
                     "ssh://board:22x", "ssh://@board", "ssh://board/path", "ssh://$(x)"):
             result = self.ctl("-H", url, "ping", code=2)
             self.assertIn("ssh://[user@]host[:port] is needed", result.err, url)
+        for url, why in (("ssh://h/path", "it has a path"), ("ssh://::1", "in brackets"),
+                         ("ssh://a b", "only letters"), ("ssh://-oX", "begin with a dash"),
+                         ("ssh://h:0", "from 1 to 65535"), ("ssh://h:99999", "from 1 to 65535"),
+                         ("ssh://:22", "names no host")):
+            self.assertIn(why, self.ctl("-H", url, "ping", code=2).err, url)
         self.assertFalse(self.log.exists())
         self.assertIn("of no use", self.ctl("-H", "ssh://b", "gen", "--shape", "1", "--dtype",
                                             "int8", "x.npy", code=2).err)
@@ -288,6 +302,32 @@ class Proxy(Remote):
             self.assertTrue(replies[2]["result"]["pong"], method)
             self.assertEqual(code, 0)
         self.assert_nothing_left()
+
+    def test_bytes_of_a_detached_job(self):
+        line = self.submit(1, [{"bytes": 6}, {"size": 6, "back": True}], detach=True) + b"abcdef"
+        other = self.submit(2, [{"bytes": 6}, {"size": 6}], detach=True) + b"abcdef"
+        code, lines, _ = self.converse(line + other)
+        replies = {json.loads(line)["id"]: json.loads(line) for line in lines if line}
+        self.assertEqual(replies[1]["error"]["data"]["name"], "INVALID_REQUEST")
+        self.assertEqual(replies[1]["error"]["data"]["pointer"], "/inline")
+        self.assertIn("job", replies[2]["result"])
+        self.assertEqual(code, 0)
+        self.assert_nothing_left()
+
+    def test_the_greeting_comes_first(self):
+        process = self.proxy_of_a_stopped_daemon()
+        process.stdin.write(self.request(1, "daemon.ping", fds=1))
+        process.stdin.flush()
+        time.sleep(0.3)
+        os.kill(self.daemon.pid, signal.SIGCONT)
+        lines = [json.loads(process.stdout.readline()) for _ in range(2)]
+        self.assertEqual(lines[0].get("method"), "hello")
+        self.assertEqual(lines[1]["error"]["data"]["name"], "INVALID_REQUEST")
+        self.finish(process, code=1)
+
+    def proxy_of_a_stopped_daemon(self):
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        return self.proxy()
 
     def test_what_cannot_be_followed(self):
         for line in (self.request(1, "daemon.ping", fds=1),

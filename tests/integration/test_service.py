@@ -119,6 +119,9 @@ class Jobs(Service):
         facts = self.facts("jobs", "--all")
         self.assertEqual([fact["job"] for fact in facts], list(range(1020, 0, -1)))
         self.assertEqual(len(self.facts("jobs")), 100)
+        self.assertEqual(len(self.facts("jobs", "--all", "--limit", "3")), 3)
+        out = self.ask("jobs", "-n", "3", code=0).out
+        self.assertFalse(any(line.endswith(" ") for line in out.splitlines()), out)
 
     def test_what_is_not_there(self):
         for command in ("status", "wait", "cancel"):
@@ -126,6 +129,14 @@ class Jobs(Service):
             self.assertEqual(result.json[0]["error"]["name"], "NOT_FOUND", command)
             self.ask(command, "no-name", code=2)
             self.ask(command, code=2)
+        for number in ("abc", "0", "-1x", "99999999999999999999"):
+            for command in ("status", "wait", "cancel"):
+                result = self.ctl(command, "-s", self.path("none"), "--", number, code=2)
+                self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed\n")
+        self.assertEqual(self.ask("status", "77", code=2).err,
+                         "mlictl: job: there is no job 77, or not any more\n")
+        self.assertEqual(self.ask("wait", "--all", code=0).out, "no job is under way\n")
+        self.assertEqual(self.ask("wait", "--all", "-q", code=0).out, "")
         self.ask("wait", "--all", "1", code=2)
         self.ask("jobs", "--state", "gone", code=2)
         self.ask("jobs", "extra", code=2)
@@ -151,6 +162,8 @@ class Numbers(Service):
         self.assertEqual((fact["jobs"]["done"], fact["bytes_moved"], fact["state"]),
                          (2, 40, "serving"))
         self.assertIn("2 submitted, 2 done", self.ask("stats", code=0).out)
+        self.assertIn(" 1 client, 0 jobs", self.ask("stats", code=0).out)
+        self.ask("stats", "--prometheus", "--json", code=2)
         lines = self.ask("stats", "--prometheus", code=0).out.splitlines()
         self.assertTrue(all(line.startswith(("# HELP mlid_", "# TYPE mlid_", "mlid_"))
                             for line in lines))
@@ -305,6 +318,11 @@ class Trace(Service):
     def test_time_is_over(self):
         self.ask("trace", "-o", "t.json", "--seconds", "1", code=0)
         json.loads(self.read("t.json"))
+
+    def test_standard_output(self):
+        json.loads(self.ask("trace", "-o", "-", "--seconds", "1", code=0).out)
+        self.assertFalse(self.exists("-"))
+        self.ask("trace", "-o", "-", "--json", code=2)
 
     def test_whole_or_not_at_all(self):
         process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "-t", "60")
