@@ -139,7 +139,7 @@ static enum exit_code wait_for_all(struct waiter *waiter)
         code = print_failure(&waiter->style, NULL, &fault);
     else if (count == 0)
         print_line(&waiter->style, "no job is under way");
-    for (size_t i = 0; i < count && client_connected(&waiter->client); i++) {
+    for (size_t i = 0; numbers && i < count && client_connected(&waiter->client); i++) {
         char number[24];
         snprintf(number, sizeof(number), "%" PRIu64, numbers[i]);
         enum exit_code one = wait_for(waiter, number);

@@ -43,7 +43,8 @@ static const char *take_port(struct host *host, const char *text)
     bool slash = text[digits] == '/';
     if (slash && text[digits + 1])
         return "it has a path; --socket says where the socket is";
-    if (digits == 0 || digits > 5 || text[digits + slash] || atoi(text) < 1 || atoi(text) > 65535)
+    long port = digits <= 5 ? strtol(text, NULL, 10) : 0;
+    if (text[digits + slash] || port < 1 || port > 65535)
         return "the port is a number from 1 to 65535";
     snprintf(host->port, sizeof(host->port), "%.*s", (int)digits, text);
     return NULL;

@@ -128,7 +128,7 @@ int mli_client_connect_interruptible(const char *path, int interrupt, mli_client
                                      mli_client_error *error)
 {
     char found[SOCKET_PATH_MAX];
-    int fd;
+    int fd = -1;
     int status = open_socket(path, interrupt, found, &fd, error);
     if (status == 0)
         status = mli_client_adopt(fd, 0, out, error);

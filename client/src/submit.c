@@ -32,7 +32,7 @@ int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_c
 int mli_client_submit(mli_client *client, const mli_client_job *job, mli_client_result *result,
                       mli_client_error *error)
 {
-    mli_client_ticket ticket;
+    mli_client_ticket ticket = 0;
     int status = request_may_wait(client, error);
     if (status == 0)
         status = mli_client_submit_async(client, job, NULL, NULL, &ticket, error);
