@@ -62,6 +62,8 @@ void user_drop(struct user *user)
 
 void users_finish(struct link *users)
 {
-    while (users->next != users)
-        forget(LINK_OWNER(users->next, struct user, link));
+    for (struct link *l = users->next, *next; l != users; l = next) {
+        next = l->next;
+        forget(LINK_OWNER(l, struct user, link));
+    }
 }

@@ -253,6 +253,8 @@ static void choose(struct packed *p, const struct leaf_nest *nest)
 
     if (most > nest->inner.count)
         most = nest->inner.count;
+    if (most == 0) /* no row is wider than a register, and no nest is empty */
+        most = 1;
     p->rows = most < MERGED_MAX ? most : MERGED_MAX;
     p->windows = 0;
     if (step == 0 || step >= REGISTER || nest_rows(nest) < GROUPS_MIN * most)
