@@ -61,7 +61,7 @@ def sources(root):
 
 def complaints(root):
     daemon_headers = {p.name for p in (root / "daemon").rglob("*.h")} - EMBEDDING
-    daemon_headers -= {p.name for p in (root / "cli").glob("*.h")}
+    daemon_headers -= {p.name for p in (root / "cli").rglob("*.h")}
     for path in sources(root):
         name = path.relative_to(root).as_posix()
         text = path.read_text()

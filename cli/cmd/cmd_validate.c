@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl validate: everything that can be said about jobs without moving a byte. */
-#include "batch.h"
 #include "command.h"
 #include "compare.h"
 #include "execute.h"
 #include "produced.h"
 #include "report.h"
 #include "resolve.h"
+#include "sequence.h"
 
 static const struct option options_table[] = {
-    BATCH_OPTIONS,
+    SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -43,13 +43,14 @@ static void validate_job(void *context, const struct job_file *file, const struc
 
 static enum exit_code validate(const struct options *options)
 {
-    struct batch batch;
+    struct sequence sequence;
     struct produced produced = {0};
-    enum exit_code code = batch_init(&batch, options);
+    enum exit_code code = sequence_init(&sequence, options);
     if (code == EXIT_CODE_DONE)
-        code = batch_run(&batch, &(struct batch_work){validate_job, report_validated, &produced});
+        code = sequence_run(&sequence,
+                            &(struct sequence_work){validate_job, report_validated, &produced});
     produced_finish(&produced);
-    batch_finish(&batch);
+    sequence_finish(&sequence);
     return code;
 }
 

@@ -3,8 +3,8 @@
  * The jobs of a command line, one after the other. Every file is read and checked before the first
  * job begins. A job whose predecessor failed is skipped, others go on.
  */
-#ifndef CLI_BATCH_H
-#define CLI_BATCH_H
+#ifndef CLI_SEQUENCE_H
+#define CLI_SEQUENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "options.h"
 #include "print.h"
 
-struct batch {
+struct sequence {
     struct print_style style;
     bool fail_fast;
     struct job_file *files;
@@ -23,7 +23,7 @@ struct batch {
 };
 
 /* What is done with each job, and how that is told. */
-struct batch_work {
+struct sequence_work {
     void (*job)(void *context, const struct job_file *file, const struct job *job,
                 struct outcome *outcome);
     void (*report)(const struct print_style *style, const struct job_file *file,
@@ -32,22 +32,22 @@ struct batch_work {
 };
 
 /** Loads the job files that are the command's arguments; says what is wrong with each of them. */
-enum exit_code batch_init(struct batch *batch, const struct options *options);
-void batch_finish(struct batch *batch);
+enum exit_code sequence_init(struct sequence *sequence, const struct options *options);
+void sequence_finish(struct sequence *sequence);
 
 /**
  * Works through all jobs. Returns the first exit code other than EXIT_CODE_DONE, in the order in
  * which the jobs ran. A lost connection or a cancel ends it.
  */
-enum exit_code batch_run(struct batch *batch, const struct batch_work *work);
+enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work);
 
 /** The most channels that one of the jobs asks for. */
-uint32_t batch_channels(const struct batch *batch);
+uint32_t sequence_channels(const struct sequence *sequence);
 
 /** Options of every command that takes job files. */
-#define BATCH_OPTIONS                                                                              \
+#define SEQUENCE_OPTIONS                                                                           \
     {                                                                                              \
         "fail-fast", 0, NULL, "stop at the first job that fails"                                   \
     }
 
-#endif /* CLI_BATCH_H */
+#endif /* CLI_SEQUENCE_H */

@@ -1,40 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl submit: jobs for a running daemon. */
-#include "batch.h"
 #include "client.h"
 #include "command.h"
 #include "detach.h"
 #include "execute.h"
 #include "report.h"
+#include "sequence.h"
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},
     CLIENT_OPTIONS,
-    BATCH_OPTIONS,
+    SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
 static enum exit_code submit(const struct options *options)
 {
-    struct batch batch;
+    struct sequence sequence;
     struct client client = {0};
     struct fault fault;
-    enum exit_code code = batch_init(&batch, options);
+    enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
     if (client_open(&client, options, &fault)) {
-        code = print_failure(&batch.style, NULL, &fault);
+        code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
     struct detach detach = {.client = &client};
     if (options_get(options, "detach"))
-        code = batch_run(&batch, &(struct batch_work){detach_job, report_outcome, &detach});
+        code =
+            sequence_run(&sequence, &(struct sequence_work){detach_job, report_outcome, &detach});
     else
-        code = batch_run(&batch, &(struct batch_work){execute_job, report_outcome, &client});
+        code =
+            sequence_run(&sequence, &(struct sequence_work){execute_job, report_outcome, &client});
     detach_finish(&detach);
 out:
     client_finish(&client);
-    batch_finish(&batch);
+    sequence_finish(&sequence);
     return code;
 }
 

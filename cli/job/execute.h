@@ -42,7 +42,7 @@ void execute_translate(struct fault *fault);
 
 /**
  * Runs a job of `file` over the connection, `context` being a struct client. *outcome is empty
- * before; its fault gets a pointer into the file. (It is the `job` of a struct batch_work.)
+ * before; its fault gets a pointer into the file. (It is the `job` of a struct sequence_work.)
  */
 void execute_job(void *context, const struct job_file *file, const struct job *job,
                  struct outcome *outcome);

@@ -2,13 +2,13 @@
 /* mlictl run: jobs in a service of its own, inside this process. */
 #include <string.h>
 
-#include "batch.h"
 #include "client.h"
 #include "command.h"
 #include "config.h"
 #include "execute.h"
 #include "mli_mov_api.h"
 #include "report.h"
+#include "sequence.h"
 #include "service.h"
 
 enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
@@ -16,7 +16,7 @@ enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
 static const struct option options_table[] = {
     {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)"},
     {"channels", 'c', "N", "DMA channels to emulate (as many as the jobs ask for, at least 4)"},
-    BATCH_OPTIONS,
+    SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -49,14 +49,14 @@ static int start(struct service_thread **service, struct client *client, struct 
 
 static enum exit_code run(const struct options *options)
 {
-    struct batch batch;
+    struct sequence sequence;
     struct client client = {0};
     struct service_thread *service = NULL;
     struct fault fault;
-    enum exit_code code = batch_init(&batch, options);
+    enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    uint64_t channels = batch_channels(&batch) > 4 ? batch_channels(&batch) : 4;
+    uint64_t channels = sequence_channels(&sequence) > 4 ? sequence_channels(&sequence) : 4;
     if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels)) {
         code = EXIT_CODE_INVALID;
         goto out;
@@ -65,14 +65,14 @@ static enum exit_code run(const struct options *options)
     config_defaults(&config);
     config.channels = (uint32_t)channels;
     if (choose_engine(&config, options, &fault) || start(&service, &client, &config, &fault)) {
-        code = print_failure(&batch.style, NULL, &fault);
+        code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
-    code = batch_run(&batch, &(struct batch_work){execute_job, report_outcome, &client});
+    code = sequence_run(&sequence, &(struct sequence_work){execute_job, report_outcome, &client});
 out:
     client_finish(&client);
     service_thread_stop(service);
-    batch_finish(&batch);
+    sequence_finish(&sequence);
     return code;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "batch.h"
+#include "sequence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,13 @@ struct progress {
     size_t not_run;      /* because of that */
 };
 
-static enum exit_code load_failure(const struct batch *batch, const char *path, struct fault *fault)
+static enum exit_code load_failure(const struct sequence *sequence, const char *path,
+                                   struct fault *fault)
 {
     /* A file beyond our limits is a bad file. */
     if (fault->code == FAULT_LIMIT)
         fault->code = FAULT_INVALID_PARAMS;
-    return print_failure(&batch->style, job_file_label(path), fault);
+    return print_failure(&sequence->style, job_file_label(path), fault);
 }
 
 static bool names_stdin_twice(const struct options *options)
@@ -37,10 +38,10 @@ static bool names_stdin_twice(const struct options *options)
     return count > 1;
 }
 
-enum exit_code batch_init(struct batch *batch, const struct options *options)
+enum exit_code sequence_init(struct sequence *sequence, const struct options *options)
 {
-    *batch = (struct batch){.style = options_style(options),
-                            .fail_fast = options_get(options, "fail-fast") != NULL};
+    *sequence = (struct sequence){.style = options_style(options),
+                                  .fail_fast = options_get(options, "fail-fast") != NULL};
     if (options->argument_count == 0) {
         print_error("no job file is given; `-` is standard input");
         return EXIT_CODE_INVALID;
@@ -49,8 +50,8 @@ enum exit_code batch_init(struct batch *batch, const struct options *options)
         print_error("standard input given twice");
         return EXIT_CODE_INVALID;
     }
-    batch->files = calloc(options->argument_count, sizeof(*batch->files));
-    if (!batch->files) {
+    sequence->files = calloc(options->argument_count, sizeof(*sequence->files));
+    if (!sequence->files) {
         print_error("out of memory");
         return EXIT_CODE_FAILED;
     }
@@ -59,29 +60,29 @@ enum exit_code batch_init(struct batch *batch, const struct options *options)
         struct fault fault;
         const char *path = options->arguments[i];
         enum exit_code code = EXIT_CODE_DONE;
-        if (job_file_load(&batch->files[batch->file_count], path, &fault))
-            code = load_failure(batch, path, &fault);
+        if (job_file_load(&sequence->files[sequence->file_count], path, &fault))
+            code = load_failure(sequence, path, &fault);
         else
-            batch->file_count++;
+            sequence->file_count++;
         if (result == EXIT_CODE_DONE)
             result = code;
     }
     return result;
 }
 
-void batch_finish(struct batch *batch)
+void sequence_finish(struct sequence *sequence)
 {
-    for (size_t i = 0; i < batch->file_count; i++)
-        job_file_finish(&batch->files[i]);
-    free(batch->files);
-    *batch = (struct batch){0};
+    for (size_t i = 0; i < sequence->file_count; i++)
+        job_file_finish(&sequence->files[i]);
+    free(sequence->files);
+    *sequence = (struct sequence){0};
 }
 
-uint32_t batch_channels(const struct batch *batch)
+uint32_t sequence_channels(const struct sequence *sequence)
 {
     uint32_t most = 1;
-    for (size_t i = 0; i < batch->file_count; i++) {
-        const struct job_list *list = &batch->files[i].list;
+    for (size_t i = 0; i < sequence->file_count; i++) {
+        const struct job_list *list = &sequence->files[i].list;
         for (size_t k = 0; k < list->count; k++) {
             if (list->jobs[k].channels > most)
                 most = list->jobs[k].channels;
@@ -125,13 +126,13 @@ static void remember(struct mark *mark, const struct outcome *outcome)
 }
 
 /* Jobs that are not begun because of what happened before; told in JSON, counted for people. */
-static void skip_rest(const struct batch *batch, const struct job_file *file, const struct job *job,
-                      struct progress *progress)
+static void skip_rest(const struct sequence *sequence, const struct job_file *file,
+                      const struct job *job, struct progress *progress)
 {
     progress->not_run++;
     if (progress->exit == EXIT_CODE_DONE)
         progress->exit = EXIT_CODE_STOPPED; /* cancelled between two jobs */
-    if (!batch->style.json)
+    if (!sequence->style.json)
         return;
     struct outcome outcome = {.skipped = true, .exit = progress->exit};
     fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer,
@@ -139,40 +140,40 @@ static void skip_rest(const struct batch *batch, const struct job_file *file, co
     report_json(file, job, &outcome);
 }
 
-static void run_file(const struct batch *batch, const struct batch_work *work,
+static void run_file(const struct sequence *sequence, const struct sequence_work *work,
                      const struct job_file *file, struct mark *marks, struct progress *progress)
 {
     for (size_t i = 0; i < file->list.count; i++) {
         size_t index = file->order[i];
         const struct job *job = &file->list.jobs[index];
         if (progress->stopped) {
-            skip_rest(batch, file, job, progress);
+            skip_rest(sequence, file, job, progress);
             continue;
         }
         struct outcome outcome = {0};
         if (!skip_dependant(file, index, marks, &outcome))
             work->job(work->context, file, job, &outcome);
-        work->report(&batch->style, file, job, &outcome);
+        work->report(&sequence->style, file, job, &outcome);
         remember(&marks[index], &outcome);
         if (progress->exit == EXIT_CODE_DONE)
             progress->exit = outcome.exit;
         progress->stopped = cancel_requested() || outcome.disconnected ||
-                            (batch->fail_fast && outcome.exit != EXIT_CODE_DONE);
+                            (sequence->fail_fast && outcome.exit != EXIT_CODE_DONE);
         outcome_finish(&outcome);
     }
 }
 
-enum exit_code batch_run(struct batch *batch, const struct batch_work *work)
+enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work)
 {
     struct progress progress = {.exit = EXIT_CODE_DONE};
-    for (size_t i = 0; i < batch->file_count; i++) {
-        const struct job_file *file = &batch->files[i];
+    for (size_t i = 0; i < sequence->file_count; i++) {
+        const struct job_file *file = &sequence->files[i];
         struct mark *marks = calloc(file->list.count, sizeof(*marks));
         if (!marks) {
             print_error("out of memory");
             return EXIT_CODE_FAILED;
         }
-        run_file(batch, work, file, marks, &progress);
+        run_file(sequence, work, file, marks, &progress);
         for (size_t k = 0; k < file->list.count; k++)
             free(marks[k].why);
         free(marks);
