@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What became of a case, as plain data: what cases give, reports show, and state files keep.
+ *
+ *     cases.c     PATH... -> the cases, by name
+ *     runner.c    workers, each with its own connection -> attempt.c: one attempt at one case
+ *     struct case_result ---> report.h: what people and CI servers see
+ *                        \--> state.c: one line for --resume and merge
+ */
+#ifndef CLI_BATCH_RESULT_H
+#define CLI_BATCH_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json.h"
+#include "jsonw.h"
+
+/* X(name, word): how a case ended. The words are those of mlictl-batch(1). */
+#define CASE_STATUS_TABLE(X)                                                                       \
+    X(PASSED, "passed")                                                                            \
+    X(FLAKY, "flaky")                                                                              \
+    X(FAILED, "failed")                                                                            \
+    X(ERROR, "error")                                                                              \
+    X(UPDATED, "updated")
+
+/* X(name, word): why it did not pass. */
+#define CASE_REASON_TABLE(X)                                                                       \
+    X(NONE, "")                                                                                    \
+    X(MISMATCH, "mismatch")       /* the result differs from what is expected */                   \
+    X(REFUSED, "refused")         /* or failed, and should not have, or not with this error */     \
+    X(NOT_REFUSED, "not refused") /* an error was expected, and did not come */                    \
+    X(UNREADABLE, "unreadable")   /* the job file, or a file of it */                              \
+    X(TIMEOUT, "timeout")         /* an attempt took longer than --timeout or its own limit */     \
+    X(STORAGE, "storage")         /* no memory, no disk, no descriptors */                         \
+    X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */
+
+#define CASE_ENUM(name, word) CASE_##name,
+enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
+#undef CASE_ENUM
+#define CASE_ENUM(name, word) CASE_WHY_##name,
+enum case_reason { CASE_REASON_TABLE(CASE_ENUM) CASE_REASON_COUNT };
+#undef CASE_ENUM
+
+struct case_result {
+    char *name; /* of the case */
+    char *file; /* its job file, as it was found */
+    enum case_status status;
+    enum case_reason reason; /* of the first attempt that did not pass */
+    uint32_t attempts;
+    uint64_t ns;          /* the last attempt, files included */
+    uint64_t bytes;       /* moved by the last attempt */
+    uint64_t fingerprint; /* of the job file's text */
+    /* Null where there is nothing to tell. */
+    char *message;    /* a sentence, as `mlictl run` would say it, without the file */
+    char *pointer;    /* into the job file */
+    char *difference; /* JSON, as `mlictl diff --json` tells it */
+    char *kept;       /* the job file that does it again */
+};
+
+/** Frees what a result holds; `struct case_result r = {0}` is an empty one. */
+void case_result_finish(struct case_result *result);
+
+const char *case_status_word(enum case_status status);
+const char *case_reason_word(enum case_reason reason);
+
+/** Whether the exit code may be 0 with it. */
+bool case_status_is_good(enum case_status status, bool flaky_is_good);
+
+/** The members of a "case" event into the object that is open; with the fingerprint for a state
+ * file. */
+void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
+/** The reverse. Returns 0, or -1 with value's fault filled and *result empty. */
+int case_result_read(const struct json *value, struct case_result *result);
+
+#endif /* CLI_BATCH_RESULT_H */
