@@ -5,7 +5,7 @@
  *     cases.c     PATH... -> the cases, by name
  *     runner.c    workers, each with its own connection -> attempt.c: one attempt at one case
  *     struct case_result ---> report.h: what people and CI servers see
- *                        \--> state.c: one line for --resume and merge
+ *                        \--> journal.h: one line of a state file, for --resume and merge
  */
 #ifndef CLI_BATCH_RESULT_H
 #define CLI_BATCH_RESULT_H
@@ -50,7 +50,7 @@ struct case_result {
     uint32_t attempts;
     uint64_t ns;          /* the last attempt, files included */
     uint64_t bytes;       /* moved by the last attempt */
-    uint64_t fingerprint; /* of the job file's text */
+    uint64_t fingerprint; /* digest64() of the job file's text; 0: it could not be read */
     /* Null where there is nothing to tell. */
     char *message;    /* a sentence, as `mlictl run` would say it, without the file */
     char *pointer;    /* into the job file */
@@ -67,8 +67,13 @@ const char *case_reason_word(enum case_reason reason);
 /** Whether the exit code may be 0 with it. */
 bool case_status_is_good(enum case_status status, bool flaky_is_good);
 
-/** The members of a "case" event into the object that is open; with the fingerprint for a state
- * file. */
+/** Whether nobody can tell what the case is worth: the machine is at fault, or a file. */
+bool case_reason_is_error(enum case_reason reason);
+
+/**
+ * The members of a "case" event, `event` too, into the object that is open; with the fingerprint
+ * for a state file. A name that is no UTF-8 is written as such, and its bytes beside it.
+ */
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
 /** The reverse. Returns 0, or -1 with value's fault filled and *result empty. */
 int case_result_read(const struct json *value, struct case_result *result);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One form in which a batch is told. Private to the reports. */
+#ifndef CLI_BATCH_SINK_H
+#define CLI_BATCH_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "outline.h"
+#include "result.h"
+#include "summary.h"
+
+/* What the options say, and where standard output goes. */
+struct batch_taste {
+    const char *junit; /* a file, or null */
+    bool json, tap, verbose, quiet;
+    bool flaky_is_good;
+    bool terminal; /* people watch standard output */
+    bool live;     /* there is a place for a live line */
+};
+
+/* All but `create` and `destroy` may be null, and are not called then. */
+struct batch_sink {
+    /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
+    int (*create)(const struct batch_taste *taste, void **state);
+    void (*begin)(void *state, const struct batch_outline *outline);
+    void (*result)(void *state, const struct case_result *result);
+    void (*tick)(void *state, uint64_t ns);
+    void (*not_run)(void *state, const char *name, const char *file);
+    /** Returns 0, or -1 after saying what could not be written. Called at most once. */
+    int (*end)(void *state, const struct batch_summary *summary);
+    void (*destroy)(void *state);
+};
+
+extern const struct batch_sink sink_events, sink_junit, sink_lines, sink_progress, sink_tap;
+
+#endif /* CLI_BATCH_SINK_H */
