@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service with its own loop on its own thread. */
+/*
+ * A service with its own loop on its own thread. Other threads leave word in a list and wake the
+ * loop, whose thread alone touches the service.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -14,19 +18,53 @@
 
 enum { DESCRIPTORS_NEEDED = 16 }; /* by a loop, a service and a job */
 
-struct service_thread {
-    uv_loop_t loop;
-    uv_async_t stop;
-    uv_thread_t thread;
-    struct service *service;
+/* A connection that is to be served; lies with the thread that waits for it. */
+struct arrival {
+    struct arrival *next;
+    int socket;
+    int error;
+    bool done;
 };
 
-static void on_stop(uv_async_t *stop)
-{
-    struct service_thread *self = stop->data;
+struct service_thread {
+    uv_loop_t loop;
+    uv_async_t wake;
+    uv_thread_t thread;
+    struct service *service;
+    uv_mutex_t mutex; /* of what follows */
+    uv_cond_t adopted;
+    struct arrival *arrivals;
+    bool stop;
+};
 
+/* Calls under the mutex wait for nobody. */
+static void adopt_arrivals(struct service_thread *self)
+{
+    struct arrival *arrival = self->arrivals;
+
+    self->arrivals = NULL;
+    while (arrival) {
+        struct arrival *next = arrival->next;
+
+        arrival->error = service_adopt(self->service, arrival->socket);
+        arrival->done = true;
+        arrival = next;
+    }
+    uv_cond_broadcast(&self->adopted);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct service_thread *self = wake->data;
+
+    uv_mutex_lock(&self->mutex);
+    adopt_arrivals(self);
+    const bool stop = self->stop;
+    uv_mutex_unlock(&self->mutex);
+    if (!stop || uv_is_closing((uv_handle_t *)wake))
+        return;
     service_shutdown(self->service);
-    uv_close((uv_handle_t *)stop, NULL);
+    uv_close((uv_handle_t *)wake, NULL);
 }
 
 static void serve(void *context)
@@ -58,13 +96,40 @@ static int start_thread(struct service_thread *self)
 /* Frees what service_thread_start() made, up to where it came. The loop does not run. */
 static void dismantle(struct service_thread *self)
 {
-    if (!uv_is_closing((uv_handle_t *)&self->stop))
-        uv_close((uv_handle_t *)&self->stop, NULL);
+    if (!uv_is_closing((uv_handle_t *)&self->wake))
+        uv_close((uv_handle_t *)&self->wake, NULL);
     if (self->service)
         service_destroy(self->service);
     uv_run(&self->loop, UV_RUN_DEFAULT);
     uv_loop_close(&self->loop);
+    uv_cond_destroy(&self->adopted);
+    uv_mutex_destroy(&self->mutex);
     free(self);
+}
+
+/* The loop and what wakes it. Returns 0 or -errno with nothing left. */
+static int init_loop(struct service_thread *self)
+{
+    int error = uv_loop_init(&self->loop);
+
+    if (error < 0)
+        return error;
+    error = uv_async_init(&self->loop, &self->wake, on_wake);
+    if (error < 0)
+        uv_loop_close(&self->loop);
+    return error;
+}
+
+static int init_lock(struct service_thread *self)
+{
+    int error = uv_mutex_init(&self->mutex);
+
+    if (error < 0)
+        return error;
+    error = uv_cond_init(&self->adopted);
+    if (error < 0)
+        uv_mutex_destroy(&self->mutex);
+    return error;
 }
 
 /* libuv aborts where it finds no descriptors for its signal pipe: returns 0 or -errno before. */
@@ -94,18 +159,20 @@ static int create(const struct config *config, struct service_thread **out)
     self = seam.calloc(1, sizeof *self);
     if (!self)
         return -ENOMEM;
-    error = uv_loop_init(&self->loop);
+    error = init_loop(self);
     if (error < 0) {
         free(self);
         return error;
     }
-    error = uv_async_init(&self->loop, &self->stop, on_stop);
+    error = init_lock(self);
     if (error < 0) {
+        uv_close((uv_handle_t *)&self->wake, NULL);
+        uv_run(&self->loop, UV_RUN_DEFAULT);
         uv_loop_close(&self->loop);
         free(self);
         return error;
     }
-    self->stop.data = self;
+    self->wake.data = self;
     error = service_create(&self->loop, config, &self->service);
     if (error < 0) {
         dismantle(self);
@@ -142,11 +209,35 @@ int service_thread_start(const struct config *config, struct service_thread **ou
     return 0;
 }
 
+int service_thread_connect(struct service_thread *self, int *socket)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -errno;
+    uv_mutex_lock(&self->mutex);
+    struct arrival arrival = {.next = self->arrivals, .socket = pair[0]};
+
+    self->arrivals = &arrival;
+    uv_async_send(&self->wake);
+    while (!arrival.done)
+        uv_cond_wait(&self->adopted, &self->mutex);
+    uv_mutex_unlock(&self->mutex);
+    if (arrival.error < 0)
+        close(pair[1]);
+    else
+        *socket = pair[1];
+    return arrival.error;
+}
+
 void service_thread_stop(struct service_thread *self)
 {
     if (!self)
         return;
-    uv_async_send(&self->stop);
+    uv_mutex_lock(&self->mutex);
+    self->stop = true;
+    uv_mutex_unlock(&self->mutex);
+    uv_async_send(&self->wake);
     uv_thread_join(&self->thread);
     dismantle(self);
 }

@@ -73,12 +73,18 @@ void service_shutdown(struct service *service);
 void service_destroy(struct service *service);
 
 /*
- * The embedded form: a service with its own loop on its own thread, and one connection to it.
+ * The embedded form: a service with its own loop on its own thread, and connections to it.
  */
 struct service_thread;
 
 /** Returns 0 with *socket connected to the service (caller closes it), or -errno. */
 int service_thread_start(const struct config *config, struct service_thread **out, int *socket);
+
+/**
+ * One more connection, from any thread; returns once it is served, 0 with *socket as above, or
+ * -errno. Not while somebody calls service_thread_stop().
+ */
+int service_thread_connect(struct service_thread *thread, int *socket);
 
 /** Shuts the service down, waits for it and frees it. Null is fine. */
 void service_thread_stop(struct service_thread *thread);
