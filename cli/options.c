@@ -43,6 +43,17 @@ static const struct option *find_letter(const struct option *table, char letter)
     return NULL;
 }
 
+static int note_repeat(struct options *options, const struct option *option, const char *value)
+{
+    if (options->repeat_count == OPTIONS_REPEATS_MAX) {
+        print_error("--%s is given more than %d times", option->name, OPTIONS_REPEATS_MAX);
+        return -1;
+    }
+    options->repeats[options->repeat_count].index = (size_t)(option - options->table);
+    options->repeats[options->repeat_count++].value = value;
+    return 0;
+}
+
 /* Notes one option; `inline_value` is what followed "=", or null. May take the next word. */
 static int take(struct options *options, const struct option *option, const char *inline_value,
                 char **words, int *used)
@@ -61,7 +72,9 @@ static int take(struct options *options, const struct option *option, const char
         *used = inline_value ? 1 : 2;
     }
     size_t index = (size_t)(option - options->table);
-    if (options->values[index] && option->value) {
+    if (option->repeats && note_repeat(options, option, value))
+        return -1;
+    if (options->values[index] && option->value && !option->repeats) {
         print_error("--%s is given twice", option->name);
         return -1;
     }
@@ -133,6 +146,16 @@ const char *options_get(const struct options *options, const char *name)
 {
     const struct option *option = find_long(options->table, name, strlen(name));
     return option ? options->values[option - options->table] : NULL;
+}
+
+const char *options_next(const struct options *options, const char *name, size_t *at)
+{
+    while (*at < options->repeat_count) {
+        size_t i = (*at)++;
+        if (strcmp(options->table[options->repeats[i].index].name, name) == 0)
+            return options->repeats[i].value;
+    }
+    return NULL;
 }
 
 bool options_has(const struct option *table, const char *name)

@@ -9,7 +9,7 @@
 
 #include "print.h"
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 32, OPTIONS_REPEATS_MAX = 64 };
 
 /* One option of a command. A table of them ends with a null name. */
 struct option {
@@ -17,13 +17,19 @@ struct option {
     char letter;       /* short form, or 0 */
     const char *value; /* what its value is called ("PATH"), or null where it takes none */
     const char *help;
+    bool repeats; /* may be given several times: options_next() */
 };
 
 /* What was given. */
 struct options {
     const struct option *table;
-    const char *values[OPTIONS_MAX]; /* by index in the table; "" for one without value */
-    char **arguments;                /* point into argv */
+    const char *values[OPTIONS_MAX]; /* by index in the table; "" for one without value; the last */
+    struct {
+        size_t index; /* in the table */
+        const char *value;
+    } repeats[OPTIONS_REPEATS_MAX]; /* every value of those that repeat, as given */
+    size_t repeat_count;
+    char **arguments; /* point into argv */
     size_t argument_count;
 };
 
@@ -35,6 +41,12 @@ int options_parse(struct options *options, const struct option *table, int argc,
 
 /** The value of an option, "" for a given one without value, null where it was not given. */
 const char *options_get(const struct options *options, const char *name);
+
+/**
+ * The values of an option that repeats, one after the other: *at is 0 before the first call. Null
+ * after the last.
+ */
+const char *options_next(const struct options *options, const char *name, size_t *at);
 
 /** Whether a table has such an option. */
 bool options_has(const struct option *table, const char *name);
