@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
 /* A pipe nobody reads: once a byte is in it, every poll sees it. */
 static int pipe_ends[2] = {-1, -1};
-static volatile sig_atomic_t cancelled;
+static atomic_bool cancelled; /* lock-free: also for handlers */
 static struct timespec first;
 
 /* One ^C may come twice: from the terminal and from who runs us, as timeout(1) does. */
@@ -32,7 +33,7 @@ static void note(int number)
         signal(number, SIG_DFL);
         raise(number);
     }
-    cancelled = 1;
+    cancelled = true;
     /* A full pipe has told everybody already. */
     ssize_t ignored = write(pipe_ends[1], "", 1);
     (void)ignored;

@@ -2,7 +2,8 @@
 /*
  * ^C. A handler only takes note; whoever waits polls cancel_fd() as well, whoever works long asks
  * cancel_requested() now and then, and the program unwinds the ordinary way: nothing is left
- * behind. A second signal, a moment later, ends the program at once.
+ * behind. A second signal, a moment later, ends the program at once. All of it may be asked by any
+ * thread; threads that are started beside the first one hold these signals back.
  */
 #ifndef CLI_CANCEL_H
 #define CLI_CANCEL_H
