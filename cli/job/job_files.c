@@ -1,67 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "job_files.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bounds.h"
-#include "cancel.h"
-#include "exit_code.h"
-
-struct text {
-    char *bytes;
-    size_t length, capacity;
-};
 
 static int out_of_memory(struct fault *fault)
 {
     return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
-static int grow(struct text *text)
-{
-    size_t capacity = text->capacity ? 2 * text->capacity : 16 * 1024;
-    char *bytes = realloc(text->bytes, capacity);
-    if (!bytes)
-        return -1;
-    text->bytes = bytes;
-    text->capacity = capacity;
-    return 0;
-}
-
-static int cannot_read(int error, struct fault *fault)
-{
-    enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
-    return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
-}
-
-/* Reads to the end, a byte more than allowed at most. A terminal or pipe may keep us waiting. */
-static int read_text(int fd, struct text *text, struct fault *fault)
-{
-    while (text->length <= JOB_FILE_BYTES_MAX) {
-        if (text->length == text->capacity && grow(text))
-            return out_of_memory(fault);
-        struct pollfd polled[] = {{.fd = fd, .events = POLLIN},
-                                  {.fd = cancel_fd(), .events = POLLIN}};
-        poll(polled, 2, -1);
-        if (cancel_requested())
-            return cancel_fault(fault);
-        ssize_t got = read(fd, text->bytes + text->length, text->capacity - text->length);
-        if (got == 0)
-            return 0;
-        if (got < 0 && errno != EINTR && errno != EAGAIN)
-            return cannot_read(errno, fault);
-        if (got > 0)
-            text->length += (size_t)got;
-    }
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "more than %d bytes", JOB_FILE_BYTES_MAX);
 }
 
 static char *directory_of(const char *path)
@@ -77,26 +27,18 @@ const char *job_file_label(const char *path)
     return strcmp(path, "-") == 0 ? "stdin" : path;
 }
 
-static int parse(struct job_file *file, struct fault *fault)
+static bool is_standard_input(const char *path)
 {
-    bool standard_input = strcmp(file->path, "-") == 0;
-    file->directory = standard_input ? strdup(".") : directory_of(file->path);
+    return strcmp(path, "-") == 0;
+}
+
+static int parse(struct job_file *file, const struct text *text, struct fault *fault)
+{
+    file->directory = is_standard_input(file->path) ? strdup(".") : directory_of(file->path);
     if (!file->directory)
         return out_of_memory(fault);
-    /* O_NONBLOCK: a fifo is awaited by poll(), which ^C ends, and not by open(). */
-    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int fd = standard_input ? STDIN_FILENO : open(file->path, flags);
-    if (fd < 0)
-        return cannot_read(errno, fault);
-    struct text text = {0};
-    int result = read_text(fd, &text, fault);
-    if (result == 0)
-        result = job_file_parse(text.bytes, text.length, &file->list, fault);
-    free(text.bytes);
-    if (!standard_input)
-        close(fd);
     file->path = job_file_label(file->path);
-    return result;
+    return job_file_parse(text->bytes, text->length, &file->list, fault);
 }
 
 /* A job's name and where it stands. */
@@ -176,10 +118,11 @@ static int find_order(struct job_file *file)
     return result;
 }
 
-int job_file_load(struct job_file *file, const char *path, struct fault *fault)
+int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
+                       struct fault *fault)
 {
     *file = (struct job_file){.path = path};
-    if (parse(file, fault))
+    if (parse(file, text, fault))
         goto fail;
     if (find_predecessors(file) || find_order(file)) {
         out_of_memory(fault);
@@ -189,6 +132,19 @@ int job_file_load(struct job_file *file, const char *path, struct fault *fault)
 fail:
     job_file_finish(file);
     return -1;
+}
+
+int job_file_load(struct job_file *file, const char *path, struct fault *fault)
+{
+    struct text text = {0};
+    int status = is_standard_input(path) ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, fault)
+                                         : text_load(&text, path, JOB_FILE_BYTES_MAX, false, fault);
+    if (status == 0)
+        status = job_file_load_text(file, path, &text, fault);
+    else
+        *file = (struct job_file){0};
+    text_finish(&text);
+    return status;
 }
 
 void job_file_finish(struct job_file *file)

@@ -7,6 +7,7 @@
 
 #include "fault.h"
 #include "job.h"
+#include "text.h"
 
 struct job_file {
     const char *path; /* as given; "stdin" for "-" */
@@ -18,6 +19,9 @@ struct job_file {
 
 /** Reads and checks a job file, "-" being standard input. Returns 0 or -1 (nothing to finish). */
 int job_file_load(struct job_file *file, const char *path, struct fault *fault);
+/** The same of one that has been read. */
+int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
+                       struct fault *fault);
 /** What messages call the job file `path`: "stdin" for "-". */
 const char *job_file_label(const char *path);
 void job_file_finish(struct job_file *file);
