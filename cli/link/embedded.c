@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "embedded.h"
+
+#include <string.h>
+
+#include "config.h"
+#include "mli_mov_api.h"
+#include "service.h"
+
+enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
+
+int embedded_channels(const struct options *options, uint32_t *channels)
+{
+    uint64_t number = *channels;
+    if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &number))
+        return -1;
+    *channels = (uint32_t)number;
+    return 0;
+}
+
+/* The engine, where one was named; nothing says as well as the library what is wrong with it. */
+static int choose_engine(struct config *config, const struct options *options, struct fault *fault)
+{
+    const char *engine = options_get(options, "engine");
+    if (!engine)
+        return 0;
+    if (!*engine || strlen(engine) >= sizeof(config->engine))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--engine: 1 to %zu characters are needed", sizeof(config->engine) - 1);
+    strcpy(config->engine, engine);
+    const int status = service_check(config, fault);
+    fault->has_pointer = false; /* there is no file of this configuration */
+    return status;
+}
+
+static int cannot_start(int error, struct fault *fault)
+{
+    return fault_set(fault, FAULT_INTERNAL, NULL, "the service cannot start: %s", strerror(-error));
+}
+
+int embedded_start(const struct options *options, uint32_t channels,
+                   struct service_thread **service, struct client *client, struct fault *fault)
+{
+    struct config config;
+    int socket;
+    *client = (struct client){0};
+    *service = NULL;
+    config_defaults(&config);
+    config.channels = channels;
+    config.log_level = LOG_ERRORS; /* what concerns a job is in its reply */
+    if (choose_engine(&config, options, fault))
+        return -1;
+    int error = service_thread_start(&config, service, &socket);
+    return error ? cannot_start(error, fault) : client_adopt(client, socket, fault);
+}
+
+int embedded_connect(struct service_thread *service, struct client *client, struct fault *fault)
+{
+    int socket;
+    *client = (struct client){0};
+    int error = service_thread_connect(service, &socket);
+    if (error)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no connection to the service: %s",
+                         strerror(-error));
+    return client_adopt(client, socket, fault);
+}

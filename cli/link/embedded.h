@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The service inside this process. */
+#ifndef CLI_EMBEDDED_H
+#define CLI_EMBEDDED_H
+
+#include <stdint.h>
+
+#include "client.h"
+#include "options.h"
+
+struct service_thread;
+
+/** Options of every command that runs jobs without a daemon. */
+#define EMBEDDED_OPTIONS                                                                           \
+    {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)"}, \
+    {                                                                                              \
+        "channels", 'c', "N", "DMA channels to emulate (as many as the jobs ask for, at least 4)"  \
+    }
+
+/** --channels, else `channels`. Returns 0, or -1 after saying on stderr what is wrong. */
+int embedded_channels(const struct options *options, uint32_t *channels);
+
+/**
+ * Starts the service with `channels` on --engine, and connects to it. Returns 0 or -1;
+ * client_finish() and service_thread_stop() are legal after both.
+ */
+int embedded_start(const struct options *options, uint32_t channels,
+                   struct service_thread **service, struct client *client, struct fault *fault);
+
+/** One more connection. As client_open(). */
+int embedded_connect(struct service_thread *service, struct client *client, struct fault *fault);
+
+#endif /* CLI_EMBEDDED_H */
