@@ -31,7 +31,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
     if (resolved_init(&resolved, file, job, produced, &outcome->fault)) {
         fault_prefix(&outcome->fault, job->pointer);
         outcome->exit = exit_code_of(&outcome->fault);
-    } else if (produced_add(produced, resolved.dst_path, &resolved.whole)) {
+    } else if (produced_add(produced, resolved.dst_path, &resolved.whole, -1)) {
         fault_set(&outcome->fault, FAULT_INTERNAL, NULL, "out of memory");
         outcome->exit = EXIT_CODE_FAILED;
     } else {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,10 +121,38 @@ static bool has_proc(void)
     return access("/proc/self/fd", X_OK) == 0;
 }
 
-int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
+static void empty(struct output *output, const char *path, const char *pointer)
 {
     *output =
         (struct output){.path = path, .pointer = pointer, .mode = -1, .directory = -1, .fd = -1};
+}
+
+int output_init_memory(struct output *output, const char *path, const char *pointer,
+                       struct fault *fault)
+{
+    empty(output, path, pointer);
+    if (find_target(output, fault))
+        return -1;
+    int directory = open_directory(output);
+    if (directory < 0)
+        return complain_directory(output, errno, fault);
+    close(directory);
+    if (strlen(output->name) > NAME_MAX)
+        return complain(output, ENAMETOOLONG, "cannot be created", fault);
+    output->fd = memfd_create("mlictl", MFD_CLOEXEC);
+    return output->fd < 0 ? complain(output, errno, "cannot be created in memory", fault) : 0;
+}
+
+int output_take(struct output *output)
+{
+    int fd = output->fd;
+    output->fd = -1;
+    return fd;
+}
+
+int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
+{
+    empty(output, path, pointer);
     if (find_target(output, fault))
         return -1;
     output->directory = open_directory(output);
@@ -265,6 +294,8 @@ static void remove_hidden(struct output *output)
 int output_commit(struct output *output, bool fresh, struct fault *fault)
 {
     sigset_t old;
+    if (output->directory < 0)
+        return 0;
     cancel_hold(&old);
     int error = take_place(output, fresh);
     remove_hidden(output);

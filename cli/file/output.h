@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A file that appears whole or not at all: written without a name, then linked into place. Where
- * the file system knows no nameless files it has a hidden name that output_finish() removes.
+ * the file system knows no nameless files it has a hidden name that output_finish() removes. Or one
+ * that never appears, for whoever has the descriptor.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
@@ -19,7 +20,7 @@ struct output {
     char *target;        /* where it will appear; links are followed */
     char *name;          /* last part of target */
     int mode;            /* permissions of the file that it replaces; -1: there is none */
-    int directory;
+    int directory;       /* -1: it is kept in memory */
     int fd;
     char hidden[32]; /* its name until it is in place; empty: none */
 };
@@ -30,6 +31,16 @@ struct output {
  * Returns 0 or -1; output_finish() is legal after both.
  */
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
+
+/**
+ * The same of a file that is kept in memory: refuses what output_init() would, but for a directory
+ * that cannot be written. output_commit() does nothing, output_take() gives it away.
+ */
+int output_init_memory(struct output *output, const char *path, const char *pointer,
+                       struct fault *fault);
+
+/** The descriptor, the caller's from now on. */
+int output_take(struct output *output);
 
 /** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "inputs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +18,29 @@ static int blame(struct fault *fault, const char *tensor)
     return fault_set(fault, fault->code, pointer, "%s.file: %s", tensor, fault->text);
 }
 
-/* Opens a tensor file, or takes it from those that earlier jobs would have written. */
+/* What an earlier job has written; only described where nothing is moved. */
+static int open_produced(struct tensor_file *file, const struct tensor_file *produced,
+                         const struct tensor_ref *ref, const char *path, struct fault *fault)
+{
+    if (produced->fd < 0) {
+        *file = *produced;
+        file->path = path;
+        print_path(file->shown, path);
+        return 0;
+    }
+    /* One description, one offset, but nobody uses that. */
+    int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
+    return tensor_file_adopt(file, fd, path, tensor_ref_format(ref) == FILE_FORMAT_NPY, fault);
+}
+
 static int open_tensor(struct tensor_file *file, const struct produced *produced,
                        const struct tensor_ref *ref, const char *path, struct fault *fault)
 {
-    if (produced && produced_find(produced, path, file))
-        return 0;
+    const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
+    if (found)
+        return open_produced(file, found, ref, path, fault);
     return tensor_file_open(file, path, tensor_ref_format(ref) == FILE_FORMAT_NPY, fault);
 }
 

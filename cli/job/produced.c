@@ -3,12 +3,22 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+static void drop(struct produced_file *file)
+{
+    if (file->file.fd >= 0)
+        close(file->file.fd);
+    file->file.fd = -1;
+}
 
 void produced_finish(struct produced *produced)
 {
+    for (size_t i = 0; i < produced->count; i++)
+        drop(&produced->files[i]);
     free(produced->files);
     free(produced->heads);
-    *produced = (struct produced){0};
+    *produced = (struct produced){.memory = produced->memory};
 }
 
 /* FNV-1a. */
@@ -50,32 +60,54 @@ static int grow(struct produced *produced)
     return 0;
 }
 
-int produced_add(struct produced *produced, const char *path, const struct tensor_file *file)
+static struct produced_file *find(const struct produced *produced, const struct place *place)
 {
+    if (produced->count == 0)
+        return NULL;
+    for (size_t next = *head_of(produced, place); next; next = produced->files[next - 1].next) {
+        if (place_same(&produced->files[next - 1].place, place))
+            return &produced->files[next - 1];
+    }
+    return NULL;
+}
+
+/* Room for the file of this place; null without memory. */
+static struct produced_file *make_room(struct produced *produced, const struct place *place)
+{
+    struct produced_file *found = find(produced, place);
+    if (found) {
+        drop(found);
+        return found;
+    }
     if (produced->count == produced->capacity && grow(produced))
-        return -1;
-    struct produced_file *added = &produced->files[produced->count];
-    added->file = *file;
-    added->file.fd = -1;
-    if (!place_of(path, &added->place))
-        return -1;
+        return NULL;
+    found = &produced->files[produced->count];
+    found->place = *place;
     enter(produced, produced->count++);
+    return found;
+}
+
+int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
+                 int fd)
+{
+    struct place place;
+    struct produced_file *added = place_of(path, &place) ? make_room(produced, &place) : NULL;
+    if (!added) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    added->file = *file;
+    added->file.path = NULL; /* the caller's */
+    added->file.fd = fd;
     return 0;
 }
 
-bool produced_find(const struct produced *produced, const char *path, struct tensor_file *file)
+const struct tensor_file *produced_find(const struct produced *produced, const char *path)
 {
     struct place place;
     if (produced->count == 0 || !place_of(path, &place))
-        return false;
-    for (size_t next = *head_of(produced, &place); next; next = produced->files[next - 1].next) {
-        const struct produced_file *found = &produced->files[next - 1];
-        if (place_same(&found->place, &place)) {
-            *file = found->file;
-            file->path = path;
-            print_path(file->shown, path);
-            return true;
-        }
-    }
-    return false;
+        return NULL;
+    const struct produced_file *found = find(produced, &place);
+    return found ? &found->file : NULL;
 }

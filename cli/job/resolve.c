@@ -59,13 +59,13 @@ static int check_wire(const struct resolved *r, struct fault *fault)
                   : 0;
 }
 
-static int begin_outputs(struct resolved *r, struct fault *fault)
+static int begin_outputs(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    if (output_init(&r->output, r->dst_path, "/dst/file", fault))
+    int (*begin)(struct output *, const char *, const char *, struct fault *) =
+        produced && produced->memory ? output_init_memory : output_init;
+    if (begin(&r->output, r->dst_path, "/dst/file", fault))
         return -1;
-    if (r->params_path && output_init(&r->params, r->params_path, "/dst/params", fault))
-        return -1;
-    return 0;
+    return r->params_path ? begin(&r->params, r->params_path, "/dst/params", fault) : 0;
 }
 
 int resolved_init(struct resolved *r, const struct job_file *file, const struct job *job,
@@ -84,7 +84,7 @@ int resolved_init(struct resolved *r, const struct job_file *file, const struct 
     if (make_paths(r, file, fault) || begin_wire(r, fault) || inputs_open_src(r, produced, fault) ||
         inputs_check_distinct(r, file, fault) || inputs_open_before(r, produced, fault) ||
         layout_find(r, fault) || inputs_open_expect(r, produced, fault) || check_wire(r, fault) ||
-        begin_outputs(r, fault))
+        begin_outputs(r, produced, fault))
         return -1;
     return 0;
 }

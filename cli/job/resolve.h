@@ -38,8 +38,9 @@ struct resolved {
 
 /**
  * Resolves `job` of `file`. `produced`: files to take as existing, of a job that is only looked
- * at; null where it will be run, which locks the file that it updates. Fault pointers are
- * relative to the job. Returns 0 or -1; resolved_finish() is legal after both.
+ * at, or whose outputs are kept in memory; null where it will write to the disk, which locks the
+ * file that it updates. Fault pointers are relative to the job. Returns 0 or -1; resolved_finish()
+ * is legal after both.
  */
 int resolved_init(struct resolved *resolved, const struct job_file *file, const struct job *job,
                   const struct produced *produced, struct fault *fault);

@@ -69,6 +69,25 @@ out:
     return result;
 }
 
+/* What the open file holds. Returns 0, or -1 with the file closed. */
+static int read_open(struct tensor_file *file, struct fault *fault)
+{
+    if (fstat(file->fd, &file->stat)) {
+        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
+        goto fail;
+    }
+    if (!S_ISREG(file->stat.st_mode)) {
+        refuse_kind(file, file->stat.st_mode, fault);
+        goto fail;
+    }
+    if (file->npy && read_npy(file, fault))
+        goto fail;
+    return 0;
+fail:
+    tensor_file_close(file);
+    return -1;
+}
+
 int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struct fault *fault)
 {
     *file = (struct tensor_file){.path = path, .npy = npy};
@@ -84,20 +103,15 @@ int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struc
                          exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
                          "%s: %s", file->shown, strerror(error));
     }
-    if (fstat(file->fd, &file->stat)) {
-        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
-        goto fail;
-    }
-    if (!S_ISREG(file->stat.st_mode)) {
-        refuse_kind(file, file->stat.st_mode, fault);
-        goto fail;
-    }
-    if (npy && read_npy(file, fault))
-        goto fail;
-    return 0;
-fail:
-    tensor_file_close(file);
-    return -1;
+    return read_open(file, fault);
+}
+
+int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, bool npy,
+                      struct fault *fault)
+{
+    *file = (struct tensor_file){.path = path, .fd = fd, .npy = npy};
+    print_path(file->shown, path);
+    return read_open(file, fault);
 }
 
 void tensor_file_close(struct tensor_file *file)

@@ -33,6 +33,9 @@ struct tensor_file {
  * needs tensor_file_set_raw() next. Faults have no pointer. Returns 0 or -1 (nothing to close).
  */
 int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struct fault *fault);
+/** The same of a file that is open; owns `fd` from now on, also on failure. */
+int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, bool npy,
+                      struct fault *fault);
 void tensor_file_close(struct tensor_file *file);
 
 /**
