@@ -256,6 +256,12 @@ void jsonw_string(struct jsonw *w, const char *key, const char *text)
     append_quoted(w, text);
 }
 
+void jsonw_raw(struct jsonw *w, const char *key, const char *json)
+{
+    begin(w, key);
+    append(w, json, strlen(json));
+}
+
 void jsonw_newline(struct jsonw *w)
 {
     append_char(w, '\n');

@@ -43,6 +43,8 @@ void jsonw_bool(struct jsonw *w, const char *key, bool value);
 void jsonw_null(struct jsonw *w, const char *key);
 /** Bytes that are not UTF-8 are written as U+FFFD. */
 void jsonw_string(struct jsonw *w, const char *key, const char *text);
+/** A value that was written as JSON before. */
+void jsonw_raw(struct jsonw *w, const char *key, const char *json);
 /** The newline that ends a message. */
 void jsonw_newline(struct jsonw *w);
 

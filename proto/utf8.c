@@ -56,6 +56,16 @@ size_t utf8_cut(const char *text, size_t length)
     return length;
 }
 
+uint32_t utf8_decode(const char *text, size_t size)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & bits[size];
+
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX])
 {
     if (code < 0x80) {

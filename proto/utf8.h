@@ -14,6 +14,9 @@ size_t utf8_char(const char *text, size_t length);
 /** The most bytes, at most `length`, that do not end within a character. */
 size_t utf8_cut(const char *text, size_t length);
 
+/** The character of `size` bytes that utf8_char() has found at `text`. */
+uint32_t utf8_decode(const char *text, size_t size);
+
 /** Writes a character and returns its bytes. `code` is a Unicode scalar value. */
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 

@@ -108,6 +108,20 @@ static void test_every_byte_pair(void **state)
     }
 }
 
+static void test_raw(void **state)
+{
+    struct jsonw w;
+
+    (void)state;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_raw(&w, "a", "[1,2]");
+    jsonw_raw(&w, "b", "null");
+    jsonw_object_end(&w);
+    assert_string_equal(jsonw_text(&w), "{\"a\":[1,2],\"b\":null}");
+    jsonw_finish(&w);
+}
+
 static void test_growth(void **state)
 {
     enum { COUNT = 100000 };
@@ -138,7 +152,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte_pair),
-        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_raw),     cmocka_unit_test(test_growth),
     };
 
     return cmocka_run_group_tests_name("jsonw", tests, NULL, NULL);

@@ -78,6 +78,7 @@ static void test_every_character(void **state)
         int surrogate = code >= 0xd800 && code <= 0xdfff;
 
         assert_int_equal(utf8_char(bytes, size), surrogate ? 0 : size);
+        assert_int_equal(utf8_decode(bytes, size), code);
     }
 }
 
