@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cancel.h"
+#include "live.h"
 #include "mli_helpers_api.h"
 
 /*
@@ -31,6 +32,7 @@ void print_error(const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     fflush(stdout); /* what went well before is told before */
+    live_hide();
     fputs("mlictl: ", stderr);
     put_line(stderr, line);
 }
@@ -89,6 +91,7 @@ void print_line(const struct print_style *style, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    live_hide();
     put_line(stdout, line);
 }
 
@@ -100,6 +103,17 @@ void print_json(struct jsonw *w)
     else
         print_error("out of memory");
     jsonw_finish(w);
+}
+
+void print_text(struct textw *w)
+{
+    live_hide();
+    if (w->failed)
+        print_error("out of memory");
+    else if (w->length)
+        fwrite(w->data, 1, w->length, stdout);
+    fflush(stdout);
+    textw_reset(w);
 }
 
 int print_flush(void)

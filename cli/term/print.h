@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "fault.h"
 #include "jsonw.h"
+#include "textw.h"
 
 /* How a command answers: --json and --quiet. */
 struct print_style {
@@ -40,6 +41,9 @@ void print_line(const struct print_style *style, const char *format, ...)
 
 /** Writes the text and a newline to stdout and finishes `w`. */
 void print_json(struct jsonw *w);
+
+/** Writes the text to stdout at once, above a live line, and empties `w`. */
+void print_text(struct textw *w);
 
 /** Flushes stdout. Returns 0, or -1 after saying that it could not be written. */
 int print_flush(void);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLUMNS_UNKNOWN = 80 };
+
+static int place = -1;
+static bool shown;
+
+bool live_can(int fd)
+{
+    const char *term = getenv("TERM");
+    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+static FILE *stream(void)
+{
+    return place == STDOUT_FILENO ? stdout : stderr;
+}
+
+/* Asked each time: windows change. The last column stays free, since some terminals go on to the
+ * next line when it is taken. */
+static int columns(void)
+{
+    struct winsize size;
+    if (ioctl(place, TIOCGWINSZ, &size) || size.ws_col == 0)
+        return COLUMNS_UNKNOWN - 1;
+    return size.ws_col - 1;
+}
+
+void live_begin(int fd)
+{
+    place = fd;
+    shown = false;
+}
+
+void live_show(const char *text)
+{
+    if (place < 0)
+        return;
+    /* What is new goes over what is old, and the rest is cleared: nothing flickers. */
+    fprintf(stream(), "\r%.*s\033[K", columns(), text);
+    fflush(stream());
+    shown = true;
+}
+
+void live_hide(void)
+{
+    if (!shown)
+        return;
+    shown = false;
+    fputs("\r\033[K", stream());
+    fflush(stream());
+}
+
+bool live_is_shown(void)
+{
+    return shown;
+}
+
+void live_end(void)
+{
+    live_hide();
+    place = -1;
+}
