@@ -17,10 +17,10 @@ struct batch_taste {
     bool json, tap, verbose, quiet;
     bool flaky_is_good;
     bool terminal; /* people watch standard output */
-    bool live;     /* there is a place for a live line */
+    int live_fd;   /* where a live line may be, or -1 */
 };
 
-/* All but `create` and `destroy` may be null, and are not called then. */
+/* Null members are not called; `create`, `end` and `destroy` are always there. */
 struct batch_sink {
     /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
     int (*create)(const struct batch_taste *taste, void **state);

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A batch in JUnit's XML, as the Surefire plugin of Maven writes it and CI servers read it. The
+ * counts come first in it, so that it is kept in memory until the end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output.h"
+#include "print.h"
+#include "sentence.h"
+#include "sink.h"
+
+enum { HOST_MAX = 256 };
+
+struct junit {
+    bool flaky_is_good;
+    bool to_file;
+    struct output output; /* where it is one */
+    struct batch_outline outline;
+    time_t began;
+    size_t tests, failures, errors, skipped, flaky;
+    struct textw cases;
+};
+
+/* Characters that XML 1.0 has no place for are U+FFFD; white space survives in attributes too. */
+static const char *xml_rule(uint32_t code, char out[ESCAPED_MAX])
+{
+    switch (code) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\t':
+    case '\n':
+    case '\r':
+        snprintf(out, ESCAPED_MAX, "&#%" PRIu32 ";", code);
+        return out;
+    default:
+        return escaped_is_control(code) || code == 0xfffe || code == 0xffff ? "\xef\xbf\xbd" : NULL;
+    }
+}
+
+static int create(const struct batch_taste *taste, void **state)
+{
+    struct fault fault;
+    struct junit *junit = malloc(sizeof(*junit));
+    if (!junit) {
+        print_error("out of memory");
+        return -1;
+    }
+    *junit = (struct junit){.flaky_is_good = taste->flaky_is_good,
+                            .to_file = strcmp(taste->junit, "-") != 0};
+    if (junit->to_file && output_init(&junit->output, taste->junit, NULL, &fault)) {
+        print_error("--junit %s", fault.text);
+        output_finish(&junit->output);
+        free(junit);
+        return -1;
+    }
+    textw_init(&junit->cases);
+    *state = junit;
+    return 0;
+}
+
+static void begin(void *state, const struct batch_outline *outline)
+{
+    struct junit *junit = state;
+    junit->outline = *outline;
+    junit->began = time(NULL);
+}
+
+static void put_seconds(struct textw *w, uint64_t ns)
+{
+    textw_printf(w, " time=\"%" PRIu64 ".%06" PRIu64 "\"", ns / 1000000000, ns / 1000 % 1000000);
+}
+
+static void put_attribute(struct textw *w, const char *key, const char *value)
+{
+    textw_printf(w, " %s=\"", key);
+    escaped_write(w, value, xml_rule);
+    textw_printf(w, "\"");
+}
+
+/* A name's directories are the class, as dots between packages are: servers make a tree of them. */
+static void put_class(struct textw *w, const char *name, size_t length)
+{
+    char *class = strndup(name, length);
+    if (!class) {
+        w->failed = true;
+        return;
+    }
+    for (char *slash = strchr(class, '/'); slash; slash = strchr(slash, '/'))
+        *slash = '.';
+    put_attribute(w, "classname", length ? class : "batch");
+    free(class);
+}
+
+static void open_case(struct junit *junit, const char *name, const char *file, uint64_t ns)
+{
+    struct textw *w = &junit->cases;
+    const char *slash = strrchr(name, '/');
+    textw_printf(w, "    <testcase");
+    put_class(w, name, slash ? (size_t)(slash - name) : 0);
+    put_attribute(w, "name", slash ? slash + 1 : name);
+    put_attribute(w, "file", file);
+    put_seconds(w, ns);
+    junit->tests++;
+}
+
+/* <failure type="mismatch" message="...">...</failure> */
+static void put_verdict(struct textw *w, const char *element, const char *type,
+                        const struct case_result *result)
+{
+    textw_printf(w, "      <%s", element);
+    put_attribute(w, "type", type);
+    put_attribute(w, "message", result->message ? result->message : type);
+    textw_printf(w, ">");
+    sentence_what(w, result, xml_rule);
+    textw_printf(w, "</%s>\n", element);
+}
+
+static void put_failed(struct junit *junit, const struct case_result *result)
+{
+    struct textw *w = &junit->cases;
+    const char *type = case_reason_word(result->reason);
+    if (result->status != CASE_FAILED && result->status != CASE_ERROR)
+        type = case_status_word(result->status);
+    if (result->status == CASE_ERROR)
+        junit->errors++;
+    else
+        junit->failures++;
+    put_verdict(w, result->status == CASE_ERROR ? "error" : "failure",
+                *type ? type : case_status_word(result->status), result);
+}
+
+/* What Surefire calls those that passed when they were tried again: they count as passed. */
+static void put_flaky(struct junit *junit, const struct case_result *result)
+{
+    put_verdict(&junit->cases, case_reason_is_error(result->reason) ? "flakyError" : "flakyFailure",
+                case_reason_word(result->reason), result);
+}
+
+static void put_out(struct textw *w, const struct case_result *result)
+{
+    textw_printf(w, "      <system-out>%" PRIu32 " attempt%s", result->attempts,
+                 print_s(result->attempts));
+    if (result->kept) {
+        textw_printf(w, "; again: ");
+        sentence_again(w, result, xml_rule);
+    }
+    textw_printf(w, "</system-out>\n");
+}
+
+static void result(void *state, const struct case_result *result)
+{
+    struct junit *junit = state;
+    open_case(junit, result->name, result->file, result->ns);
+    if (result->status == CASE_PASSED) {
+        textw_printf(&junit->cases, "/>\n");
+        return;
+    }
+    textw_printf(&junit->cases, ">\n");
+    junit->flaky += result->status == CASE_FLAKY;
+    if (case_status_is_good(result->status, junit->flaky_is_good))
+        put_flaky(junit, result);
+    else
+        put_failed(junit, result);
+    put_out(&junit->cases, result);
+    textw_printf(&junit->cases, "    </testcase>\n");
+}
+
+static void not_run(void *state, const char *name, const char *file)
+{
+    struct junit *junit = state;
+    open_case(junit, name, file, 0);
+    textw_printf(&junit->cases, ">\n      <skipped message=\"not run\"/>\n    </testcase>\n");
+    junit->skipped++;
+}
+
+static void put_property(struct textw *w, const char *name, const char *value)
+{
+    textw_printf(w, "      <property name=\"%s\" value=\"%s\"/>\n", name, value);
+}
+
+static void put_number(struct textw *w, const char *name, size_t value)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%zu", value);
+    put_property(w, name, text);
+}
+
+static void put_properties(const struct junit *junit, struct textw *w,
+                           const struct batch_summary *summary)
+{
+    char shard[SHARD_TEXT_MAX];
+    textw_printf(w, "    <properties>\n");
+    if (junit->outline.shard.count)
+        put_property(w, "shard", shard_text(shard, &junit->outline.shard));
+    put_number(w, "flaky", junit->flaky);
+    put_number(w, "not_run", summary->not_run);
+    put_number(w, "resumed", junit->outline.resumed);
+    textw_printf(w, "    </properties>\n");
+}
+
+static void put_counts(const struct junit *junit, struct textw *w,
+                       const struct batch_summary *summary)
+{
+    textw_printf(w, " name=\"mlictl batch\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\"",
+                 junit->tests, junit->failures, junit->errors);
+    put_seconds(w, summary->ns);
+}
+
+static void put_head(const struct junit *junit, struct textw *w,
+                     const struct batch_summary *summary)
+{
+    char host[HOST_MAX] = "localhost", when[32] = "";
+    struct tm utc;
+    if (gethostname(host, sizeof(host) - 1))
+        snprintf(host, sizeof(host), "localhost");
+    if (gmtime_r(&junit->began, &utc))
+        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
+    textw_printf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+    put_counts(junit, w, summary);
+    textw_printf(w, ">\n  <testsuite");
+    put_counts(junit, w, summary);
+    textw_printf(w, " skipped=\"%zu\"", junit->skipped);
+    put_attribute(w, "timestamp", when);
+    put_attribute(w, "hostname", host);
+    textw_printf(w, ">\n");
+    put_properties(junit, w, summary);
+}
+
+static int write_file(struct junit *junit, const struct textw *head, const struct textw *tail,
+                      struct fault *fault)
+{
+    const struct textw *const parts[] = {head, &junit->cases, tail};
+    uint64_t offset = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (parts[i]->failed)
+            return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        if (output_write(&junit->output, parts[i]->data, parts[i]->length, offset, fault))
+            return -1;
+        offset += parts[i]->length;
+    }
+    return output_commit(&junit->output, false, fault);
+}
+
+static int end(void *state, const struct batch_summary *summary)
+{
+    struct junit *junit = state;
+    struct textw head, tail;
+    struct fault fault;
+    int status = 0;
+    textw_init(&head);
+    textw_init(&tail);
+    put_head(junit, &head, summary);
+    textw_printf(&tail, "  </testsuite>\n</testsuites>\n");
+    if (junit->to_file) {
+        status = write_file(junit, &head, &tail, &fault);
+        if (status)
+            print_error("--junit %s", fault.text);
+    } else {
+        print_text(&head);
+        print_text(&junit->cases);
+        print_text(&tail);
+    }
+    textw_finish(&head);
+    textw_finish(&tail);
+    return status;
+}
+
+static void destroy(void *state)
+{
+    struct junit *junit = state;
+    if (junit->to_file)
+        output_finish(&junit->output);
+    textw_finish(&junit->cases);
+    free(junit);
+}
+
+const struct batch_sink sink_junit = {.create = create,
+                                      .begin = begin,
+                                      .result = result,
+                                      .not_run = not_run,
+                                      .end = end,
+                                      .destroy = destroy};

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "merge.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "digest.h"
+#include "print.h"
+#include "report.h"
+#include "state.h"
+
+/* One state file. */
+struct part {
+    const char *path;
+    struct state state;
+    size_t current; /* of its records */
+};
+
+struct merge {
+    struct print_style style;
+    bool flaky_is_good;
+    struct part *parts; /* by shard, once they are known to be of the same cases */
+    size_t count;
+    const struct case_result **results; /* of all parts, by name */
+    size_t result_count;
+};
+
+/* What is wrong with a file, or with all of them together (null). */
+__attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge, const char *file,
+                                                       const char *format, ...)
+{
+    char text[1024], shown[PRINT_PATH_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
+    if (!merge->style.json)
+        return;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "event", "problem");
+    if (file)
+        jsonw_string(&w, "file", file);
+    jsonw_string(&w, "message", text);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+/* Which shard a file is of; what was not sharded is one of one. */
+static struct shard shard_in(const struct part *part)
+{
+    struct shard shard = part->state.outline.shard;
+    return shard.count ? shard : (struct shard){.index = 1, .count = 1};
+}
+
+static enum exit_code load(const struct merge *merge, struct part *part)
+{
+    struct fault fault;
+    if (state_load(&part->state, part->path, &fault)) {
+        if (fault.line)
+            tell(merge, part->path, "line %u: %s%s%s", fault.line, fault.pointer,
+                 *fault.pointer ? ": " : "", fault.text);
+        else
+            tell(merge, part->path, "%s", fault.text);
+        enum exit_code code = exit_code_of(&fault);
+        return code == EXIT_CODE_FAILED ? code : EXIT_CODE_INVALID;
+    }
+    if (!part->state.begun) {
+        tell(merge, part->path, "no run has begun in it");
+        return EXIT_CODE_FAILED;
+    }
+    for (size_t i = 0; i < part->state.count; i++)
+        part->current += part->state.records[i].current;
+    return EXIT_CODE_DONE;
+}
+
+static enum exit_code load_all(const struct merge *merge)
+{
+    enum exit_code first = EXIT_CODE_DONE;
+    for (size_t i = 0; i < merge->count; i++) {
+        enum exit_code code = load(merge, &merge->parts[i]);
+        if (first == EXIT_CODE_DONE)
+            first = code;
+    }
+    return first;
+}
+
+/* Whether a file is of the same cases, and as many shards of them, as the first. */
+static bool is_of_same(const struct merge *merge, const struct part *part)
+{
+    const struct part *first = &merge->parts[0];
+    const struct batch_outline *a = &first->state.outline, *b = &part->state.outline;
+    char shown[PRINT_PATH_MAX], one[SHARD_TEXT_MAX], other[SHARD_TEXT_MAX];
+    struct shard x = shard_in(first), y = shard_in(part);
+    print_path(shown, first->path);
+    if (a->total != b->total)
+        tell(merge, part->path, "not of the same cases as %s: %zu in all, not %zu", shown, b->total,
+             a->total);
+    else if (a->set != b->set)
+        tell(merge, part->path, "not of the same cases as %s: as many, but other names", shown);
+    else if (x.count != y.count)
+        tell(merge, part->path, "shard %s, but %s is shard %s", shard_text(other, &y), shown,
+             shard_text(one, &x));
+    else
+        return true;
+    return false;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+    struct shard x = shard_in(a), y = shard_in(b);
+    return (x.index > y.index) - (x.index < y.index);
+}
+
+/* That the files can be parts of one run, and none is there twice. Sorts them. */
+static enum exit_code check_parts(struct merge *merge)
+{
+    bool good = true;
+    for (size_t i = 1; i < merge->count; i++)
+        good = is_of_same(merge, &merge->parts[i]) && good;
+    if (!good)
+        return EXIT_CODE_FAILED;
+    qsort(merge->parts, merge->count, sizeof(*merge->parts), compare_parts);
+    for (size_t i = 1; i < merge->count; i++) {
+        const struct part *part = &merge->parts[i], *before = part - 1;
+        struct shard shard = shard_in(part);
+        char shown[PRINT_PATH_MAX], text[SHARD_TEXT_MAX];
+        if (shard_in(before).index != shard.index)
+            continue;
+        tell(merge, part->path, "shard %s, as %s is", shard_text(text, &shard),
+             print_path(shown, before->path));
+        good = false;
+    }
+    return good ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
+}
+
+/* The shards from `from` to before `to`. */
+static void tell_gap(const struct merge *merge, uint64_t from, uint64_t to)
+{
+    uint32_t count = shard_in(&merge->parts[0]).count;
+    if (to <= from)
+        return;
+    if (to - from == 1)
+        tell(merge, NULL, "shard %" PRIu64 "/%" PRIu32 " is missing", from, count);
+    else
+        tell(merge, NULL, "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32 " are missing", from,
+             to - 1, count);
+}
+
+/* Says which shards are missing, and which have not run to their end. */
+static bool is_complete(const struct merge *merge)
+{
+    bool complete = true;
+    uint64_t next = 1;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct part *part = &merge->parts[i];
+        struct shard shard = shard_in(part);
+        size_t selected = part->state.outline.selected;
+        char text[SHARD_TEXT_MAX];
+        tell_gap(merge, next, shard.index);
+        complete = complete && shard.index == next;
+        next = (uint64_t)shard.index + 1;
+        if (part->current >= selected)
+            continue;
+        tell(merge, part->path,
+             "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
+             shard_text(text, &shard), selected - part->current, selected);
+        complete = false;
+    }
+    uint64_t count = shard_in(&merge->parts[0]).count;
+    tell_gap(merge, next, count + 1);
+    return complete && next == count + 1;
+}
+
+static int compare_results(const void *a, const void *b)
+{
+    const struct case_result *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* The results of all parts, by name. */
+static enum exit_code collect(struct merge *merge)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < merge->count; i++)
+        count += merge->parts[i].current;
+    merge->results = calloc(count + 1, sizeof(*merge->results));
+    if (!merge->results) {
+        print_error("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct state *state = &merge->parts[i].state;
+        for (size_t r = 0; r < state->count; r++) {
+            if (state->records[r].current)
+                merge->results[merge->result_count++] = &state->records[r].result;
+        }
+    }
+    qsort(merge->results, count, sizeof(*merge->results), compare_results);
+    return EXIT_CODE_DONE;
+}
+
+/* That no case is there twice, and of complete files, that they are the cases that were selected.
+ */
+static enum exit_code check_results(const struct merge *merge, bool complete)
+{
+    const struct batch_outline *outline = &merge->parts[0].state.outline;
+    uint64_t set = 0;
+    for (size_t i = 0; i < merge->result_count; i++) {
+        const char *name = merge->results[i]->name;
+        set = digest_add(set, name);
+        if (i == 0 || strcmp(merge->results[i - 1]->name, name) != 0)
+            continue;
+        tell(merge, NULL, "case %s is in two of the files: they were changed", name);
+        return EXIT_CODE_FAILED;
+    }
+    if (merge->result_count > outline->total || (complete && set != outline->set)) {
+        tell(merge, NULL, "the files hold other cases than were selected: they were changed");
+        return EXIT_CODE_FAILED;
+    }
+    return EXIT_CODE_DONE;
+}
+
+/* The same as of a run that has just ended. */
+static enum exit_code tell_report(const struct merge *merge, struct batch_report *report)
+{
+    const struct batch_outline *first = &merge->parts[0].state.outline;
+    const struct batch_outline outline = {
+        .total = first->total, .selected = first->total, .set = first->set};
+    struct batch_summary summary = {.not_run = first->total - merge->result_count};
+    batch_report_begin(report, &outline);
+    for (size_t i = 0; i < merge->result_count; i++) {
+        batch_report_result(report, merge->results[i]);
+        summary.count[merge->results[i]->status]++;
+    }
+    /* Shards run side by side. */
+    for (size_t i = 0; i < merge->count; i++) {
+        if (merge->parts[i].state.ns > summary.ns)
+            summary.ns = merge->parts[i].state.ns;
+    }
+    summary.exit = batch_summary_exit(&summary, merge->flaky_is_good);
+    return batch_report_end(report, &summary);
+}
+
+static enum exit_code merge_parts(struct merge *merge, const struct options *options)
+{
+    struct batch_report *report = NULL;
+    enum exit_code code = batch_report_create(options, &report);
+    if (code == EXIT_CODE_DONE)
+        code = load_all(merge);
+    if (code == EXIT_CODE_DONE)
+        code = check_parts(merge);
+    if (code == EXIT_CODE_DONE)
+        code = collect(merge);
+    if (code == EXIT_CODE_DONE) {
+        bool complete = is_complete(merge);
+        code = check_results(merge, complete);
+        if (code == EXIT_CODE_DONE)
+            code = tell_report(merge, report);
+        if (code == EXIT_CODE_DONE && !complete)
+            code = EXIT_CODE_FAILED;
+    }
+    batch_report_destroy(report);
+    return code;
+}
+
+/* What runs is decided. */
+static int check_options(const struct options *options)
+{
+    static const char *const allowed[] = {"tap",   "junit",   "flaky", "json",
+                                          "quiet", "verbose", NULL};
+    for (const struct option *o = options->table; o->name; o++) {
+        size_t i = 0;
+        if (!options->values[o - options->table])
+            continue;
+        while (allowed[i] && strcmp(allowed[i], o->name) != 0)
+            i++;
+        if (!allowed[i]) {
+            print_error("--%s: batch merge runs nothing; it takes --tap, --junit, --flaky, --json, "
+                        "-v and -q",
+                        o->name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+enum exit_code batch_merge(const struct options *options)
+{
+    struct merge merge = {.style = options_style(options)};
+    if (check_options(options) || batch_report_flaky(options, &merge.flaky_is_good))
+        return EXIT_CODE_INVALID;
+    if (options->argument_count < 2) {
+        print_error("usage: mlictl batch merge [options] STATE...; see mlictl batch --help");
+        return EXIT_CODE_INVALID;
+    }
+    merge.count = options->argument_count - 1;
+    merge.parts = calloc(merge.count, sizeof(*merge.parts));
+    if (!merge.parts) {
+        print_error("out of memory");
+        return EXIT_CODE_FAILED;
+    }
+    for (size_t i = 0; i < merge.count; i++)
+        merge.parts[i].path = options->arguments[i + 1];
+    enum exit_code code = merge_parts(&merge, options);
+    for (size_t i = 0; i < merge.count; i++)
+        state_finish(&merge.parts[i].state);
+    free(merge.parts);
+    free(merge.results);
+    return code;
+}

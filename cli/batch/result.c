@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "count.h"
+#include "digest.h"
+#include "utf8.h"
+
+#define CASE_WORD(name, word) word,
+static const char *const status_words[] = {CASE_STATUS_TABLE(CASE_WORD) NULL};
+static const char *const reason_words[] = {CASE_REASON_TABLE(CASE_WORD) NULL};
+#undef CASE_WORD
+
+void case_result_finish(struct case_result *result)
+{
+    free(result->name);
+    free(result->file);
+    free(result->message);
+    free(result->pointer);
+    free(result->difference);
+    free(result->kept);
+    *result = (struct case_result){0};
+}
+
+const char *case_status_word(enum case_status status)
+{
+    return status_words[status];
+}
+
+const char *case_reason_word(enum case_reason reason)
+{
+    return reason_words[reason];
+}
+
+bool case_status_is_good(enum case_status status, bool flaky_is_good)
+{
+    return status == CASE_PASSED || (status == CASE_FLAKY && flaky_is_good);
+}
+
+bool case_reason_is_error(enum case_reason reason)
+{
+    return reason >= CASE_WHY_UNREADABLE;
+}
+
+/* Names are file names, which are any bytes: what JSON cannot hold stands beside it in digits. */
+
+static bool is_text(const char *bytes)
+{
+    for (size_t left = strlen(bytes), size; left > 0; left -= size, bytes += size) {
+        size = utf8_char(bytes, left);
+        if (size == 0)
+            return false;
+    }
+    return true;
+}
+
+static void write_name(struct jsonw *w, const char *name)
+{
+    jsonw_string(w, "name", name);
+    if (is_text(name))
+        return;
+    size_t length = strlen(name);
+    char *digits = malloc(2 * length + 1);
+    for (size_t i = 0; digits && i < length; i++)
+        sprintf(digits + 2 * i, "%02x", (unsigned char)name[i]);
+    if (digits)
+        jsonw_string(w, "name_bytes", digits);
+    else
+        w->failed = true;
+    free(digits);
+}
+
+static int read_copy(const struct json *value, const char *text, char **out)
+{
+    *out = strdup(text);
+    return *out ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+}
+
+/* "61ff" into the two bytes. False: it is no such text; no byte is 0, since none is in a name. */
+static bool decode(const char *digits, char *bytes)
+{
+    size_t length = strlen(digits);
+    if (length % 2 || strspn(digits, "0123456789abcdef") != length)
+        return false;
+    for (size_t i = 0; i < length; i += 2) {
+        const char pair[] = {digits[i], digits[i + 1], '\0'};
+        bytes[i / 2] = (char)strtoul(pair, NULL, 16);
+        if (!bytes[i / 2])
+            return false;
+    }
+    bytes[length / 2] = '\0';
+    return true;
+}
+
+static int read_bytes(const struct json *value, char **out)
+{
+    const char *digits;
+    if (json_string(value, SIZE_MAX, &digits))
+        return -1;
+    *out = malloc(strlen(digits) + 1);
+    if (!*out)
+        return fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (decode(digits, *out) && !is_text(*out))
+        return 0;
+    return json_complain(value, "bytes of a name that is no UTF-8 are wanted, two hexadecimal "
+                                "digits each");
+}
+
+static int read_text(const struct json *object, const char *key, char **out)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+    if (json_string(&value, SIZE_MAX, &text))
+        return -1;
+    return read_copy(&value, text, out);
+}
+
+static int read_name(const struct json *object, char **out)
+{
+    struct json bytes = json_member(object, "name_bytes"), name = json_member(object, "name");
+    const char *text;
+    if (!json_present(&bytes))
+        return read_text(object, "name", out);
+    if (json_string(&name, SIZE_MAX, &text))
+        return -1;
+    return read_bytes(&bytes, out);
+}
+
+/* What is told only where there is something to tell. */
+
+static void write_optional(struct jsonw *w, const char *key, const char *text)
+{
+    if (text)
+        jsonw_string(w, key, text);
+}
+
+static int read_optional(const struct json *object, const char *key, char **out)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+    if (!json_present(&value))
+        return 0;
+    if (json_text(&value, SIZE_MAX, &text)) /* the root's pointer is empty */
+        return -1;
+    return read_copy(&value, text, out);
+}
+
+static int read_difference(const struct json *object, char **out)
+{
+    struct json value = json_member(object, "difference");
+    struct jsonw w;
+    if (!json_present(&value))
+        return 0;
+    if (!json_is_object(&value))
+        return json_complain(&value, "an object is wanted");
+    jsonw_init(&w);
+    json_write(&w, NULL, &value);
+    const char *text = jsonw_text(&w);
+    int status = text ? read_copy(&value, text, out)
+                      : fault_set(value.fault, FAULT_INTERNAL, NULL, "out of memory");
+    jsonw_finish(&w);
+    return status;
+}
+
+void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint)
+{
+    jsonw_string(w, "event", "case");
+    write_name(w, result->name);
+    jsonw_string(w, "file", result->file);
+    jsonw_string(w, "status", case_status_word(result->status));
+    jsonw_uint(w, "attempts", result->attempts);
+    jsonw_uint(w, "ns", result->ns);
+    jsonw_uint(w, "bytes", result->bytes);
+    if (result->reason != CASE_WHY_NONE)
+        jsonw_string(w, "reason", case_reason_word(result->reason));
+    write_optional(w, "message", result->message);
+    write_optional(w, "pointer", result->pointer);
+    if (result->difference)
+        jsonw_raw(w, "difference", result->difference);
+    write_optional(w, "kept", result->kept);
+    if (fingerprint)
+        digest_write(w, "fingerprint", result->fingerprint);
+}
+
+static int read_words(const struct json *object, struct case_result *result)
+{
+    struct json status = json_member(object, "status"), reason = json_member(object, "reason");
+    size_t index = 0;
+    if (json_choice(&status, status_words, &index))
+        return -1;
+    result->status = (enum case_status)index;
+    if (!json_present(&reason))
+        return 0;
+    if (json_choice(&reason, reason_words + 1, &index)) /* the empty word is never written */
+        return -1;
+    result->reason = (enum case_reason)(index + 1);
+    return 0;
+}
+
+static int read_fingerprint(const struct json *object, uint64_t *out)
+{
+    struct json value = json_member(object, "fingerprint");
+    return json_present(&value) ? digest_read(&value, out) : 0;
+}
+
+int case_result_read(const struct json *value, struct case_result *result)
+{
+    static const char *const keys[] = {
+        "event",  "name",    "name_bytes", "file",       "status", "attempts",    "ns", "bytes",
+        "reason", "message", "pointer",    "difference", "kept",   "fingerprint", NULL};
+    uint64_t attempts = 0;
+    *result = (struct case_result){0};
+    if (json_object(value, keys) || read_name(value, &result->name) ||
+        read_text(value, "file", &result->file) || read_words(value, result) ||
+        count_read(value, "attempts", UINT32_MAX, &attempts) ||
+        count_read(value, "ns", COUNT_MAX, &result->ns) ||
+        count_read(value, "bytes", COUNT_MAX, &result->bytes) ||
+        read_optional(value, "message", &result->message) ||
+        read_optional(value, "pointer", &result->pointer) ||
+        read_difference(value, &result->difference) ||
+        read_optional(value, "kept", &result->kept) ||
+        read_fingerprint(value, &result->fingerprint)) {
+        case_result_finish(result);
+        return -1;
+    }
+    result->attempts = (uint32_t)attempts;
+    return 0;
+}

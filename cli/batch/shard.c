@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shard.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "digest.h"
+
+enum { DIGITS_MAX = 10 };
+
+/* Decimal digits alone, up to `length` of them. */
+static bool number_of(const char *text, size_t length, uint32_t *out)
+{
+    uint64_t value = 0;
+    if (length == 0 || length > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    }
+    *out = (uint32_t)value;
+    return value <= UINT32_MAX;
+}
+
+int shard_parse(const char *text, struct shard *shard, struct fault *fault)
+{
+    const char *slash = strchr(text, '/');
+    if (!slash || !number_of(text, (size_t)(slash - text), &shard->index) ||
+        !number_of(slash + 1, strlen(slash + 1), &shard->count))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "\"%s\": I/N is wanted, two whole numbers, as in 2/4", text);
+    if (shard->index < 1 || shard->index > shard->count)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "\"%s\": shards are counted from 1 to N", text);
+    return 0;
+}
+
+/* A variable of the environment; an empty one is as good as none. */
+static const char *variable(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+/* A variable that must be there because `witness` is, from `min`. */
+static int read_variable(const char *name, const char *witness, uint32_t min, uint32_t *out,
+                         struct fault *fault)
+{
+    const char *text = variable(name);
+    if (!text)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s is set, but %s is not", witness,
+                         name);
+    if (!number_of(text, strlen(text), out) || *out < min)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s=%s: a whole number from %" PRIu32 " is wanted", name, text, min);
+    return 0;
+}
+
+/* What the environment tells: `count` is 0 where it does not tell how many there are. */
+struct told {
+    const char *index_name, *count_name;
+    uint32_t index, count; /* index from 0 */
+};
+
+static int ask_slurm(struct told *told, struct fault *fault)
+{
+    static const char id_name[] = "SLURM_ARRAY_TASK_ID";
+    uint32_t id = 0, min = 0, step = 1;
+    *told = (struct told){.index_name = id_name, .count_name = "SLURM_ARRAY_TASK_COUNT"};
+    if (read_variable(id_name, id_name, 0, &id, fault) ||
+        read_variable("SLURM_ARRAY_TASK_COUNT", id_name, 1, &told->count, fault) ||
+        read_variable("SLURM_ARRAY_TASK_MIN", id_name, 0, &min, fault) ||
+        read_variable("SLURM_ARRAY_TASK_STEP", id_name, 1, &step, fault))
+        return -1;
+    /* A list, as in --array=1,5,6, has a step too, which some of its numbers do not fit. */
+    if (id < min || (id - min) % step != 0 || (id - min) / step >= told->count)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "SLURM_ARRAY_TASK_ID=%" PRIu32 " is none of %" PRIu32
+                         " numbers from SLURM_ARRAY_TASK_MIN=%" PRIu32
+                         " in steps of SLURM_ARRAY_TASK_STEP=%" PRIu32
+                         ": submit a range, as in --array=1-%" PRIu32,
+                         id, told->count, min, step, told->count);
+    told->index = (id - min) / step;
+    return 0;
+}
+
+static int ask_gitlab(struct told *told, struct fault *fault)
+{
+    static const char index_name[] = "CI_NODE_INDEX", count_name[] = "CI_NODE_TOTAL";
+    *told = (struct told){.index_name = index_name, .count_name = count_name};
+    if (read_variable(count_name, index_name, 1, &told->count, fault) ||
+        read_variable(index_name, count_name, 1, &told->index, fault))
+        return -1;
+    told->index--;
+    return 0;
+}
+
+static int ask_kubernetes(struct told *told, struct fault *fault)
+{
+    static const char index_name[] = "JOB_COMPLETION_INDEX";
+    *told = (struct told){.index_name = index_name};
+    return read_variable(index_name, index_name, 0, &told->index, fault);
+}
+
+static int ask(struct told *told, struct fault *fault)
+{
+    if (variable("SLURM_ARRAY_TASK_ID"))
+        return ask_slurm(told, fault);
+    if (variable("CI_NODE_INDEX"))
+        return ask_gitlab(told, fault);
+    if (variable("JOB_COMPLETION_INDEX"))
+        return ask_kubernetes(told, fault);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "auto: none of SLURM_ARRAY_TASK_ID, CI_NODE_INDEX and JOB_COMPLETION_INDEX is "
+                     "set; say I/N");
+}
+
+static int choose_auto(uint32_t count, struct shard *shard, struct fault *fault)
+{
+    struct told told = {0};
+    if (ask(&told, fault))
+        return -1;
+    if (told.count == 0 && count == 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "auto: %s does not tell how many shards there are; say auto/N",
+                         told.index_name);
+    if (told.count && count && told.count != count)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "auto/%" PRIu32 ": %s=%" PRIu32 " says otherwise", count, told.count_name,
+                         told.count);
+    if (count == 0)
+        count = told.count;
+    if (told.index >= count)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s=%s is beyond the last of %" PRIu32 " shards", told.index_name,
+                         variable(told.index_name), count);
+    *shard = (struct shard){.index = told.index + 1, .count = count};
+    return 0;
+}
+
+int shard_choose(const char *text, struct shard *shard, struct fault *fault)
+{
+    uint32_t count = 0;
+    if (strcmp(text, "auto") == 0)
+        return choose_auto(0, shard, fault);
+    if (strncmp(text, "auto/", 5) != 0)
+        return shard_parse(text, shard, fault);
+    if (!number_of(text + 5, strlen(text + 5), &count) || count == 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "\"%s\": auto/N is wanted, N a whole number from 1", text);
+    return choose_auto(count, shard, fault);
+}
+
+const char *shard_text(char out[SHARD_TEXT_MAX], const struct shard *shard)
+{
+    snprintf(out, SHARD_TEXT_MAX, "%" PRIu32 "/%" PRIu32, shard->index, shard->count);
+    return out;
+}
+
+uint32_t shard_of(const char *name, uint32_t shards)
+{
+    return (uint32_t)(digest64(name, strlen(name)) % shards) + 1;
+}

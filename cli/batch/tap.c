@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A batch in the Test Anything Protocol, version 14: testanything.org. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "print.h"
+#include "sentence.h"
+#include "sink.h"
+
+struct tap {
+    size_t selected, number;
+    bool flaky_is_good;
+    struct textw text;
+};
+
+/* '#' begins a directive. */
+static const char *description_rule(uint32_t code, char out[ESCAPED_MAX])
+{
+    if (code == '#')
+        return "\\#";
+    return code == '\\' ? "\\\\" : escaped_plain(code, out);
+}
+
+/* Within double quotes of YAML, 1.1 and 1.2: what is not printable there, or a line of its own. */
+static const char *yaml_rule(uint32_t code, char out[ESCAPED_MAX])
+{
+    if (code == '"' || code == '\\')
+        snprintf(out, ESCAPED_MAX, "\\%c", (char)code);
+    else if (code == '\n')
+        return "\\n";
+    else if (code == '\t')
+        return "\\t";
+    else if (escaped_is_control(code))
+        snprintf(out, ESCAPED_MAX, "\\x%02" PRIx32, code);
+    else if (code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff)
+        snprintf(out, ESCAPED_MAX, "\\u%04" PRIx32, code);
+    else
+        return NULL;
+    return out;
+}
+
+static int create(const struct batch_taste *taste, void **state)
+{
+    struct tap *tap = malloc(sizeof(*tap));
+    if (!tap) {
+        print_error("out of memory");
+        return -1;
+    }
+    *tap = (struct tap){.flaky_is_good = taste->flaky_is_good};
+    textw_init(&tap->text);
+    *state = tap;
+    return 0;
+}
+
+static void begin(void *state, const struct batch_outline *outline)
+{
+    struct tap *tap = state;
+    tap->selected = outline->selected;
+    textw_printf(&tap->text, "TAP version 14\n1..%zu%s\n", outline->selected,
+                 outline->selected ? "" : " # SKIP no case is in this shard");
+    print_text(&tap->text);
+}
+
+static void put_member(struct textw *w, const char *key, const char *value)
+{
+    textw_printf(w, "  %s: \"", key);
+    escaped_write(w, value, yaml_rule);
+    textw_printf(w, "\"\n");
+}
+
+static void put_diagnostics(struct textw *w, const struct case_result *result, bool ok)
+{
+    textw_printf(w, "  ---\n  message: \"");
+    sentence_what(w, result, yaml_rule);
+    textw_printf(w, "\"\n  severity: %s\n", ok ? "comment" : "fail");
+    put_member(w, "status", case_status_word(result->status));
+    if (result->reason != CASE_WHY_NONE)
+        put_member(w, "reason", case_reason_word(result->reason));
+    put_member(w, "file", result->file);
+    if (result->pointer)
+        put_member(w, "pointer", result->pointer);
+    textw_printf(w, "  attempts: %" PRIu32 "\n  duration_ms: %" PRIu64 ".%06" PRIu64 "\n",
+                 result->attempts, result->ns / 1000000, result->ns % 1000000);
+    if (result->kept) {
+        textw_printf(w, "  again: \"");
+        sentence_again(w, result, yaml_rule);
+        textw_printf(w, "\"\n");
+    }
+    textw_printf(w, "  ...\n");
+}
+
+static void result(void *state, const struct case_result *result)
+{
+    struct tap *tap = state;
+    bool ok = case_status_is_good(result->status, tap->flaky_is_good);
+    textw_printf(&tap->text, "%s %zu - ", ok ? "ok" : "not ok", ++tap->number);
+    escaped_write(&tap->text, result->name, description_rule);
+    textw_printf(&tap->text, "\n");
+    if (result->status != CASE_PASSED)
+        put_diagnostics(&tap->text, result, ok);
+    print_text(&tap->text);
+}
+
+static int end(void *state, const struct batch_summary *summary)
+{
+    static const char *const whys[] = {[EXIT_CODE_DONE] = "",
+                                       [EXIT_CODE_FAILED] = "",
+                                       [EXIT_CODE_INVALID] = "",
+                                       [EXIT_CODE_LOST] = ": the connection was lost",
+                                       [EXIT_CODE_STOPPED] = ": interrupted"};
+    struct tap *tap = state;
+    if (summary->not_run == 0)
+        return 0;
+    textw_printf(&tap->text, "Bail out! %zu of %zu cases have not run%s\n", summary->not_run,
+                 tap->selected, whys[summary->exit]);
+    print_text(&tap->text);
+    return 0;
+}
+
+static void destroy(void *state)
+{
+    struct tap *tap = state;
+    textw_finish(&tap->text);
+    free(tap);
+}
+
+const struct batch_sink sink_tap = {
+    .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State files as they are written: line by line, by one run at a time, whatever happened before. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "journal.h"
+#include "results.h"
+
+static char directory[] = "/tmp/mlictl-journal-XXXXXX";
+static char path[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+static void open_journal(struct journal *journal)
+{
+    struct fault fault;
+
+    assert_no_fault(journal_open(journal, path, &fault), &fault);
+}
+
+static void begin(struct journal *journal, uint64_t set)
+{
+    const struct batch_outline outline = {.total = 3, .selected = 3, .set = set};
+    struct fault fault;
+
+    assert_no_fault(journal_begin(journal, &outline, &fault), &fault);
+}
+
+typedef int (*writer)(struct journal *journal, const struct case_result *result,
+                      struct fault *fault);
+
+static void put(struct journal *journal, writer write_one, const char *name,
+                enum case_status status)
+{
+    struct case_result result = results_make(name, status);
+    struct fault fault;
+
+    assert_no_fault(write_one(journal, &result, &fault), &fault);
+    case_result_finish(&result);
+}
+
+static void end(struct journal *journal)
+{
+    const struct batch_summary summary = {.count = {[CASE_PASSED] = 3}, .ns = 5};
+    struct fault fault;
+
+    assert_no_fault(journal_end(journal, &summary, &fault), &fault);
+}
+
+static size_t count_lines(void)
+{
+    FILE *file = fopen(path, "r");
+    size_t lines = 0;
+
+    assert_non_null(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+static void check_state(const struct state *state, size_t count, const char *name, bool current)
+{
+    const struct state_record *record = state_find(state, name);
+
+    assert_int_equal(state->count, count);
+    assert_non_null(record);
+    assert_int_equal(record->current, current);
+    assert_int_equal(record->result.fingerprint, 7);
+}
+
+static void test_runs(void **state)
+{
+    struct journal journal;
+
+    (void)state;
+    open_journal(&journal);
+    assert_false(journal.state.begun);
+    begin(&journal, 1);
+    put(&journal, journal_add, "a", CASE_PASSED);
+    put(&journal, journal_add, "b", CASE_FAILED);
+    end(&journal);
+    journal_close(&journal);
+    assert_int_equal(count_lines(), 4);
+    /* The same cases: what is taken over stands there already. */
+    open_journal(&journal);
+    check_state(&journal.state, 2, "a", true);
+    begin(&journal, 1);
+    put(&journal, journal_keep, "a", CASE_PASSED);
+    put(&journal, journal_add, "c", CASE_PASSED);
+    journal_close(&journal);
+    assert_int_equal(count_lines(), 6);
+    /* Others: it is written again. */
+    open_journal(&journal);
+    check_state(&journal.state, 3, "a", true);
+    begin(&journal, 2);
+    put(&journal, journal_keep, "a", CASE_PASSED);
+    journal_close(&journal);
+    assert_int_equal(count_lines(), 8);
+    open_journal(&journal);
+    check_state(&journal.state, 3, "a", true);
+    check_state(&journal.state, 3, "b", false);
+    /* One that the run before did not take over. */
+    begin(&journal, 2);
+    put(&journal, journal_keep, "a", CASE_PASSED);
+    put(&journal, journal_keep, "b", CASE_FAILED);
+    journal_close(&journal);
+    assert_int_equal(count_lines(), 10);
+    open_journal(&journal);
+    check_state(&journal.state, 3, "b", true);
+    journal_close(&journal);
+}
+
+/* A run that was killed within a line. */
+static void test_cut(void **state)
+{
+    struct journal journal;
+    struct stat before;
+    int fd;
+
+    (void)state;
+    open_journal(&journal);
+    begin(&journal, 1);
+    put(&journal, journal_add, "a", CASE_PASSED);
+    journal_close(&journal);
+    assert_int_equal(stat(path, &before), 0);
+    fd = open(path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(fd, "{\"event\":\"case\",\"na", 19), 19);
+    close(fd);
+    open_journal(&journal);
+    check_state(&journal.state, 1, "a", true);
+    begin(&journal, 1);
+    put(&journal, journal_add, "b", CASE_PASSED);
+    journal_close(&journal);
+    open_journal(&journal);
+    check_state(&journal.state, 2, "b", true);
+    journal_close(&journal);
+    assert_int_equal(count_lines(), 4);
+}
+
+static void test_lock(void **state)
+{
+    struct journal one, two;
+    struct fault fault;
+    char expected[160];
+
+    (void)state;
+    open_journal(&one);
+    assert_int_equal(journal_open(&two, path, &fault), -1);
+    snprintf(expected, sizeof expected, "%s: another run writes to it; give each its own --resume",
+             path);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, "lock");
+    journal_close(&two);
+    journal_close(&one);
+    open_journal(&two);
+    journal_close(&two);
+}
+
+static void check_refused(const char *place, const char *complaint)
+{
+    struct journal journal;
+    struct fault fault;
+    char expected[300];
+
+    assert_int_equal(journal_open(&journal, place, &fault), -1);
+    snprintf(expected, sizeof expected, "%s%s", place, complaint);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, place);
+    journal_close(&journal);
+}
+
+static void test_refused(void **state)
+{
+    char inside[80];
+    FILE *file = fopen(path, "w");
+
+    (void)state;
+    fputs("{\"op\":\"mov\"}\n", file);
+    fclose(file);
+    check_refused(path, ":1: /event: event: missing, a string is required; it is no state file, "
+                        "or was changed: take another one");
+    snprintf(inside, sizeof inside, "%s/x", path);
+    check_refused(inside, ": cannot be opened: Not a directory");
+    check_refused(directory, ": cannot be opened: Is a directory");
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    check_refused(path, ": it is no regular file"); /* and does not wait */
+}
+
+/* A line that finds no room is taken back; when there is room again, the file is whole. */
+static void test_full(void **state)
+{
+    struct case_result result = results_make("b", CASE_PASSED);
+    struct journal journal;
+    struct rlimit before, limit;
+    struct fault fault;
+    char expected[160];
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    open_journal(&journal);
+    begin(&journal, 1);
+    put(&journal, journal_add, "a", CASE_PASSED);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)journal.size + 20;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(journal_add(&journal, &result, &fault), -1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    snprintf(expected, sizeof expected, "%s: cannot be written: File too large", path);
+    assert_fault(&fault, FAULT_IO_ERROR, NULL, expected, "full");
+    assert_int_equal(count_lines(), 2);
+    assert_no_fault(journal_add(&journal, &result, &fault), &fault);
+    journal_close(&journal);
+    open_journal(&journal);
+    check_state(&journal.state, 2, "b", true);
+    assert_int_equal(count_lines(), 3);
+    journal_close(&journal);
+    case_result_finish(&result);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_runs, set_up), cmocka_unit_test_setup(test_cut, set_up),
+        cmocka_unit_test_setup(test_lock, set_up), cmocka_unit_test_setup(test_refused, set_up),
+        cmocka_unit_test_setup(test_full, set_up),
+    };
+    int failed;
+
+    if (!mkdtemp(directory))
+        return 1;
+    snprintf(path, sizeof path, "%s/state.jsonl", directory);
+    failed = cmocka_run_group_tests_name("batch journal", tests, NULL, NULL);
+    unlink(path);
+    rmdir(directory);
+    return failed;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The live line: what it says, and that it stays one line of the terminal it is on. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "live.h"
+#include "print.h"
+#include "results.h"
+#include "sink.h"
+
+#define SECONDS(s) (UINT64_C(1000000000) * (s))
+
+static int terminal = -1;
+
+static void set_width(unsigned short columns)
+{
+    const struct winsize size = {.ws_row = 24, .ws_col = columns};
+
+    assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+}
+
+static int set_up(void **state)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(terminal >= 0);
+    *state = (void *)(intptr_t)master;
+    set_width(100);
+    capture_begin();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    capture_end();
+    close(terminal);
+    close((int)(intptr_t)*state);
+    return 0;
+}
+
+static size_t seen;
+
+/* What was written since the last time: to the terminal, which stands for standard error. */
+static const char *news(void)
+{
+    const char *text = capture_errors() + seen;
+
+    seen += strlen(text);
+    return text;
+}
+
+static void *begin(size_t selected, size_t resumed)
+{
+    const struct batch_taste taste = {.live_fd = terminal};
+    const struct batch_outline outline = {
+        .total = selected, .selected = selected, .resumed = resumed};
+    void *progress;
+
+    seen = 0;
+    assert_int_equal(sink_progress.create(&taste, &progress), 0);
+    sink_progress.begin(progress, &outline);
+    return progress;
+}
+
+static void tell(void *progress, enum case_status status, int count)
+{
+    const struct case_result result = {.status = status};
+
+    for (int i = 0; i < count; i++)
+        sink_progress.result(progress, &result);
+}
+
+static void check_tick(void *progress, uint64_t ns, const char *expected)
+{
+    news();
+    sink_progress.tick(progress, ns);
+    assert_string_equal(news(), expected);
+}
+
+static void end(void *progress)
+{
+    const struct batch_summary summary = {0};
+
+    assert_int_equal(sink_progress.end(progress, &summary), 0);
+    sink_progress.destroy(progress);
+}
+
+static void test_line(void **state)
+{
+    void *progress = begin(1000, 0);
+
+    (void)state;
+    tell(progress, CASE_PASSED, 3);
+    assert_string_equal(news(), ""); /* very short batches show nothing */
+    check_tick(progress, SECONDS(1) / 10, "\r3/1000   0 %\033[K");
+    tell(progress, CASE_PASSED, 97);
+    /* Nothing is said of the future before anything is known. */
+    check_tick(progress, SECONDS(1) - 1, "\r100/1000  10 %\033[K");
+    check_tick(progress, SECONDS(1), "\r100/1000  10 %, 100 cases/s, 0:09 left\033[K");
+    tell(progress, CASE_FAILED, 2);
+    tell(progress, CASE_FLAKY, 1);
+    tell(progress, CASE_ERROR, 1);
+    check_tick(progress, SECONDS(2),
+               "\r104/1000  10 %, 1 flaky, 2 failed, 1 error, 52 cases/s, 0:17 left\033[K");
+    tell(progress, CASE_PASSED, 896);
+    check_tick(progress, SECONDS(4),
+               "\r1000/1000 100 %, 1 flaky, 2 failed, 1 error, 250 cases/s\033[K");
+    end(progress);
+    assert_string_equal(news(), "\r\033[K");
+}
+
+/* Cases that were taken over came at once and say nothing of those that run. */
+static void test_resumed(void **state)
+{
+    void *progress = begin(1000, 900);
+
+    (void)state;
+    tell(progress, CASE_PASSED, 900);
+    check_tick(progress, SECONDS(2), "\r900/1000  90 %\033[K");
+    tell(progress, CASE_PASSED, 4);
+    check_tick(progress, SECONDS(4), "\r904/1000  90 %, 1.00 cases/s, 1:36 left\033[K");
+    end(progress);
+}
+
+/* The rate is that of the last seconds; and of all of them where nothing ended in these. */
+static void test_window(void **state)
+{
+    void *progress = begin(100000, 0);
+    char line[128];
+    unsigned second;
+
+    (void)state;
+    for (second = 1; second <= 60; second++) {
+        tell(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
+        sink_progress.tick(progress, SECONDS(second));
+    }
+    /* 15 seconds lie between the oldest sample that is kept and now. */
+    snprintf(line, sizeof line, "\r30300/100000  30 %%, 10 cases/s, 1:56:10 left\033[K");
+    check_tick(progress, SECONDS(60), line);
+    for (; second <= 90; second++)
+        sink_progress.tick(progress, SECONDS(second));
+    check_tick(progress, SECONDS(90), "\r30300/100000  30 %, 337 cases/s, 3:27 left\033[K");
+    end(progress);
+}
+
+static void test_far_away(void **state)
+{
+    void *progress = begin(4000000000u, 0);
+
+    (void)state;
+    tell(progress, CASE_PASSED, 1);
+    check_tick(progress, SECONDS(10000),
+               "\r1/4000000000   0 %, 0.00 cases/s, more than 99 h left\033[K");
+    end(progress);
+}
+
+static void test_width(void **state)
+{
+    void *progress = begin(1000, 0);
+
+    (void)state;
+    tell(progress, CASE_PASSED, 10);
+    check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 cases/s, 1:39 left\033[K");
+    set_width(20);
+    check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 c\033[K");
+    set_width(1);
+    check_tick(progress, SECONDS(1), "\r\033[K");
+    set_width(0); /* nobody knows */
+    check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 cases/s, 1:39 left\033[K");
+    end(progress);
+}
+
+/* Whatever else is told finds a free line. */
+static void test_other_lines(void **state)
+{
+    void *progress = begin(1000, 0);
+
+    (void)state;
+    check_tick(progress, 1, "\r0/1000   0 %\033[K");
+    print_error("a word");
+    assert_string_equal(news(), "\r\033[Kmlictl: a word\n");
+    print_error("another");
+    assert_string_equal(news(), "mlictl: another\n");
+    tell(progress, CASE_PASSED, 1);
+    assert_string_equal(news(), "\r1/1000   0 %\033[K");
+    end(progress);
+}
+
+static void test_terminals(void **state)
+{
+    int pipe_ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(pipe_ends), 0);
+    setenv("TERM", "xterm", 1);
+    assert_true(live_can(terminal));
+    assert_false(live_can(pipe_ends[1]));
+    setenv("TERM", "dumb", 1);
+    assert_false(live_can(terminal));
+    setenv("TERM", "", 1);
+    assert_false(live_can(terminal));
+    unsetenv("TERM");
+    assert_false(live_can(terminal));
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(test_line),  TEST(test_resumed),     TEST(test_window),    TEST(test_far_away),
+        TEST(test_width), TEST(test_other_lines), TEST(test_terminals),
+    };
+
+    return cmocka_run_group_tests_name("batch progress", tests, NULL, NULL);
+}

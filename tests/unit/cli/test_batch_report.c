@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The forms in which a batch is told, byte by byte. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "report.h"
+#include "results.h"
+
+static const struct option table[] = {
+    BATCH_REPORT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static char directory[] = "/tmp/mlictl-report-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    capture_begin();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    capture_end();
+    return 0;
+}
+
+/* Creates a report as a command line says: words with spaces between them. */
+static enum exit_code create(const char *line, struct batch_report **report)
+{
+    static char words[256];
+    char *argv[16], *rest = words, *word;
+    struct options options;
+    int argc = 0;
+
+    snprintf(words, sizeof words, "%s", line);
+    while ((word = strsep(&rest, " "))) {
+        if (*word)
+            argv[argc++] = word;
+    }
+    assert_int_equal(options_parse(&options, table, argc, argv), 0);
+    return batch_report_create(&options, report);
+}
+
+static void tell(struct batch_report *report, struct case_result result)
+{
+    batch_report_result(report, &result);
+    case_result_finish(&result);
+}
+
+static struct case_result make_mismatch(void)
+{
+    struct case_result result = results_make_failed(
+        "conv/tile_3", CASE_FAILED, CASE_WHY_MISMATCH,
+        "2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy");
+
+    result.kept = results_copy("batch-failed/conv/tile_3/job.json");
+    result.difference = results_copy("{\"kind\":\"values\"}");
+    return result;
+}
+
+static struct case_result make_hostile(void)
+{
+    struct case_result result = results_make_failed(
+        "a#b\\c\n\"<&>'\x1b[31m\xff\xc2\x9b\xef\xbf\xbf", CASE_ERROR, CASE_WHY_UNREADABLE,
+        "]]> & \t \x01\x7f \xe2\x82\xac\xf0\x9f\x98\x80 \xed\xa0\x80");
+
+    result.kept = results_copy("it's here/a b");
+    return result;
+}
+
+/* Five cases, one of each kind, one of two that did not run, and the end. */
+static enum exit_code tell_all(struct batch_report *report, bool hostile)
+{
+    const struct batch_outline outline = {.total = 20, .selected = 7, .shard = {2, 4}, .set = 3};
+    struct batch_summary summary = {.count = {1, 1, 1, 1, 1},
+                                    .not_run = 2,
+                                    .ns = UINT64_C(1310000000),
+                                    .exit = EXIT_CODE_STOPPED};
+    struct case_result flaky =
+        results_make_failed("flaky", CASE_FLAKY, CASE_WHY_TIMEOUT, "took longer than 5 ms");
+
+    flaky.attempts = 3;
+    batch_report_begin(report, &outline);
+    tell(report, results_make("plain", CASE_PASSED));
+    tell(report, flaky);
+    tell(report, make_mismatch());
+    tell(report, hostile ? make_hostile()
+                         : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file"));
+    tell(report, results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
+    batch_report_tick(report, 5);
+    batch_report_not_run(report, "never/begun", "cases/never/begun.json");
+    return batch_report_end(report, &summary);
+}
+
+static void check_told(const char *line, bool hostile, const char *expected)
+{
+    struct batch_report *report;
+
+    assert_int_equal(create(line, &report), EXIT_CODE_DONE);
+    assert_int_equal(tell_all(report, hostile), EXIT_CODE_STOPPED);
+    batch_report_destroy(report);
+    assert_string_equal(capture_errors(), "");
+    assert_string_equal(capture_output(), expected);
+}
+
+#define MISMATCH                                                                                   \
+    "cases/a.json: /expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "   \
+    "in golden.npy"
+#define AGAIN "mlictl run batch-failed/conv/tile_3/job.json"
+#define LINES                                                                                      \
+    "FLAKY  flaky: passed at attempt 3; before that cases/a.json: /expect: took longer than 5 "    \
+    "ms\n"                                                                                         \
+    "FAILED conv/tile_3: " MISMATCH "\n"                                                           \
+    "       again: " AGAIN "\n"                                                                    \
+    "ERROR  e: cases/a.json: /expect: no file\n"                                                   \
+    "UPDATED u: cases/a.json: /expect: wrote g.npy.new\n"                                          \
+    "5 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated; 2 not run; 1.31 s, 3.82 cases/s\n"
+
+static void test_lines(void **state)
+{
+    (void)state;
+    check_told("", false, LINES);
+}
+
+static void test_lines_verbose(void **state)
+{
+    (void)state;
+    check_told("-v", false, "passed plain, 1.23 ms\n" LINES);
+}
+
+static void test_lines_quiet(void **state)
+{
+    (void)state;
+    check_told("-q", false, LINES);
+}
+
+/* Nothing that acts on a terminal, and nothing that is no text, gets through. */
+static void test_lines_hostile(void **state)
+{
+    struct batch_report *report;
+
+    (void)state;
+    assert_int_equal(create("", &report), EXIT_CODE_DONE);
+    tell(report, make_hostile());
+    batch_report_destroy(report);
+    assert_string_equal(capture_output(),
+                        "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: "
+                        "/expect: ]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 "
+                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"
+                        "       again: mlictl run 'it'\\''s here/a b'\n");
+}
+
+/* A summary of `passed` cases, of which some stood in a state file. */
+static void check_summary(const char *line, size_t passed, size_t resumed, const char *expected)
+{
+    const struct batch_outline outline = {.total = passed, .selected = passed, .resumed = resumed};
+    const struct batch_summary summary = {.count = {passed}, .ns = UINT64_C(2000000000)};
+    struct batch_report *report;
+
+    assert_int_equal(create(line, &report), EXIT_CODE_DONE);
+    batch_report_begin(report, &outline);
+    assert_int_equal(batch_report_end(report, &summary), EXIT_CODE_DONE);
+    batch_report_destroy(report);
+    assert_string_equal(capture_output(), expected);
+}
+
+static void test_summary_resumed(void **state)
+{
+    (void)state;
+    check_summary("", 2500, 1200,
+                  "2500 cases: 2500 passed; 1200 from before; 2.00 s, 650 cases/s\n");
+}
+
+static void test_summary_one(void **state)
+{
+    (void)state;
+    check_summary("", 1, 1, "1 case: 1 passed; 1 from before; 2.00 s\n");
+}
+
+static void test_summary_none(void **state)
+{
+    (void)state;
+    check_summary("", 0, 0, "0 cases; 2.00 s\n");
+}
+
+static void test_summary_quiet(void **state)
+{
+    (void)state;
+    check_summary("-q", 2, 0, "");
+}
+
+static void test_tap(void **state)
+{
+    (void)state;
+    check_told(
+        "--tap", true,
+        "TAP version 14\n"
+        "1..7\n"
+        "ok 1 - plain\n"
+        "ok 2 - flaky\n"
+        "  ---\n"
+        "  message: \"cases/a.json: /expect: took longer than 5 ms\"\n"
+        "  severity: comment\n"
+        "  status: \"flaky\"\n"
+        "  reason: \"timeout\"\n"
+        "  file: \"cases/a.json\"\n"
+        "  pointer: \"/expect\"\n"
+        "  attempts: 3\n"
+        "  duration_ms: 1.234567\n"
+        "  ...\n"
+        "not ok 3 - conv/tile_3\n"
+        "  ---\n"
+        "  message: \"" MISMATCH "\"\n"
+        "  severity: fail\n"
+        "  status: \"failed\"\n"
+        "  reason: \"mismatch\"\n"
+        "  file: \"cases/a.json\"\n"
+        "  pointer: \"/expect\"\n"
+        "  attempts: 1\n"
+        "  duration_ms: 1.234567\n"
+        "  again: \"" AGAIN "\"\n"
+        "  ...\n"
+        "not ok 4 - a\\#b\\\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf\n"
+        "  ---\n"
+        "  message: \"cases/a.json: /expect: ]]> & \\t \\x01\\x7f \xe2\x82\xac\xf0\x9f\x98\x80 "
+        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n"
+        "  severity: fail\n"
+        "  status: \"error\"\n"
+        "  reason: \"unreadable\"\n"
+        "  file: \"cases/a.json\"\n"
+        "  pointer: \"/expect\"\n"
+        "  attempts: 1\n"
+        "  duration_ms: 1.234567\n"
+        "  again: \"mlictl run 'it'\\\\''s here/a b'\"\n"
+        "  ...\n"
+        "not ok 5 - u\n"
+        "  ---\n"
+        "  message: \"cases/a.json: /expect: wrote g.npy.new\"\n"
+        "  severity: fail\n"
+        "  status: \"updated\"\n"
+        "  reason: \"mismatch\"\n"
+        "  file: \"cases/a.json\"\n"
+        "  pointer: \"/expect\"\n"
+        "  attempts: 1\n"
+        "  duration_ms: 1.234567\n"
+        "  ...\n"
+        "Bail out! 2 of 7 cases have not run: interrupted\n");
+}
+
+static void test_tap_none(void **state)
+{
+    (void)state;
+    check_summary("--tap", 0, 0, "TAP version 14\n1..0 # SKIP no case is in this shard\n");
+}
+
+static void test_tap_flaky(void **state)
+{
+    struct batch_report *report;
+
+    (void)state;
+    assert_int_equal(create("--tap --flaky fail", &report), EXIT_CODE_DONE);
+    tell(report, results_make("f", CASE_FLAKY));
+    batch_report_destroy(report);
+    assert_memory_equal(capture_output(), "not ok 1 - f\n", 13);
+    assert_non_null(strstr(capture_output(), "severity: fail"));
+}
+
+static void test_events(void **state)
+{
+    (void)state;
+    check_told(
+        "--json --quiet", false,
+        "{\"event\":\"begin\",\"cases\":7,\"total\":20,\"shard\":\"2/4\",\"resumed\":0,\"set\":"
+        "\"0000000000000003\"}\n"
+        "{\"event\":\"case\",\"name\":\"plain\",\"file\":\"cases/a.json\",\"status\":\"passed\","
+        "\"attempts\":1,\"ns\":1234567,\"bytes\":24}\n"
+        "{\"event\":\"case\",\"name\":\"flaky\",\"file\":\"cases/a.json\",\"status\":\"flaky\","
+        "\"attempts\":3,\"ns\":1234567,\"bytes\":24,\"reason\":\"timeout\",\"message\":\"took "
+        "longer than 5 ms\",\"pointer\":\"/expect\"}\n"
+        "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\",\"status\":"
+        "\"failed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":"
+        "\"2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy\","
+        "\"pointer\":\"/expect\",\"difference\":{\"kind\":\"values\"},\"kept\":\"batch-failed/conv/"
+        "tile_3/job.json\"}\n"
+        "{\"event\":\"case\",\"name\":\"e\",\"file\":\"cases/a.json\",\"status\":\"error\","
+        "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"unreadable\",\"message\":\"no "
+        "file\",\"pointer\":\"/expect\"}\n"
+        "{\"event\":\"case\",\"name\":\"u\",\"file\":\"cases/a.json\",\"status\":\"updated\","
+        "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":\"wrote "
+        "g.npy.new\",\"pointer\":\"/expect\"}\n"
+        "{\"event\":\"end\",\"passed\":1,\"flaky\":1,\"failed\":1,\"error\":1,\"updated\":1,"
+        "\"not_run\":2,\"ns\":1310000000,\"exit\":4}\n");
+}
+
+/* The time of day and the machine's name, which differ each time, are cut out. */
+static char *without_place(const char *xml)
+{
+    char *copy = results_copy(xml), *from = strstr(copy, " timestamp=\""), *to;
+
+    assert_non_null(from);
+    to = strchr(from, '>');
+    memmove(from, to, strlen(to) + 1);
+    return copy;
+}
+
+#define SUITE_HEAD                                                                                 \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                                 \
+    "<testsuites name=\"mlictl batch\" tests=\"6\" failures=\"2\" errors=\"1\" time=\"1.310000\">" \
+    "\n  <testsuite name=\"mlictl batch\" tests=\"6\" failures=\"2\" errors=\"1\" "                \
+    "time=\"1.310000\" skipped=\"1\">\n"                                                           \
+    "    <properties>\n"                                                                           \
+    "      <property name=\"shard\" value=\"2/4\"/>\n"                                             \
+    "      <property name=\"flaky\" value=\"1\"/>\n"                                               \
+    "      <property name=\"not_run\" value=\"2\"/>\n"                                             \
+    "      <property name=\"resumed\" value=\"0\"/>\n"                                             \
+    "    </properties>\n"
+#define TESTCASE(class, name)                                                                      \
+    "    <testcase classname=\"" class "\" name=\"" name                                           \
+                                       "\" file=\"cases/a.json\" time=\"0.001234\""
+
+static const char junit[] = SUITE_HEAD TESTCASE("batch", "plain") "/>\n" TESTCASE(
+    "batch", "flaky") ">\n"
+                      "      <flakyError type=\"timeout\" message=\"took longer than 5 "
+                      "ms\">cases/a.json: /expect: "
+                      "took longer than 5 ms</flakyError>\n"
+                      "      <system-out>3 attempts</system-out>\n"
+                      "    </testcase>\n" TESTCASE(
+                          "conv",
+                          "tile_3") ">\n"
+                                    "      <failure type=\"mismatch\" message=\"2 of 24 elements "
+                                    "differ, the first at [1, 0, 2]: "
+                                    "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
+                                    "      <system-out>1 attempt; again: " AGAIN "</system-out>\n"
+                                    "    </testcase>\n" TESTCASE(
+                                        "batch", "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
+                                                 "\xef\xbf\xbd["
+                                                 "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
+                                                 "\xbd") ">\n"
+                                                         "      <error "
+                                                         "type=\"unreadable\" "
+                                                         "message=\"]]&gt; &amp; &#9; "
+                                                         "\xef\xbf\xbd\xef\xbf\xbd "
+                                                         "\xe2\x82\xac\xf0\x9f\x98\x80 "
+                                                         "\xef\xbf\xbd\xef\xbf\xbd\xef"
+                                                         "\xbf\xbd\">cases/a.json: "
+                                                         "/expect: "
+                                                         "]]&gt; &amp; &#9; "
+                                                         "\xef\xbf\xbd\xef\xbf\xbd "
+                                                         "\xe2\x82\xac\xf0\x9f\x98\x80 "
+                                                         "\xef\xbf\xbd\xef\xbf\xbd\xef"
+                                                         "\xbf\xbd</error>\n"
+                                                         "      <system-out>1 attempt; "
+                                                         "again: mlictl run 'it'\\''s "
+                                                         "here/a b'</system-out>\n"
+                                                         "    </testcase>\n" TESTCASE(
+                                                             "batch", "u") ">\n"
+                                                                           "      <failure "
+                                                                           "type=\"updated\" "
+                                                                           "message=\"wrote "
+                                                                           "g.npy.new\">cases/"
+                                                                           "a.json: /expect: "
+                                                                           "wrote "
+                                                                           "g.npy.new</failure>\n"
+                                                                           "      <system-out>1 "
+                                                                           "attempt</"
+                                                                           "system-out>\n"
+                                                                           "    </testcase>\n"
+                                                                           "    <testcase "
+                                                                           "classname=\"never\" "
+                                                                           "name=\"begun\" "
+                                                                           "file=\"cases/never/"
+                                                                           "begun.json\" "
+                                                                           "time=\"0.000000\">\n"
+                                                                           "      <skipped "
+                                                                           "message=\"not "
+                                                                           "run\"/>\n"
+                                                                           "    </testcase>\n"
+                                                                           "  </testsuite>\n"
+                                                                           "</testsuites>\n";
+
+static void test_junit_output(void **state)
+{
+    struct batch_report *report;
+    char *xml;
+
+    (void)state;
+    assert_int_equal(create("--junit -", &report), EXIT_CODE_DONE);
+    assert_int_equal(tell_all(report, true), EXIT_CODE_STOPPED);
+    batch_report_destroy(report);
+    xml = without_place(capture_output());
+    assert_string_equal(xml, junit);
+    free(xml);
+}
+
+static size_t read_file(const char *path, char *out, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    size_t length;
+
+    assert_non_null(file);
+    length = fread(out, 1, size - 1, file);
+    out[length] = '\0';
+    fclose(file);
+    return length;
+}
+
+/* Beside lines for people; whole, or as it was. */
+static void test_junit_file(void **state)
+{
+    static char got[8192];
+    struct batch_report *report;
+    char path[64], line[96], *xml;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/report.xml", directory);
+    snprintf(line, sizeof line, "--junit %s", path);
+    assert_int_equal(create(line, &report), EXIT_CODE_DONE);
+    assert_int_equal(access(path, F_OK), -1);
+    batch_report_destroy(report);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(create(line, &report), EXIT_CODE_DONE);
+    assert_int_equal(tell_all(report, true), EXIT_CODE_STOPPED);
+    batch_report_destroy(report);
+    read_file(path, got, sizeof got);
+    xml = without_place(got);
+    assert_string_equal(xml, junit);
+    free(xml);
+    assert_non_null(strstr(capture_output(), "5 cases: 1 passed"));
+    unlink(path);
+}
+
+/* With --flaky fail it is a failure as others are. */
+static void test_junit_flaky(void **state)
+{
+    struct batch_report *report;
+
+    (void)state;
+    assert_int_equal(create("--junit - --flaky fail", &report), EXIT_CODE_DONE);
+    tell_all(report, true);
+    batch_report_destroy(report);
+    assert_non_null(strstr(capture_output(), "tests=\"6\" failures=\"3\" errors=\"1\""));
+    assert_non_null(strstr(capture_output(), "<failure type=\"flaky\" message=\"took longer"));
+    assert_null(strstr(capture_output(), "<flakyError"));
+}
+
+static void check_refused(const char *line, const char *complaint)
+{
+    struct batch_report *report;
+    size_t before = strlen(capture_errors());
+
+    assert_int_equal(create(line, &report), EXIT_CODE_INVALID);
+    batch_report_destroy(report);
+    assert_string_equal(capture_errors() + before, complaint);
+    assert_string_equal(capture_output(), "");
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    check_refused("--json --tap", "mlictl: --json and --tap: both are for standard output\n");
+    check_refused("--tap --junit -", "mlictl: --tap and --junit -: both are for standard output\n");
+    check_refused("--json --junit=-",
+                  "mlictl: --json and --junit -: both are for standard output\n");
+    check_refused("-v -q", "mlictl: --verbose and --quiet: say one of them\n");
+    check_refused("--flaky maybe", "mlictl: --flaky maybe: pass or fail is wanted\n");
+    check_refused("--junit /nowhere/report.xml",
+                  "mlictl: --junit /nowhere/report.xml: the directory /nowhere must exist: No such "
+                  "file or directory\n");
+    check_refused("--junit /dev/null",
+                  "mlictl: --junit /dev/null: cannot be replaced: it is no regular file\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(test_lines),         TEST(test_lines_verbose),   TEST(test_lines_quiet),
+        TEST(test_lines_hostile), TEST(test_summary_resumed), TEST(test_summary_one),
+        TEST(test_summary_none),  TEST(test_summary_quiet),   TEST(test_tap),
+        TEST(test_tap_none),      TEST(test_tap_flaky),       TEST(test_events),
+        TEST(test_junit_output),  TEST(test_junit_file),      TEST(test_junit_flaky),
+        TEST(test_refused),
+    };
+    int failed;
+
+    if (!mkdtemp(directory))
+        return 1;
+    failed = cmocka_run_group_tests_name("batch report", tests, NULL, NULL);
+    rmdir(directory);
+    return failed;
+}

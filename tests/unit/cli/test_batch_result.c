@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Results, outlines and summaries as lines: written, read, written again is the same. */
+#include <string.h>
+
+#include "outline.h"
+#include "results.h"
+#include "summary.h"
+
+static int parse(const char *text, struct json *root, struct fault *fault)
+{
+    *fault = (struct fault){0};
+    return json_parse(text, strlen(text), &prescan_reply_limits, root, fault);
+}
+
+static int read_result(const char *text, struct case_result *result, struct fault *fault)
+{
+    struct json root;
+    int status;
+
+    assert_no_fault(parse(text, &root, fault), fault);
+    status = case_result_read(&root, result);
+    json_free(&root);
+    return status;
+}
+
+static void write_result(struct jsonw *w, const struct case_result *result, bool fingerprint)
+{
+    jsonw_init(w);
+    jsonw_object_begin(w, NULL);
+    case_result_write(w, result, fingerprint);
+    jsonw_object_end(w);
+    assert_non_null(jsonw_text(w));
+}
+
+static void check_again(struct case_result *result, const char *expected)
+{
+    struct jsonw w, again;
+    struct case_result got;
+    struct fault fault;
+
+    write_result(&w, result, true);
+    assert_string_equal(w.data, expected);
+    assert_no_fault(read_result(w.data, &got, &fault), &fault);
+    assert_string_equal(got.name, result->name);
+    write_result(&again, &got, true);
+    assert_string_equal(again.data, expected);
+    case_result_finish(&got);
+    case_result_finish(result);
+    jsonw_finish(&w);
+    jsonw_finish(&again);
+}
+
+static void test_passed(void **state)
+{
+    struct case_result result = results_make("conv/tile_3", CASE_PASSED);
+    struct jsonw w;
+
+    (void)state;
+    write_result(&w, &result, false);
+    assert_string_equal(w.data,
+                        "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\","
+                        "\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24}");
+    jsonw_finish(&w);
+    check_again(&result, "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\","
+                         "\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24,"
+                         "\"fingerprint\":\"0000000000000007\"}");
+}
+
+static void test_failed(void **state)
+{
+    struct case_result result =
+        results_make_failed("a", CASE_FAILED, CASE_WHY_NOT_REFUSED, "say \"no\"\n");
+
+    (void)state;
+    result.difference = results_copy("{\"kind\":\"values\",\"at\":[1,0],\"b\":{\"value\":-1}}");
+    result.kept = results_copy("batch-failed/a/job.json");
+    result.fingerprint = UINT64_MAX;
+    result.attempts = UINT32_MAX;
+    check_again(
+        &result,
+        "{\"event\":\"case\",\"name\":\"a\",\"file\":\"cases/a.json\",\"status\":\"failed\","
+        "\"attempts\":4294967295,\"ns\":1234567,\"bytes\":24,\"reason\":\"not refused\","
+        "\"message\":\"say \\\"no\\\"\\n\",\"pointer\":\"/expect\",\"difference\":{\"kind\":"
+        "\"values\",\"at\":[1,0],\"b\":{\"value\":-1}},\"kept\":\"batch-failed/a/job.json\","
+        "\"fingerprint\":\"ffffffffffffffff\"}");
+}
+
+/* Every word is read as it is written. */
+static void test_words(void **state)
+{
+    (void)state;
+    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
+        for (int reason = 0; reason < CASE_REASON_COUNT; reason++) {
+            struct case_result result = results_make("a", (enum case_status)status), got;
+            struct fault fault;
+            struct jsonw w;
+
+            result.reason = (enum case_reason)reason;
+            write_result(&w, &result, true);
+            assert_no_fault(read_result(w.data, &got, &fault), &fault);
+            assert_int_equal(got.status, status);
+            assert_int_equal(got.reason, reason);
+            case_result_finish(&got);
+            case_result_finish(&result);
+            jsonw_finish(&w);
+        }
+    }
+}
+
+/* Two names that look the same when they are shown stay two. */
+static void test_bytes(void **state)
+{
+    struct case_result one = results_make("a\xff", CASE_PASSED),
+                       two = results_make("a\xfe", CASE_PASSED);
+
+    (void)state;
+    check_again(&one,
+                "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61ff\","
+                "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
+                "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
+    check_again(&two,
+                "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61fe\","
+                "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
+                "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
+}
+
+#define HEAD                                                                                       \
+    "{\"event\":\"case\",\"name\":\"a\",\"file\":\"f\",\"status\":\"passed\",\"attempts\":1,"
+#define REST "\"ns\":1,\"bytes\":1"
+#define BYTES_WANTED                                                                               \
+    "name_bytes: bytes of a name that is no UTF-8 are wanted, two hexadecimal digits each"
+
+static void test_strict(void **state)
+{
+    static const struct bad bads[] = {
+        {"{}", "/name", "name: missing, a string is required"},
+        {"[]", "", "an object is wanted, not an array"},
+        {HEAD REST ",\"more\":1}", "/more", "more: unknown member"},
+        {HEAD REST ",\"ns\":1}", "/ns", "ns: given twice"},
+        {HEAD "\"ns\":-1,\"bytes\":1}", "/ns", "ns: -1 given, 0 to 9007199254740991 allowed"},
+        {HEAD "\"ns\":1,\"bytes\":\"1\"}", "/bytes",
+         "bytes: a whole number is wanted, not a string"},
+        {HEAD REST ",\"reason\":\"\"}", "/reason", "reason: must not be empty"},
+        {HEAD REST ",\"reason\":\"timeouts\"}", "/reason",
+         "reason: \"timeouts\" is unknown; did you mean \"timeout\"?"},
+        {HEAD REST ",\"message\":null}", "/message", "message: a string is wanted, not null"},
+        {HEAD REST ",\"difference\":[]}", "/difference", "difference: an object is wanted"},
+        {HEAD REST ",\"fingerprint\":\"7\"}", "/fingerprint",
+         "fingerprint: 16 hexadecimal digits are wanted"},
+        {HEAD REST ",\"name_bytes\":\"6\"}", "/name_bytes", BYTES_WANTED},
+        {HEAD REST ",\"name_bytes\":\"6g\"}", "/name_bytes", BYTES_WANTED},
+        {HEAD REST ",\"name_bytes\":\"61\"}", "/name_bytes", BYTES_WANTED},
+        {HEAD REST ",\"name_bytes\":\"00ff\"}", "/name_bytes", BYTES_WANTED},
+    };
+    struct case_result result;
+    struct fault fault;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bads); i++) {
+        static const struct case_result empty;
+
+        assert_int_equal(read_result(bads[i].input, &result, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, bads[i].pointer, bads[i].text, bads[i].input);
+        assert_memory_equal(&result, &empty, sizeof result);
+    }
+}
+
+static void check_outline(const char *text)
+{
+    struct batch_outline outline;
+    struct fault fault;
+    struct json root;
+    struct jsonw w;
+
+    assert_no_fault(parse(text, &root, &fault), &fault);
+    assert_no_fault(batch_outline_read(&root, &outline), &fault);
+    json_free(&root);
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    batch_outline_write(&w, &outline);
+    jsonw_object_end(&w);
+    assert_string_equal(jsonw_text(&w), text);
+    jsonw_finish(&w);
+}
+
+#define BEGIN(cases, total, shard, resumed)                                                        \
+    "{\"event\":\"begin\",\"cases\":" cases ",\"total\":" total ",\"shard\":" shard                \
+    ",\"resumed\":" resumed ",\"set\":\"fedcba9876543210\"}"
+
+static void test_outline(void **state)
+{
+    static const struct bad bads[] = {
+        {BEGIN("3", "2", "null", "0"), "/cases", "cases: 3 given, 0 to 2 allowed"},
+        {BEGIN("2", "3", "null", "0"), "/cases", "cases: 2 given; without a shard these are all 3"},
+        {BEGIN("2", "3", "\"1/2\"", "3"), "/resumed", "resumed: 3 given, 0 to 2 allowed"},
+        {BEGIN("2", "3", "\"3/2\"", "0"), "/shard",
+         "shard: \"3/2\": shards are counted from 1 to N"},
+        {BEGIN("2", "3", "\"auto\"", "0"), "/shard",
+         "shard: \"auto\": I/N is wanted, two whole numbers, as in 2/4"},
+        {BEGIN("2", "4294967296", "\"1/2\"", "0"), "/total",
+         "total: 4294967296 given, 0 to 4294967295 allowed"},
+    };
+
+    (void)state;
+    check_outline(BEGIN("3", "3", "null", "3"));
+    check_outline(BEGIN("0", "3", "\"2/4294967295\"", "0"));
+    for (size_t i = 0; i < COUNT_OF(bads); i++) {
+        struct batch_outline outline;
+        struct fault fault;
+        struct json root;
+
+        assert_no_fault(parse(bads[i].input, &root, &fault), &fault);
+        assert_int_equal(batch_outline_read(&root, &outline), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, bads[i].pointer, bads[i].text, bads[i].input);
+        json_free(&root);
+    }
+}
+
+static void test_summary(void **state)
+{
+    static const char text[] =
+        "{\"event\":\"end\",\"passed\":5,\"flaky\":4,\"failed\":3,\"error\":2,"
+        "\"updated\":1,\"not_run\":6,\"ns\":7,\"exit\":4}";
+    struct batch_summary summary;
+    struct fault fault;
+    struct json root;
+    struct jsonw w;
+
+    (void)state;
+    assert_no_fault(parse(text, &root, &fault), &fault);
+    assert_no_fault(batch_summary_read(&root, &summary), &fault);
+    json_free(&root);
+    assert_int_equal(batch_summary_ended(&summary), 15);
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    batch_summary_write(&w, &summary);
+    jsonw_object_end(&w);
+    assert_string_equal(jsonw_text(&w), text);
+    jsonw_finish(&w);
+    assert_no_fault(parse("{\"event\":\"end\",\"passed\":1,\"flaky\":0,\"failed\":0,\"error\":0,"
+                          "\"updated\":0,\"not_run\":0,\"ns\":7,\"exit\":5}",
+                          &root, &fault),
+                    &fault);
+    assert_int_equal(batch_summary_read(&root, &summary), -1);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, "/exit", "exit: 5 given, 0 to 4 allowed", "exit");
+    json_free(&root);
+}
+
+static void test_exit(void **state)
+{
+    struct batch_summary good = {.count = {[CASE_PASSED] = 2}}, flaky = good, failed = good,
+                         left = good;
+
+    (void)state;
+    flaky.count[CASE_FLAKY] = 1;
+    failed.count[CASE_UPDATED] = 1;
+    left.not_run = 1;
+    assert_int_equal(batch_summary_exit(&good, false), EXIT_CODE_DONE);
+    assert_int_equal(batch_summary_exit(&flaky, true), EXIT_CODE_DONE);
+    assert_int_equal(batch_summary_exit(&flaky, false), EXIT_CODE_FAILED);
+    assert_int_equal(batch_summary_exit(&failed, true), EXIT_CODE_FAILED);
+    assert_int_equal(batch_summary_exit(&left, true), EXIT_CODE_FAILED);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_passed),  cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_words),   cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_strict),  cmocka_unit_test(test_outline),
+        cmocka_unit_test(test_summary), cmocka_unit_test(test_exit),
+    };
+
+    return cmocka_run_group_tests_name("batch result", tests, NULL, NULL);
+}
