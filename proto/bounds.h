@@ -15,6 +15,7 @@ enum {
     JOB_FILE_VALUES_MAX = 8 * 1024 * 1024,
     JOB_FILE_JOBS_MAX = 256 * 1024, /* jobs in one file */
     JOB_PATH_MAX = 4095,            /* bytes of a file's name */
+    JOB_TENSOR_MAX = 1023,          /* bytes of a tensor's name in an archive */
     JOB_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000,
     JOB_AFTER_MAX = 64,             /* jobs in one job's "after" */
     JOB_WAIT_MAX = 1024,            /* jobs in one job.wait */

@@ -6,20 +6,52 @@
 
 #include "job_cfg.h"
 
+static const char *const format_words[] = {
+#define FORMAT_WORD(name, word) [FILE_FORMAT_##name] = (word),
+    FILE_FORMAT_TABLE(FORMAT_WORD)
+#undef FORMAT_WORD
+};
+
+enum { FORMAT_COUNT = sizeof format_words / sizeof *format_words };
+
+const char *file_format_word(enum file_format format)
+{
+    return format_words[format];
+}
+
+enum file_format file_format_from_word(const char *word)
+{
+    for (unsigned i = FILE_FORMAT_AUTO + 1; i < FORMAT_COUNT; i++) {
+        if (strcmp(format_words[i], word) == 0)
+            return (enum file_format)i;
+    }
+    return FILE_FORMAT_AUTO;
+}
+
+bool file_format_is_archive(enum file_format format)
+{
+    return format == FILE_FORMAT_NPZ || format == FILE_FORMAT_SAFETENSORS;
+}
+
+enum file_format file_format_of_name(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    enum file_format format = dot ? file_format_from_word(dot + 1) : FILE_FORMAT_AUTO;
+
+    return format != FILE_FORMAT_AUTO ? format : FILE_FORMAT_RAW;
+}
+
 enum file_format tensor_ref_format(const struct tensor_ref *ref)
 {
-    static const char ending[] = ".npy";
-    size_t length = ref->file ? strlen(ref->file) : 0, tail = sizeof ending - 1;
-
     if (ref->format != FILE_FORMAT_AUTO)
         return ref->format;
-    return length >= tail && strcmp(ref->file + length - tail, ending) == 0 ? FILE_FORMAT_NPY
-                                                                            : FILE_FORMAT_RAW;
+    return ref->file ? file_format_of_name(ref->file) : FILE_FORMAT_RAW;
 }
 
 static void tensor_ref_finish(struct tensor_ref *ref)
 {
     free(ref->file);
+    free(ref->tensor);
     free(ref->params);
     tensor_desc_finish(&ref->desc);
     *ref = (struct tensor_ref){0};

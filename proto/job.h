@@ -20,10 +20,18 @@
 
 enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
 
+/* X(name, word): `word` is the value of "format", and how such files' names end. */
+#define FILE_FORMAT_TABLE(X)                                                                       \
+    X(NPY, "npy")                                                                                  \
+    X(RAW, "raw") /* also any other ending */                                                      \
+    X(NPZ, "npz")                                                                                  \
+    X(SAFETENSORS, "safetensors")
+
 enum file_format {
-    FILE_FORMAT_AUTO = 0, /* by the name's ending: .npy, anything else is raw */
-    FILE_FORMAT_NPY,
-    FILE_FORMAT_RAW
+    FILE_FORMAT_AUTO = 0, /* by the name's ending */
+#define FILE_FORMAT_ENUM(name, word) FILE_FORMAT_##name,
+    FILE_FORMAT_TABLE(FILE_FORMAT_ENUM)
+#undef FILE_FORMAT_ENUM
 };
 
 enum tensor_where { TENSOR_NOWHERE = 0, TENSOR_IN_FILE, TENSOR_IN_FD, TENSOR_IN_BUFFER };
@@ -33,7 +41,8 @@ struct tensor_ref {
     enum tensor_where where;
     /* TENSOR_IN_FILE */
     char *file;              /* as written in the job: relative to the job file */
-    enum file_format format; /* "format": "npy" | "raw" */
+    enum file_format format; /* as it was given */
+    char *tensor;            /* which one of an archive; null: the only one. Not of dst */
     bool update;             /* dst: write into the existing tensor */
     char *params;            /* dst: file for the result's quantisation parameters; or null */
     /* TENSOR_IN_FD */
@@ -75,6 +84,15 @@ struct job_list {
     struct job *jobs;
     size_t count;
 };
+
+/** The word of a format that is not FILE_FORMAT_AUTO. */
+const char *file_format_word(enum file_format format);
+/** The format with that word; FILE_FORMAT_AUTO: there is none. */
+enum file_format file_format_from_word(const char *word);
+/** Whether such files hold several tensors, by name. They are read, never written. */
+bool file_format_is_archive(enum file_format format);
+/** The format that the ending of a file's name stands for. */
+enum file_format file_format_of_name(const char *file);
 
 /** The format of a tensor's file: `format`, or what FILE_FORMAT_AUTO stands for. */
 enum file_format tensor_ref_format(const struct tensor_ref *ref);

@@ -11,18 +11,23 @@
 static const char *const job_keys[] = {JOB_COMMON_KEYS, "src", "dst", "after", "expect", NULL};
 static const char *const default_keys[] = {"op",  "cfg", "channels", "priority", "timeout_ms",
                                            "src", "dst", "expect",   NULL};
-static const char *const src_keys[] = {"file", "format", "offset", TENSOR_DESC_KEYS, NULL};
+static const char *const src_keys[] = {"file",   "format",         "tensor",
+                                       "offset", TENSOR_DESC_KEYS, NULL};
 static const char *const dst_keys[] = {
     "file", "update", "params",     "format",          "offset",    "shape", "strides",
     "axis", "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
-static const char *const expect_keys[] = {"file", "format", NULL};
+static const char *const expect_keys[] = {"file", "format", "tensor", NULL};
 
 /* One tensor */
 
 static int read_format(struct tensor_ref *ref, const struct json *object)
 {
-    static const char *const names[] = {"npy", "raw", NULL};
-    static const enum file_format formats[] = {FILE_FORMAT_NPY, FILE_FORMAT_RAW};
+#define FORMAT_NAME(name, word) word,
+#define FORMAT(name, word)      FILE_FORMAT_##name,
+    static const char *const names[] = {FILE_FORMAT_TABLE(FORMAT_NAME) NULL};
+    static const enum file_format formats[] = {FILE_FORMAT_TABLE(FORMAT)};
+#undef FORMAT_NAME
+#undef FORMAT
     struct json value = json_member(object, "format");
     size_t index;
 
@@ -38,10 +43,13 @@ static int read_format(struct tensor_ref *ref, const struct json *object)
 static int read_place(struct tensor_ref *ref, const struct json *object)
 {
     struct json file = json_member(object, "file");
+    struct json tensor = json_member(object, "tensor");
     struct json update = json_member(object, "update");
     struct json parameters = json_member(object, "params");
 
     if (json_present(&file) && job_read_string(&file, JOB_PATH_MAX, &ref->file) < 0)
+        return -1;
+    if (json_present(&tensor) && job_read_string(&tensor, JOB_TENSOR_MAX, &ref->tensor) < 0)
         return -1;
     if (json_present(&update) && json_bool(&update, &ref->update) < 0)
         return -1;
@@ -66,6 +74,17 @@ static int forbid(const struct json *object, const char *const *keys, const char
 
 static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
 static const char *const npy_says = "a .npy file says it itself, do not give it here";
+static const char *const archive_says = "the archive says it itself, do not give it here";
+
+int job_check_tensor(const struct tensor_ref *ref, const struct json *object)
+{
+    static const char *const tensor[] = {"tensor", NULL};
+
+    return file_format_is_archive(tensor_ref_format(ref))
+               ? 0
+               : forbid(object, tensor,
+                        "names one of a .npz or .safetensors file, this is neither");
+}
 
 static int read_src(struct tensor_ref *src, const struct json *object)
 {
@@ -73,14 +92,30 @@ static int read_src(struct tensor_ref *src, const struct json *object)
         job_require(object, "file", "the tensor's file is required") < 0)
         return -1;
     src->where = TENSOR_IN_FILE;
-    if (tensor_ref_format(src) == FILE_FORMAT_NPY) {
-        if (forbid(object, told_by_npy, npy_says) < 0)
+    if (job_check_tensor(src, object) < 0)
+        return -1;
+    if (tensor_ref_format(src) != FILE_FORMAT_RAW) {
+        bool archive = file_format_is_archive(tensor_ref_format(src));
+
+        if (forbid(object, told_by_npy, archive ? archive_says : npy_says) < 0)
             return -1;
     } else if (job_require(object, "shape", "a raw file does not say it") < 0 ||
                job_require(object, "type", "a raw file does not say it") < 0) {
         return -1;
     }
     return tensor_desc_read(&src->desc, object);
+}
+
+/* Archives are read only. The name is at fault where no format was given. */
+static int check_dst_format(const struct tensor_ref *dst, const struct json *object)
+{
+    struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");
+    enum file_format format = tensor_ref_format(dst);
+
+    if (!file_format_is_archive(format))
+        return 0;
+    return json_complain(&given, "a .%s file is read, not written; write a .npy or a raw file",
+                         file_format_word(format));
 }
 
 static int check_dst_members(const struct tensor_ref *dst, const struct json *object)
@@ -107,7 +142,8 @@ static int read_dst(struct job *job, const struct json *object)
 
     if (json_object(object, dst_keys) < 0 || read_place(dst, object) < 0 ||
         job_require(object, "file", "the tensor's file is required") < 0 ||
-        check_dst_members(dst, object) < 0 || tensor_desc_read(&dst->desc, object) < 0)
+        check_dst_format(dst, object) < 0 || check_dst_members(dst, object) < 0 ||
+        tensor_desc_read(&dst->desc, object) < 0)
         return -1;
     dst->where = TENSOR_IN_FILE;
     return job_check_dst(job, object);
@@ -118,7 +154,8 @@ static int read_expect(struct tensor_ref *expect, const struct json *object)
     if (!json_present(object))
         return 0;
     if (json_object(object, expect_keys) < 0 || read_place(expect, object) < 0 ||
-        job_require(object, "file", "the golden file is required") < 0)
+        job_require(object, "file", "the golden file is required") < 0 ||
+        job_check_tensor(expect, object) < 0)
         return -1;
     expect->where = TENSOR_IN_FILE;
     return 0;

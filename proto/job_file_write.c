@@ -7,20 +7,23 @@ static void write_place(struct jsonw *w, const struct tensor_ref *ref)
     if (ref->file)
         jsonw_string(w, "file", ref->file);
     if (ref->format != FILE_FORMAT_AUTO)
-        jsonw_string(w, "format", ref->format == FILE_FORMAT_NPY ? "npy" : "raw");
+        jsonw_string(w, "format", file_format_word(ref->format));
+    if (ref->tensor)
+        jsonw_string(w, "tensor", ref->tensor);
     if (ref->update)
         jsonw_bool(w, "update", true);
     if (ref->params)
         jsonw_string(w, "params", ref->params);
 }
 
-/* Only what job_file_parse() takes: a .npy file tells shape and strides itself. */
+/* Only what job_file_parse() takes: only a raw file does not tell shape and strides
+ * itself. */
 static void write_tensor(struct jsonw *w, const char *key, const struct tensor_ref *ref,
                          struct tensor_desc shown)
 {
     jsonw_object_begin(w, key);
     write_place(w, ref);
-    if (tensor_ref_format(ref) == FILE_FORMAT_NPY) {
+    if (tensor_ref_format(ref) != FILE_FORMAT_RAW) {
         shown.rank = 0;
         shown.has_strides = false;
     } else if (ref->offset != 0) {

@@ -38,6 +38,9 @@ int job_read_string(const struct json *value, size_t max, char **out);
 int job_read_number(const struct json *object, const char *key, int64_t min, int64_t max,
                     int64_t *number);
 
+/** Refuses "tensor" beside a file that is no archive. */
+int job_check_tensor(const struct tensor_ref *ref, const struct json *object);
+
 /** Member "offset", bytes; 0 where it is absent. */
 int job_read_offset(const struct json *object, uint64_t *offset);
 

@@ -39,9 +39,13 @@ static int open_tensor(struct tensor_file *file, const struct produced *produced
                        const struct tensor_ref *ref, const char *path, struct fault *fault)
 {
     const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
+    enum file_format format = tensor_ref_format(ref);
+    if (file_format_is_archive(format))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: .%s files cannot be read yet", path,
+                         file_format_word(format));
     if (found)
         return open_produced(file, found, ref, path, fault);
-    return tensor_file_open(file, path, tensor_ref_format(ref) == FILE_FORMAT_NPY, fault);
+    return tensor_file_open(file, path, format == FILE_FORMAT_NPY, fault);
 }
 
 /* A raw file is what the job says. */

@@ -24,7 +24,9 @@ static void check_job(const struct job *job)
     FUZZ_ASSERT(job->channels >= 1 && job->channels <= MLI_MOV_MAX_CHANNELS);
     FUZZ_ASSERT(job->priority >= -1 && job->priority <= 1);
     FUZZ_ASSERT(job->src.desc.rank <= MLI_MAX_RANK && job->dst.desc.rank <= MLI_MAX_RANK);
-    FUZZ_ASSERT(tensor_ref_format(&job->src) == FILE_FORMAT_NPY ||
+    FUZZ_ASSERT(!file_format_is_archive(tensor_ref_format(&job->dst)) && !job->dst.tensor);
+    FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_ref_format(&job->src)));
+    FUZZ_ASSERT(tensor_ref_format(&job->src) != FILE_FORMAT_RAW ||
                 (job->src.desc.rank > 0 && job->src.desc.has_type));
     FUZZ_ASSERT(job->dst.update || job->dst.desc.rank == 0);
     for (int i = 0; i < MLI_MAX_RANK; i++) {

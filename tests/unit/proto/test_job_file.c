@@ -291,7 +291,9 @@ static void test_bad_cfg(void **state)
 
 static void test_bad_src(void **state)
 {
-#define NPY_SAYS "a .npy file says it itself, do not give it here"
+#define NPY_SAYS     "a .npy file says it itself, do not give it here"
+#define ARCHIVE_SAYS "the archive says it itself, do not give it here"
+#define NO_ARCHIVE   "names one of a .npz or .safetensors file, this is neither"
     static const struct bad cases[] = {
         {WITH_SRC("1"), "/src", "src: an object is wanted, not a number"},
         {WITH_SRC("\"a.npy\""), "/src", "src: an object is wanted, not a string"},
@@ -303,7 +305,7 @@ static void test_bad_src(void **state)
         {WITH_SRC("{\"file\":\"a\",\"update\":true}"), "/src/update", "src.update: unknown member"},
         {WITH_SRC("{\"file\":\"a\",\"fd\":0}"), "/src/fd", "src.fd: unknown member"},
         {WITH_SRC("{\"file\":\"a\",\"format\":\"bin\"}"), "/src/format",
-         "src.format: \"bin\" is unknown; known: npy, raw"},
+         "src.format: \"bin\" is unknown; known: npy, raw, npz, safetensors"},
         {WITH_SRC("{\"file\":\"a.npy\",\"shape\":[1]}"), "/src/shape", "src.shape: " NPY_SAYS},
         {WITH_SRC("{\"file\":\"a.npy\",\"strides\":[1]}"), "/src/strides",
          "src.strides: " NPY_SAYS},
@@ -323,6 +325,19 @@ static void test_bad_src(void **state)
          "/src/axis", "src.axis: 3 entries given along dimension 0, shape[0] is 4"},
         {WITH_SRC("{\"file\":\"a.npy\",\"type\":\"fx8\",\"scale\":3}"), "/src/scale",
          "src.scale: only sa8 and sa32 have these parameters, fx8 has not"},
+        {WITH_SRC("{\"file\":\"a.npz\",\"tensor\":\"w\",\"shape\":[1]}"), "/src/shape",
+         "src.shape: " ARCHIVE_SAYS},
+        {WITH_SRC("{\"file\":\"a\",\"format\":\"safetensors\",\"offset\":8}"), "/src/offset",
+         "src.offset: " ARCHIVE_SAYS},
+        {WITH_SRC("{\"file\":\"a.npz\",\"tensor\":\"\"}"), "/src/tensor",
+         "src.tensor: must not be empty"},
+        {WITH_SRC("{\"file\":\"a.npz\",\"tensor\":1}"), "/src/tensor",
+         "src.tensor: a string is wanted, not a number"},
+        {WITH_SRC("{\"file\":\"a.npy\",\"tensor\":\"w\"}"), "/src/tensor",
+         "src.tensor: " NO_ARCHIVE},
+        {WITH_SRC("{\"file\":\"a.npz\",\"format\":\"raw\",\"tensor\":\"w\",\"shape\":[1],"
+                  "\"type\":\"fx8\"}"),
+         "/src/tensor", "src.tensor: " NO_ARCHIVE},
     };
 
     (void)state;
@@ -339,6 +354,12 @@ static void test_bad_dst(void **state)
          "dst.update: true or false is wanted, not a number"},
         {WITH_DST("{\"file\":\"b\",\"params\":\"\"}"), "/dst/params",
          "dst.params: must not be empty"},
+        {WITH_DST("{\"file\":\"b.npz\"}"), "/dst/file",
+         "dst.file: a .npz file is read, not written; write a .npy or a raw file"},
+        {WITH_DST("{\"file\":\"b.npz\",\"format\":\"safetensors\",\"update\":true}"), "/dst/format",
+         "dst.format: a .safetensors file is read, not written; write a .npy or a raw file"},
+        {WITH_DST("{\"file\":\"b.npy\",\"tensor\":\"w\"}"), "/dst/tensor",
+         "dst.tensor: unknown member"},
         {WITH_DST("{\"file\":\"b\",\"shape\":[1]}"), "/dst/shape", "dst.shape: " UPDATE_ONLY},
         {WITH_DST("{\"file\":\"b\",\"offset\":8}"), "/dst/offset", "dst.offset: " UPDATE_ONLY},
         {WITH_DST("{\"file\":\"b\",\"scale\":8}"), "/dst/scale", "dst.scale: " UPDATE_ONLY},
@@ -421,9 +442,13 @@ static void test_format_by_name(void **state)
         const char *file;
         enum file_format format;
     } cases[] = {
-        {"a.npy", FILE_FORMAT_NPY},       {".npy", FILE_FORMAT_NPY}, {"a.npy.raw", FILE_FORMAT_RAW},
-        {"a.NPY", FILE_FORMAT_RAW},       {"npy", FILE_FORMAT_RAW},  {"a", FILE_FORMAT_RAW},
-        {"d.npy/a.bin", FILE_FORMAT_RAW},
+        {"a.npy", FILE_FORMAT_NPY},       {".npy", FILE_FORMAT_NPY},
+        {"a.npy.raw", FILE_FORMAT_RAW},   {"a.NPY", FILE_FORMAT_RAW},
+        {"npy", FILE_FORMAT_RAW},         {"a", FILE_FORMAT_RAW},
+        {"d.npy/a.bin", FILE_FORMAT_RAW}, {"a.npz", FILE_FORMAT_NPZ},
+        {"a.npz.gz", FILE_FORMAT_RAW},    {"a.safetensors", FILE_FORMAT_SAFETENSORS},
+        {"a.raw", FILE_FORMAT_RAW},       {"a.", FILE_FORMAT_RAW},
+        {"d.npz/a", FILE_FORMAT_RAW},
     };
 
     (void)state;
@@ -606,6 +631,10 @@ static void test_round_trip(void **state)
         WITH_DST("{\"file\":\"b\",\"strides\":[9,1,4]}"),
         WITH_SRC("{\"file\":\"a.npy\",\"type\":\"fx8\",\"frac_bits\":3}"),
         WITH_SRC("{\"file\":\"\\u00e4\\\"\\\\.npy\"}"),
+        WITH_SRC("{\"file\":\"a.npz\",\"tensor\":\"\\u00e4/w\",\"type\":\"sa8\"}"),
+        WITH_SRC("{\"file\":\"a\",\"format\":\"safetensors\"}"),
+        JOB("\"expect\":{\"file\":\"g.npz\",\"tensor\":\"w\"}"),
+        WITH_DST("{\"file\":\"b.npz\",\"format\":\"raw\"}"),
     };
 
     (void)state;

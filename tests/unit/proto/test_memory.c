@@ -79,7 +79,7 @@ static int parse_job_file(struct fault *fault)
     static const char text[] =
         "{\"defaults\":{\"op\":\"mov\",\"src\":{\"type\":\"sa8\",\"axis\":0,\"scale\":[1,2]}},"
         "\"jobs\":[{\"name\":\"a\",\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"b.npy\","
-        "\"params\":\"p.json\"},\"expect\":{\"file\":\"g.npy\"}},"
+        "\"params\":\"p.json\"},\"expect\":{\"file\":\"g.npz\",\"tensor\":\"w\"}},"
         "{\"name\":\"b\",\"after\":[\"a\"],\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"c\","
         "\"update\":true,\"axis\":1,\"zero_point\":[1,2,3]}}]}";
     struct job_list list;

@@ -111,7 +111,9 @@ static void test_written_members(void **state)
         "\"format\":\"raw\",\"update\":true,\"params\":\"p\",\"offset\":1,\"shape\":[1],"
         "\"strides\":[1],\"axis\":0,\"scale\":[1]},\"expect\":{\"file\":\"g\",\"format\":"
         "\"npy\"}},{\"name\":\"a\",\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"frac_bits\":1},"
-        "\"dst\":{\"file\":\"b.npy\",\"update\":true,\"frac_bits\":1}}]";
+        "\"dst\":{\"file\":\"b.npy\",\"update\":true,\"frac_bits\":1}},"
+        "{\"op\":\"mov\",\"src\":{\"file\":\"a.npz\",\"tensor\":\"w\"},\"dst\":{\"file\":\"b\"},"
+        "\"expect\":{\"file\":\"g.npz\",\"tensor\":\"w\"}}]";
     static const char *const objects[] = {"src", "dst", "cfg", "expect"};
     struct job_list list;
     struct fault fault;
@@ -157,6 +159,7 @@ static void test_limits(void **state)
     } limits[] = {
         {"name", "maxLength", PROTO_NAME_MAX},
         {"path", "maxLength", JOB_PATH_MAX},
+        {"tensor", "maxLength", JOB_TENSOR_MAX},
         {"jobs", "maxItems", JOB_FILE_JOBS_MAX},
         {"channels", "maximum", MLI_MOV_MAX_CHANNELS},
         {"timeout_ms", "maximum", JOB_TIMEOUT_MAX_MS},
