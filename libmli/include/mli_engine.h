@@ -104,6 +104,9 @@ void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
 /** The next piece; false at the end. Not thread-safe on one legaliser. */
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece);
 
+/** How many pieces there are in all, without making them. Thread-safe. */
+uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps);
+
 /**
  * The functions of an engine. Null where the comment says "optional".
  */
@@ -154,6 +157,14 @@ struct mli_engine {
  * Not thread-safe: call it while the program has one thread.
  */
 mli_status mli_mov_add_engine(const struct mli_engine *engine);
+
+/**
+ * What channels of the engine behind the pool can do (channel 0 speaks for all), with the options
+ * that mli_mov_set_engine() was given. The pool may be empty.
+ *
+ * Thread-safe, but not while another thread chooses an engine.
+ */
+void mli_mov_engine_caps(struct mli_channel_caps *caps);
 
 /** Engines that can be known at a time, those of the library included. */
 #define MLI_ENGINES_MAX 8

@@ -42,9 +42,9 @@ static size_t find_shared(const struct mli_legaliser *l)
 /*
  * From the inside out: a loop is taken whole as long as it is legal and all within it was taken
  * whole; the first that is not is taken in part, and those around it one iteration at a time, but
- * for the shared one.
+ * for the shared one. Returns how many pieces that makes.
  */
-static void choose_takes(struct mli_legaliser *l)
+static uint64_t choose_takes(struct mli_legaliser *l)
 {
     const struct mli_channel_caps *caps = &l->caps;
     const struct mli_copy_box *box = &l->box;
@@ -52,6 +52,7 @@ static void choose_takes(struct mli_legaliser *l)
     size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
     size_t share = 1; /* of caps->bytes_max, what the loops within the shared one may take */
     uint32_t loops = caps->loops;
+    uint64_t pieces = (box->run - 1) / bytes + 1;
     bool whole = bytes == box->run;
 
     if (shared < box->loops && whole)
@@ -68,10 +69,12 @@ static void choose_takes(struct mli_legaliser *l)
             !step_fits(&box->loop[i], caps->step_max))
             count = 1;
         whole = whole && count == box->loop[i].count;
+        pieces *= (box->loop[i].count - 1) / count + 1;
         l->take[i] = count;
         bytes *= count;
         loops -= count > 1;
     }
+    return pieces;
 }
 
 void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
@@ -123,16 +126,20 @@ static bool advance(struct mli_legaliser *l)
     return false;
 }
 
+/* Begins with descriptor l->index, and returns its pieces: 0 where there is nothing to do in it. */
+static uint64_t begin(struct mli_legaliser *l)
+{
+    l->box = plan_box(l->plan, l->index);
+    return l->box.run > 0 ? choose_takes(l) : 0;
+}
+
 bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
 {
     while (!l->cutting) {
         if (l->index > l->plan->slabs)
             return false;
-        l->box = plan_box(l->plan, l->index);
-        l->cutting = l->box.run > 0;
-        if (l->cutting)
-            choose_takes(l);
-        else
+        l->cutting = begin(l) > 0;
+        if (!l->cutting)
             l->index++;
     }
     cut(l, piece);
@@ -141,4 +148,15 @@ bool mli_legalise_next(struct mli_legaliser *l, struct mli_descriptor *piece)
         l->index++;
     }
     return true;
+}
+
+uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channel_caps *caps)
+{
+    struct mli_legaliser l;
+    uint64_t count = 0;
+
+    mli_legalise_init(&l, plan, caps);
+    for (; l.index <= plan->slabs; l.index++)
+        count += begin(&l);
+    return count;
 }

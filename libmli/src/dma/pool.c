@@ -296,6 +296,11 @@ struct slot *pool_slot(const struct claim *claim)
     return atomic_load(&slot->generation) == claim->generation ? slot : NULL;
 }
 
+void mli_mov_engine_caps(struct mli_channel_caps *channel_caps)
+{
+    *channel_caps = caps_of(0);
+}
+
 mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch)
 {
     return pool_resize(ch_offset, num_ch);

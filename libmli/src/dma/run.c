@@ -51,17 +51,10 @@ static const struct mli_engine *engine_for(const struct claim *claim, const stru
 static uint32_t load_parts(const struct claim *claim, const struct mli_plan *plan)
 {
     struct mli_plan *out[MLI_MOV_MAX_CHANNELS];
-    const size_t tiny = pool_caps(claim->first)->tiny;
-    size_t parts = tiny < plan->bytes ? plan->bytes / (tiny + 1) : 1;
 
-    parts = parts < claim->count ? parts : claim->count;
-    if (parts <= 1) {
-        plan_copy(&channel_at(claim->first)->plan, plan);
-        return 1;
-    }
-    for (uint32_t i = 0; i < parts; i++)
+    for (uint32_t i = 0; i < claim->count; i++)
         out[i] = &channel_at(claim->first + i)->plan;
-    return (uint32_t)split_plan(plan, parts, out);
+    return (uint32_t)split_among(plan, claim->count, pool_caps(claim->first)->tiny, out);
 }
 
 /* The part whose end is the transfer's: the first that failed, else that was cancelled. */

@@ -191,3 +191,15 @@ size_t split_plan(const struct mli_plan *plan, size_t parts, struct mli_plan *co
     }
     return used;
 }
+
+size_t split_among(const struct mli_plan *plan, size_t channels, size_t tiny,
+                   struct mli_plan *const out[])
+{
+    const size_t worth = tiny < plan->bytes ? plan->bytes / (tiny + 1) : 1;
+    const size_t parts = worth < channels ? worth : channels;
+
+    if (parts > 1)
+        return split_plan(plan, parts, out);
+    plan_copy(out[0], plan);
+    return 1;
+}

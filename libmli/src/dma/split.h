@@ -12,6 +12,13 @@
  */
 size_t split_plan(const struct mli_plan *plan, size_t parts, struct mli_plan *const out[]);
 
+/**
+ * The same for `channels` channels, as far as the parts do not become tiny: `tiny` bytes and fewer
+ * are not worth a channel. Returns how many parts there are, at least 1.
+ */
+size_t split_among(const struct mli_plan *plan, size_t channels, size_t tiny,
+                   struct mli_plan *const out[]);
+
 /** Nothing to do. */
 void plan_clear(struct mli_plan *plan);
 

@@ -9,6 +9,13 @@
 
 enum { SMALL = 4096 }; /* bytes of a move whose planning takes as long as the move */
 
+/* How a plan's box is moved. */
+struct choice {
+    struct walk walk;
+    bool stream;   /* past the caches, where the kernel can */
+    uint32_t done; /* slabs that are written with it, as bits */
+};
+
 /* Calls the kernel for every iteration of the loops around it. */
 static void run_walk(const struct leaf_table *leaf, const struct walk *walk, bool stream)
 {
@@ -88,42 +95,84 @@ static uint32_t take_around(const struct mli_plan *plan, struct walk *walk)
     return around && stage_take_zeros(walk, border.before, border.after) ? around : 0;
 }
 
-/* The copy box; returns which slabs are done with it, as bits. */
-static uint32_t run_box(const struct leaf_table *leaf, const struct mli_plan *plan, size_t whole)
+/* One row, and so little that there is nothing to choose. */
+static bool is_small_row(const struct mli_plan *plan, size_t whole)
+{
+    return plan->box.loops == 0 && plan->slabs == 0 && whole <= SMALL;
+}
+
+static void choose(const struct leaf_table *leaf, const struct mli_plan *plan, size_t whole,
+                   struct choice *choice)
 {
     const struct border_rows rows = border_long_rows(&plan->box);
     struct leaf_border border = {0, 0, 0};
-    uint32_t done = 0;
-    struct walk walk;
-    bool stream;
 
+    choice->done = 0;
     if (plan->slabs > 0)
-        done = find_border(plan, &rows, &border);
-    if (!walk_init(&walk, &plan->box, &border))
-        done = 0;
-    stream = leaf->stream && stage_pays(&walk, whole, level_stream_min());
-    if (stream && plan->slabs > 0)
-        done |= take_around(plan, &walk);
-    run_walk(leaf, &walk, stream);
-    return done;
+        choice->done = find_border(plan, &rows, &border);
+    if (!walk_init(&choice->walk, &plan->box, &border))
+        choice->done = 0;
+    choice->stream = leaf->stream && stage_pays(&choice->walk, whole, level_stream_min());
+    if (choice->stream && plan->slabs > 0)
+        choice->done |= take_around(plan, &choice->walk);
 }
 
 void exec_run(const struct mli_plan *plan, size_t whole)
 {
     const struct leaf_table *leaf = level_leaf();
     const struct mli_copy_box *box = &plan->box;
+    struct choice choice;
     uint32_t done = 0;
 
-    if (box->loops == 0 && plan->slabs == 0 && whole <= SMALL) {
+    if (is_small_row(plan, whole)) {
         const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}};
 
         leaf->rows(&row, box->run);
         return;
     }
-    if (box->run > 0)
-        done = run_box(leaf, plan, whole);
+    if (box->run > 0) {
+        choose(leaf, plan, whole, &choice);
+        run_walk(leaf, &choice.walk, choice.stream);
+        done = choice.done;
+    }
     for (size_t i = 0; i < plan->slabs; i++) {
         if (!(done & 1u << i))
             fill(leaf, &plan->slab[i]);
     }
+}
+
+/* What run_walk() does with a choice. */
+static void tell_walk(const struct leaf_table *leaf, const struct choice *choice,
+                      struct exec_way *way)
+{
+    static const enum exec_kernel kernels[] = {[WALK_ROWS] = EXEC_ROWS,
+                                               [WALK_PICK] = EXEC_PICK,
+                                               [WALK_TRANSPOSE] = EXEC_TRANSPOSE,
+                                               [WALK_TRANSPOSE_AT] = EXEC_TRANSPOSE};
+    const struct walk *walk = &choice->walk;
+
+    way->kernel = kernels[walk->kind];
+    way->in_panels = walk->kind == WALK_TRANSPOSE_AT;
+    way->bordered = choice->done != 0;
+    way->streamed = choice->stream && stage_streams(leaf, walk, walk->nest.dst, walk->nest.src);
+}
+
+bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way)
+{
+    const struct leaf_table *leaf = level_leaf();
+    struct choice choice;
+
+    choice.done = 0;
+    *way = (struct exec_way){EXEC_ROWS, plan->box.run, leaf->name, false, false, false, false};
+    if (plan->box.run > 0 && !is_small_row(plan, whole)) {
+        choose(leaf, plan, whole, &choice);
+        if (descriptor == 0)
+            tell_walk(leaf, &choice, way);
+    }
+    if (descriptor == 0)
+        return plan->box.run > 0;
+    way->kernel = EXEC_ZEROS;
+    way->bytes = plan->slab[descriptor - 1].run;
+    way->with_copy = choice.done >> (descriptor - 1) & 1;
+    return true;
 }

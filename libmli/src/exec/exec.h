@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executes plans on the calling thread: walks the loops and calls leaf kernels. */
+/* Executes plans on the calling thread: walks the loops and calls leaf kernels. Tells which, too.
+ */
 #ifndef MLI_EXEC_H
 #define MLI_EXEC_H
+
+#include <stdbool.h>
 
 #include "../plan.h"
 
@@ -10,5 +13,21 @@
  * the caches.
  */
 void exec_run(const struct mli_plan *plan, size_t whole);
+
+enum exec_kernel { EXEC_ROWS, EXEC_PICK, EXEC_TRANSPOSE, EXEC_ZEROS };
+
+/* How exec_run() writes a descriptor. */
+struct exec_way {
+    enum exec_kernel kernel;
+    size_t bytes;      /* of a row; of an element of picks and transposes */
+    const char *level; /* of the kernels */
+    bool in_panels;    /* a transpose of which the rows or the columns are those of two loops */
+    bool bordered;     /* zeros beside the copy are written with it */
+    bool streamed;     /* past the caches */
+    bool with_copy;    /* zeros that are written with the copy, not by a kernel of their own */
+};
+
+/** Tells the way of a descriptor that is there; false: there is nothing to do in it. */
+bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way);
 
 #endif /* MLI_EXEC_H */

@@ -85,7 +85,8 @@ struct leaf_table {
     leaf_fill *fill;
     leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
     leaf_fence *fence;
-    leaf_transpose_stream *transpose_stream[4]; /* null where there is none */
+    leaf_transpose_stream *transpose_stream[4];  /* null where there is none */
+    leaf_transpose_stream *transpose_streams[4]; /* only says whether it has one; as many of them */
 };
 
 extern const struct leaf_table leaf_c;

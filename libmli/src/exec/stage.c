@@ -143,10 +143,8 @@ static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
 
     if (walk_row(walk) >= LONG)
         stage_long_rows(leaf, walk, nest, &stage);
-    else if (are_stretches(walk, walk->above, walk->below))
-        stage_stretches(leaf, walk, &(struct stretch){*nest, walk->above, walk->below}, &stage);
     else
-        walk_move_rows(leaf, walk, nest);
+        stage_stretches(leaf, walk, &(struct stretch){*nest, walk->above, walk->below}, &stage);
 }
 
 /* Pixels that follow one another in the destination, as many as fit. */
@@ -183,14 +181,12 @@ static bool is_staged(const struct walk *walk)
     }
 }
 
-/* Without a stage, where the level can. */
-static bool stream_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                             const uint8_t *src)
+/* Calls what the level has for transposes without a stage: to do one, or to say whether it can. */
+static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk, uint8_t *dst,
+                           const uint8_t *src)
 {
-    leaf_transpose_stream *const stream = leaf->transpose_stream[walk->kernel];
-
-    return stream && stream(dst, walk->row[1].dst_step, src, walk->col[1].src_step,
-                            walk->row[1].count, walk->col[1].count);
+    return call && call(dst, walk->row[1].dst_step, src, walk->col[1].src_step, walk->row[1].count,
+                        walk->col[1].count);
 }
 
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
@@ -213,6 +209,32 @@ bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
     return bytes >= min;
 }
 
+/* What stage_move() does with a walk. */
+enum way { WAY_PLAIN, WAY_DIRECT, WAY_MATRIX, WAY_PIXELS, WAY_NEST };
+
+static enum way way_of(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                       const uint8_t *src)
+{
+    if (walk->kind == WALK_TRANSPOSE &&
+        call_transpose(leaf->transpose_streams[walk->kernel], walk, dst, src))
+        return WAY_DIRECT;
+    if (stage_is_matrix(walk))
+        return WAY_MATRIX;
+    if (!is_staged(walk))
+        return WAY_PLAIN;
+    if (walk->kind == WALK_TRANSPOSE)
+        return WAY_PIXELS;
+    if (walk_row(walk) >= LONG || are_stretches(walk, walk->above, walk->below))
+        return WAY_NEST;
+    return WAY_PLAIN;
+}
+
+bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                   const uint8_t *src)
+{
+    return way_of(leaf, walk, dst, src) != WAY_PLAIN;
+}
+
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src)
 {
@@ -220,14 +242,21 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 
     nest.dst = dst;
     nest.src = src;
-    if (walk->kind == WALK_TRANSPOSE && stream_transpose(leaf, walk, dst, src))
-        return;
-    if (stage_is_matrix(walk))
+    switch (way_of(leaf, walk, dst, src)) {
+    case WAY_DIRECT:
+        (void)call_transpose(leaf->transpose_stream[walk->kernel], walk, dst, src);
+        break;
+    case WAY_MATRIX:
         stage_matrix(leaf, walk, dst, src);
-    else if (!is_staged(walk))
-        walk_move(leaf, walk, dst, src);
-    else if (walk->kind == WALK_TRANSPOSE)
+        break;
+    case WAY_PIXELS:
         stage_pixels(leaf, walk, dst, src);
-    else
+        break;
+    case WAY_NEST:
         stage_nest(leaf, walk, &nest);
+        break;
+    case WAY_PLAIN:
+        walk_move(leaf, walk, dst, src);
+        break;
+    }
 }

@@ -19,6 +19,10 @@
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
 
+/** Does stage_move() stream this? Else it does what walk_move() does. */
+bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                   const uint8_t *src);
+
 /**
  * Takes such zeros around nest.inner's rows into the walk (walk->above, walk->below), so that
  * stage_move() writes them; false where it would not.

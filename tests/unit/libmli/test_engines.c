@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "load.h"
+#include "mli_engine.h"
 #include "unit.h"
 
 static struct load load;
@@ -269,6 +270,33 @@ static void test_tiny(void **state)
     assert_true(is_done_at_once("inline:tiny=0"));
 }
 
+static struct mli_channel_caps caps_with(const char *spec)
+{
+    struct mli_channel_caps caps;
+
+    memset(&caps, 0xEE, sizeof(caps));
+    assert_ok(mli_mov_set_engine(spec));
+    mli_mov_engine_caps(&caps);
+    return caps;
+}
+
+/* Those of the engine, but for what was said of it; the pool is empty. */
+static void test_caps(void **state)
+{
+    struct mli_channel_caps caps = caps_with("threads");
+
+    (void)state;
+    assert_int_equal(caps.flags, MLI_CHANNEL_CPU);
+    assert_int_equal(caps.loops, MLI_MAX_RANK);
+    assert_int_equal(caps.tiny, 32768);
+    assert_int_equal(caps.run_max | caps.count_max | caps.step_max | caps.bytes_max, 0);
+    assert_int_equal(caps_with("threads:tiny=7").tiny, 7);
+    assert_int_equal(caps_with("threads").tiny, 32768);
+    assert_int_equal(caps_with("fault:threads").flags, 0);
+    assert_int_equal(caps_with("fault:threads").tiny, 0);
+    assert_int_equal(caps_with("fault:inline,tiny=9").tiny, 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refused_while_there_are_channels, begin, end),
         cmocka_unit_test_setup_teardown(test_refused_in_a_callback, begin, end),
         cmocka_unit_test_setup_teardown(test_tiny, begin, end),
+        cmocka_unit_test_setup_teardown(test_caps, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
     struct mli_legaliser legaliser;
     struct mli_descriptor piece;
     uint32_t index = 0;
-    uint64_t row = 0;
+    uint64_t row = 0, count = 0;
 
     moved_clear(&whole);
     moved_clear(&pieces);
@@ -86,9 +86,11 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
         assert_true(piece.index > index || (piece.index == index && piece.row >= row));
         index = piece.index;
         row = piece.row;
+        count++;
         moved_add_box(&pieces, &piece.box);
     }
     assert_false(mli_legalise_next(&legaliser, &piece)); /* the end stays the end */
+    assert_int_equal(mli_legalise_count(plan, caps), count);
     assert_int_equal(pieces.bytes, whole.bytes);
     assert_true(moved_same(&whole, &pieces));
 }

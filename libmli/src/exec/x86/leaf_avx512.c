@@ -61,6 +61,13 @@ static struct leaf_table below;
             &(struct thin){index, dst, dst_step, src, src_step, rows, cols});                      \
     }                                                                                              \
                                                                                                    \
+    static bool transpose_streams_##E(uint8_t *dst, size_t dst_step, const uint8_t *src,           \
+                                      size_t src_step, size_t rows, size_t cols)                   \
+    {                                                                                              \
+        return thin_streams_avx512(                                                                \
+            &(struct thin){index, dst, dst_step, src, src_step, rows, cols});                      \
+    }                                                                                              \
+                                                                                                   \
     static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
                                  const size_t *src_at, size_t rows, size_t cols)                   \
     {                                                                                              \
@@ -107,6 +114,10 @@ void level_avx512(struct leaf_table *table)
     table->transpose_stream[1] = transpose_stream_2;
     table->transpose_stream[2] = transpose_stream_4;
     table->transpose_stream[3] = transpose_stream_8;
+    table->transpose_streams[0] = transpose_streams_1;
+    table->transpose_streams[1] = transpose_streams_2;
+    table->transpose_streams[2] = transpose_streams_4;
+    table->transpose_streams[3] = transpose_streams_8;
     table->rows = rows_avx512;
     table->bordered = bordered_avx512;
     table->fill = fill_avx512;

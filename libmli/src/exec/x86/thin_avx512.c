@@ -387,19 +387,34 @@ static bool has_lines(const struct thin *t, size_t step, size_t pixels)
     return pixels > ALIGN_MIN * n && (uintptr_t)first_line % LINE == 0;
 }
 
-bool thin_stream_avx512(const struct thin *t)
+/* The kernels that stream it; null where none do. */
+static kernel *const *past_caches(const struct thin *t)
 {
     const size_t size = (size_t)1 << t->size_log;
 
     if (is_thin(t, t->src_step, t->rows, t->cols) && t->dst_step % LINE == 0 &&
         has_lines(t, size, t->cols))
-        unzip_all(t, unzips_past);
-    else if (is_thin(t, t->dst_step, t->cols, t->rows) && t->dst_step == t->cols * size &&
-             has_lines(t, t->dst_step, t->rows))
-        zip_all(t, zips_past);
-    else
-        return false;
-    return true;
+        return unzips_past;
+    if (is_thin(t, t->dst_step, t->cols, t->rows) && t->dst_step == t->cols * size &&
+        has_lines(t, t->dst_step, t->rows))
+        return zips_past;
+    return NULL;
+}
+
+bool thin_streams_avx512(const struct thin *t)
+{
+    return past_caches(t) != NULL;
+}
+
+bool thin_stream_avx512(const struct thin *t)
+{
+    kernel *const *kernels = past_caches(t);
+
+    if (kernels == unzips_past)
+        unzip_all(t, kernels);
+    else if (kernels == zips_past)
+        zip_all(t, kernels);
+    return kernels != NULL;
 }
 
 TARGET_END

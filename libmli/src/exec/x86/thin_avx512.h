@@ -24,4 +24,7 @@ bool thin_avx512(const struct thin *thin);
 /** The same past the caches. */
 bool thin_stream_avx512(const struct thin *thin);
 
+/** Whether thin_stream_avx512() would. */
+bool thin_streams_avx512(const struct thin *thin);
+
 #endif /* MLI_EXEC_X86_THIN_AVX512_H */

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mli_mov_explain() against the oracle, and against what the move then does.
+ *
+ *   test_explained [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
+ *
+ * Legal moves: every number is compared with the oracle's, the plan byte by byte with what the
+ * oracle would write, and the parts of the plan with the plan. Then the tensors are laid out anew,
+ * with inaccessible pages where the explained ranges end, and moved. Illegal ones: the status is
+ * that of the move, and nothing was filled. The cases are those of test_moves.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "case.h"
+#include "mli_explain.h"
+#include "options.h"
+#include "oracle_overlap.h"
+#include "plans.h"
+
+#define FIRST_PERMUTE   UINT64_C(1000000000)
+#define ILLEGAL_PERCENT 20
+#define MOST_FAILURES   5
+
+static struct test_case current; /* what a crash reports */
+static const char *program;
+static mli_explanation told;
+static struct moved planned, wanted, together;
+static uint64_t legal, refused, failures;
+
+static void print_rerun(FILE *to)
+{
+    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "\n", program, current.seed,
+            current.index);
+}
+
+/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+static void on_crash(int signal_number)
+{
+    signal(signal_number, SIG_DFL);
+    printf("\nsignal %d: an access outside what was explained, or worse\n", signal_number);
+    case_print(stdout, &current);
+    print_rerun(stdout);
+    fflush(stdout);
+    raise(signal_number);
+}
+
+static void expect(struct test_case *c, const char *what, uint64_t got, uint64_t want)
+{
+    if (got != want)
+        case_fail(c, "%s: %" PRIu64 ", expected %" PRIu64, what, got, want);
+}
+
+/* What the oracle's walk over all elements comes to. */
+struct walked {
+    struct moved *moved;
+    uint64_t samples, samples_read, elem;
+    mli_byte_range read, written;
+};
+
+static void widen(mli_byte_range *range, uint64_t begin, uint64_t end)
+{
+    if (range->begin == range->end)
+        *range = (mli_byte_range){begin, end};
+    range->begin = begin < range->begin ? begin : range->begin;
+    range->end = end > range->end ? end : range->end;
+}
+
+static void visit(void *context, int64_t from, uint64_t to)
+{
+    struct walked *w = context;
+    const size_t at = (size_t)(to * w->elem), source = (size_t)(from < 0 ? 0 : from) * w->elem;
+
+    w->samples++;
+    widen(&w->written, at, at + w->elem);
+    if (from >= 0) {
+        w->samples_read++;
+        widen(&w->read, source, source + w->elem);
+    }
+    for (size_t i = 0; i < w->elem; i++) {
+        w->moved->from[at + i] = from < 0 ? MOVED_ZERO : (int32_t)(source + i);
+        w->moved->times[at + i]++;
+        w->moved->end = at + i >= w->moved->end ? at + i + 1 : w->moved->end;
+    }
+    w->moved->bytes += w->elem;
+}
+
+/* Straight from the meaning: sample k is padded coordinate offset + k * step. */
+static void check_axis(struct test_case *c, uint32_t d)
+{
+    const mli_explained_axis *axis = &told.axis[d];
+    const mli_mov_cfg_t *cfg = &c->cfg;
+    uint64_t lo = 0, hi = 0, first = 0;
+    uint32_t to = 0;
+
+    for (uint64_t k = 0; k < c->expected.n[d]; k++) {
+        const int64_t at =
+            (int64_t)(cfg->offset[d] + k * cfg->sub_sample_step[d]) - cfg->padding_pre[d];
+
+        if (at < 0 || at >= (int64_t)c->src.shape[d])
+            continue;
+        if (hi == 0) {
+            lo = k;
+            first = (uint64_t)at;
+        }
+        hi = k + 1;
+    }
+    while (cfg->perm_dim[to] != d)
+        to++;
+    expect(c, "extent", axis->extent, c->src.shape[d]);
+    expect(c, "pad_pre", axis->pad_pre, cfg->padding_pre[d]);
+    expect(c, "pad_post", axis->pad_post, cfg->padding_post[d]);
+    expect(c, "padded", axis->padded,
+           (uint64_t)cfg->padding_pre[d] + c->src.shape[d] + cfg->padding_post[d]);
+    expect(c, "offset", axis->offset, cfg->offset[d]);
+    expect(c, "size", axis->size, cfg->size[d] ? cfg->size[d] : axis->padded - cfg->offset[d]);
+    expect(c, "step", axis->step, cfg->sub_sample_step[d]);
+    expect(c, "count", axis->count, c->expected.n[d]);
+    expect(c, "hi - lo", axis->hi - axis->lo, hi - lo);
+    if (hi > lo)
+        expect(c, "lo", axis->lo, lo);
+    expect(c, "first", axis->first, first);
+    expect(c, "dst_dim", axis->dst_dim, to);
+    expect(c, "dst_offset", axis->dst_offset, cfg->dst_offset[to]);
+    expect(c, "src_stride", axis->src_stride, c->expected.src_stride[d]);
+    expect(c, "dst_stride", axis->dst_stride, c->expected.stride[to]);
+    expect(c, "dst_shape", told.dst_shape[d], c->expected.shape[d]);
+}
+
+static void check_numbers(struct test_case *c, const struct walked *w)
+{
+    expect(c, "rank", told.rank, c->expected.rank);
+    expect(c, "elem", told.elem, c->expected.esize);
+    for (uint32_t d = 0; d < c->expected.rank; d++)
+        check_axis(c, d);
+    expect(c, "samples", told.samples, w->samples);
+    expect(c, "samples_read", told.samples_read, w->samples_read);
+    expect(c, "read.begin", told.read.begin, w->read.begin);
+    expect(c, "read.end", told.read.end, w->read.end);
+    expect(c, "written.begin", told.written.begin, w->written.begin);
+    expect(c, "written.end", told.written.end, w->written.end);
+    expect(c, "plan.bytes", told.plan.bytes, w->samples * w->elem);
+}
+
+/* The plan where plans.h looks at it, with the tensors' first elements at plan_src and plan_dst. */
+static struct mli_plan moved_plan(const struct test_case *c)
+{
+    struct mli_plan plan = told.plan;
+
+    plan.box.src = plan_src + (plan.box.src - (const uint8_t *)c->src.data.mem.pi8);
+    plan.box.dst = plan_dst + (plan.box.dst - (uint8_t *)c->dst.data.mem.pi8);
+    for (size_t i = 0; i < plan.slabs; i++)
+        plan.slab[i].dst = plan_dst + (plan.slab[i].dst - (uint8_t *)c->dst.data.mem.pi8);
+    return plan;
+}
+
+static void check_split(struct test_case *c, const struct mli_plan *plan)
+{
+    static const size_t limits[] = {0, 0, 1, 64, 4096};
+    static struct mli_plan parts[MLI_MOV_MAX_CHANNELS];
+    const uint32_t channels = rng_between(&c->rng, 1, MLI_MOV_MAX_CHANNELS);
+    const size_t tiny = limits[rng_below(&c->rng, 5)];
+    const size_t count = mli_plan_split(plan, channels, tiny, parts);
+    size_t bytes = 0;
+
+    if (count < 1 || count > channels || (count > 1 && plan->bytes / count <= tiny))
+        case_fail(c, "split: %zu parts for %" PRIu32 " channels, tiny %zu", count, channels, tiny);
+    moved_clear(&together);
+    for (size_t i = 0; i < count && !c->failed; i++) {
+        bytes += parts[i].bytes;
+        if (parts[i].bytes == 0)
+            case_fail(c, "split: part %zu is empty", i);
+        moved_add_plan(&together, &parts[i]);
+    }
+    expect(c, "bytes of all parts", bytes, plan->bytes);
+    if (!moved_same(&planned, &together))
+        case_fail(c, "the parts for %" PRIu32 " channels are not the plan", channels);
+    expect(c, "parts for no channel", mli_plan_split(plan, 0, 0, parts), 0);
+    expect(c, "parts for too many", mli_plan_split(plan, MLI_MOV_MAX_CHANNELS + 1, 0, parts), 0);
+}
+
+/* A name for each descriptor with something to do, and none for others. */
+static void check_kernels(struct test_case *c, const struct mli_plan *plan)
+{
+    for (size_t i = 0; i <= plan->slabs + 1; i++) {
+        const bool there = i > plan->slabs ? false : i > 0 || plan->box.run > 0;
+        char text[MLI_KERNEL_TEXT_MAX + 8];
+
+        memset(text, 0x7e, sizeof(text));
+        if (mli_plan_kernel(plan, i, text) != text || !memchr(text, '\0', MLI_KERNEL_TEXT_MAX) ||
+            text[MLI_KERNEL_TEXT_MAX] != 0x7e || (text[0] != '\0') != there)
+            case_fail(c, "kernel of descriptor %zu: \"%.96s\"", i, text);
+        else if (there && !strstr(text, mli_cpu_level()) && !strstr(text, "with the copy"))
+            case_fail(c, "kernel of descriptor %zu, without its level: \"%s\"", i, text);
+    }
+}
+
+static void check_plan(struct test_case *c)
+{
+    const struct mli_plan plan = moved_plan(c);
+
+    moved_clear(&planned);
+    moved_add_plan(&planned, &plan);
+    if (!moved_same(&planned, &wanted))
+        case_fail(c, "the plan does not do what the oracle does");
+    check_split(c, &plan);
+    check_kernels(c, &told.plan);
+}
+
+/* Lays a tensor out so that only what lies in the range is accessible, at one of its ends. */
+static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
+                  const mli_byte_range *range)
+{
+    watched_place(w, &c->rng, (size_t)(range->end - range->begin), 0);
+    tensor->data.mem.pi8 = (int8_t *)((uintptr_t)w->data - (uintptr_t)range->begin);
+}
+
+/*
+ * Moves between fences. What the plan writes was the complement before, so that every byte of it
+ * must be written; all others must stay.
+ */
+static void check_move(struct test_case *c)
+{
+    struct watched *to = &c->lab->dst;
+    const uint8_t *from;
+    mli_status status;
+
+    fence(c, &c->src, &c->lab->src, &told.read);
+    fence(c, &c->dst, to, &told.written);
+    from = (const uint8_t *)c->src.data.mem.pi8;
+    for (size_t i = (size_t)told.written.begin; i < told.written.end; i++) {
+        const size_t at = i - (size_t)told.written.begin;
+
+        if (planned.times[i] == 0)
+            continue;
+        watched_image(to)[at] = planned.from[i] == MOVED_ZERO ? 0 : from[planned.from[i]];
+        to->data[at] = (uint8_t)~watched_image(to)[at];
+    }
+    c->stage = "move between fences";
+    status = mli_mov_tensor_sync(&c->src, &c->cfg, &c->dst);
+    if (status != MLI_STATUS_OK)
+        case_fail(c, "mli_mov_tensor_sync: %s", mli_status_name(status));
+    if (watched_difference(to) != WATCHED_SAME)
+        case_fail(c, "byte %zu of what is written is not as planned",
+                  watched_difference(to) + (size_t)told.written.begin);
+    if (watched_difference(&c->lab->src) != WATCHED_SAME)
+        case_fail(c, "the source was changed");
+}
+
+static void check_legal(struct test_case *c)
+{
+    struct walked w = {.moved = &wanted, .elem = c->expected.esize};
+
+    moved_clear(&wanted);
+    oracle_each(&c->expected, &c->src, &c->cfg, visit, &w);
+    c->stage = "compare with the oracle";
+    check_numbers(c, &w);
+    if (!c->failed)
+        check_plan(c);
+    if (!c->failed)
+        check_move(c);
+}
+
+/* The explanation fails with the move's status, without a trace. */
+static void check_refused(struct test_case *c, const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                          mli_tensor *dst, mli_status explained)
+{
+    mli_explanation untouched;
+    mli_status moved;
+
+    memset(&untouched, 0xA5, sizeof(untouched));
+    if (memcmp(&told, &untouched, sizeof(told)) != 0)
+        case_fail(c, "the refused explanation was filled");
+    moved = mli_mov_tensor_sync(src, cfg, dst);
+    if (moved != explained)
+        case_fail(c, "mli_mov_tensor_sync: %s, explained: %s", mli_status_name(moved),
+                  mli_status_name(explained));
+}
+
+static void explain(struct test_case *c)
+{
+    const mli_tensor *src = c->null_src ? NULL : &c->src;
+    const mli_mov_cfg_t *cfg = c->null_cfg ? NULL : &c->cfg;
+    mli_tensor *dst = c->null_dst ? NULL : &c->dst, before = c->dst;
+    mli_status status;
+
+    c->stage = "explain";
+    memset(&told, 0xA5, sizeof(told));
+    status = mli_mov_explain(src, cfg, dst, &told);
+    if (status != c->expected.status)
+        case_fail(c, "mli_mov_explain: %s, expected %s (%s)", mli_status_name(status),
+                  mli_status_name(c->expected.status), mli_last_error());
+    if (memcmp(&before, &c->dst, sizeof(before)) != 0)
+        case_fail(c, "explaining changed dst");
+    case_check_memory(c);
+    if (c->failed)
+        return;
+    if (status == MLI_STATUS_OK)
+        check_legal(c);
+    else
+        check_refused(c, src, cfg, dst, status);
+    legal += status == MLI_STATUS_OK;
+    refused += status != MLI_STATUS_OK;
+}
+
+static void run_case(const struct options *options, uint64_t index, struct lab *lab)
+{
+    struct test_case *c = &current;
+
+    memset(c, 0, sizeof(*c));
+    *c = (struct test_case){.seed = options->seed, .index = index, .lab = lab, .stage = "generate"};
+    c->rng = rng_for_case(options->seed, index);
+    if (index >= FIRST_PERMUTE) {
+        case_generate_permute(c);
+        c->via = VIA_SYNC; /* as the move that it is */
+        case_judge(c);
+    } else {
+        case_generate(c);
+        c->via = VIA_SYNC;
+        if (rng_chance(&c->rng, ILLEGAL_PERCENT))
+            case_mutate(c);
+    }
+    explain(c);
+    if (c->failed) {
+        failures++;
+        print_rerun(stdout);
+    }
+}
+
+static void run_all(const struct options *options, struct lab *lab)
+{
+    if (options->only_one) {
+        run_case(options, options->only, lab);
+        case_print(stdout, &current);
+        return;
+    }
+    for (uint64_t i = 0; i < options->count && failures < MOST_FAILURES; i++)
+        run_case(options, i, lab);
+    for (uint64_t i = 0; i < options->permutes && failures < MOST_FAILURES; i++)
+        run_case(options, FIRST_PERMUTE + i, lab);
+}
+
+/* Null for the explanation itself is refused, too. */
+static bool refuses_null(void)
+{
+    const mli_tensor none = {0};
+    const mli_mov_cfg_t cfg = {0};
+
+    return mli_mov_explain(&none, &cfg, &none, NULL) == MLI_STATUS_ARGUMENT_ERROR;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.count = 15000, .permutes = 1500};
+    struct lab lab;
+
+    program = argv[0];
+    if (!options_parse(&options, argc, argv) || options.engine)
+        return 2;
+    if (lab_init(&lab) != 0) {
+        fprintf(stderr, "cannot set up\n");
+        return 2;
+    }
+    signal(SIGSEGV, on_crash);
+    signal(SIGBUS, on_crash);
+    signal(SIGABRT, on_crash);
+    signal(SIGFPE, on_crash);
+    run_all(&options, &lab);
+    printf("%" PRIu64 " explained and moved, %" PRIu64 " refused, %" PRIu64 " failed\n", legal,
+           refused, failures);
+    lab_finish(&lab);
+    if (!options.only_one && options.count >= 1000 && (refused < 100 || legal < 500)) {
+        printf("too few of one kind\n");
+        return 1;
+    }
+    return failures > 0 || !refuses_null();
+}

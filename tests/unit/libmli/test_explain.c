@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mli_plan_kernel(): which kernel is named for moves of which it is known, and what is added of
+ * streams and zeros. What explanations say of moves in general: tests/property/test_explained.c.
+ */
+#include <string.h>
+
+#include "mli_explain.h"
+#include "unit.h"
+
+enum { ROOM = 1 << 20 };
+
+static _Alignas(64) uint8_t in[ROOM], out[ROOM];
+static mli_explanation told;
+
+/* Plain C for all tests, which has no stream; what is streamed is said by the processor's best. */
+static int plain(void **state)
+{
+    (void)state;
+    mli_cpu_set_mask(0);
+    return 0;
+}
+
+static int best(void **state)
+{
+    (void)state;
+    mli_cpu_set_mask(UINT32_MAX);
+    mli_cpu_set_stream_min(UINT64_C(32) << 20);
+    return 0;
+}
+
+static void explain(mli_element_type type, const uint32_t shape[3], const mli_mov_cfg_t *cfg)
+{
+    mli_tensor src = {.data = {.capacity = ROOM, .mem.pi8 = (int8_t *)in},
+                      .rank = 3,
+                      .el_type = type,
+                      .shape = {shape[0], shape[1], shape[2]}};
+    mli_tensor dst = {.data = {.capacity = ROOM, .mem.pi8 = (int8_t *)out}};
+
+    src.el_params.sa.dim = -1;
+    assert_ok(mli_mov_explain(&src, cfg, &dst, &told));
+}
+
+static const char *kernel(size_t descriptor)
+{
+    static char text[MLI_KERNEL_TEXT_MAX];
+
+    return mli_plan_kernel(&told.plan, descriptor, text);
+}
+
+static void test_copies(void **state)
+{
+    const uint32_t shape[] = {4, 6, 10};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    explain(MLI_EL_FX_16, shape, &cfg);
+    assert_string_equal(kernel(0), "a row of 480 bytes, c");
+    assert_string_equal(kernel(1), "");
+    cfg.size[2] = 5;
+    explain(MLI_EL_FX_16, shape, &cfg);
+    assert_string_equal(kernel(0), "rows of 10 bytes, c");
+    cfg.size[2] = 1;
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_string_equal(kernel(0), "pick of 1-byte elements, c");
+    cfg.size[1] = cfg.size[0] = 1;
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_string_equal(kernel(0), "a row of 1 byte, c");
+}
+
+static void test_elements(void **state)
+{
+    const uint32_t shape[] = {40, 60, 3}, planes[] = {5, 40, 60};
+    const uint8_t chw[] = {2, 0, 1, 3}, turned[] = {0, 2, 1, 3};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_permute(&cfg, chw));
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_string_equal(kernel(0), "transpose of 1-byte elements, c");
+    assert_ok(mli_mov_cfg_for_permute(&cfg, turned));
+    explain(MLI_EL_SA_32, planes, &cfg);
+    assert_string_equal(kernel(0), "transpose of 4-byte elements, c");
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    cfg.sub_sample_step[2] = 2;
+    explain(MLI_EL_FX_16, planes, &cfg);
+    assert_string_equal(kernel(0), "pick of 2-byte elements, c");
+}
+
+static void test_zeros(void **state)
+{
+    const uint32_t shape[] = {3, 20, 30};
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    cfg.padding_pre[1] = cfg.padding_post[1] = 2;
+    cfg.padding_pre[2] = cfg.padding_post[2] = 1;
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_int_equal(told.plan.slabs, 4);
+    assert_string_equal(kernel(0), "rows of 30 bytes with zeros beside, c");
+    assert_string_equal(kernel(1), "zeros, c"); /* above and below */
+    assert_string_equal(kernel(2), "zeros, c");
+    assert_string_equal(kernel(3), "zeros, with the copy"); /* left and right */
+    assert_string_equal(kernel(4), "zeros, with the copy");
+    assert_string_equal(kernel(5), "");
+    /* Nothing but padding: there is no copy. */
+    cfg.size[1] = 1;
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_string_equal(kernel(0), "");
+    assert_string_equal(kernel(1), "zeros, c");
+    assert_string_equal(kernel(SIZE_MAX), "");
+}
+
+/* A level that streams says so, where there is one; but not of moves that are too small. */
+static void test_streams(void **state)
+{
+    const uint32_t shape[] = {1, 512, 600};
+    mli_mov_cfg_t cfg;
+    bool can;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    explain(MLI_EL_FX_8, shape, &cfg);
+    mli_cpu_set_mask(UINT32_MAX);
+    can = !strcmp(mli_cpu_level(), "avx2") || !strcmp(mli_cpu_level(), "avx512");
+    mli_cpu_set_stream_min(512 * 600 + 1);
+    assert_null(strstr(kernel(0), "streamed"));
+    mli_cpu_set_stream_min(512 * 600);
+    assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);
+    cfg.size[2] = 7; /* short rows are put together on a stage */
+    explain(MLI_EL_FX_8, shape, &cfg);
+    mli_cpu_set_stream_min(1);
+    assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);
+    mli_cpu_set_mask(0);
+    assert_null(strstr(kernel(0), "streamed"));
+}
+
+static void test_split_of_nothing(void **state)
+{
+    const struct mli_plan nothing = {0};
+    struct mli_plan parts[2];
+
+    (void)state;
+    assert_int_equal(mli_plan_split(&nothing, 2, 0, parts), 0);
+}
+
+/* What channels of an engine say is tiny is one part. */
+static void test_split_is_worth_it(void **state)
+{
+    const uint32_t shape[] = {1, 100, 100};
+    struct mli_plan parts[4];
+    mli_mov_cfg_t cfg;
+
+    (void)state;
+    assert_ok(mli_mov_cfg_for_copy(&cfg));
+    explain(MLI_EL_FX_8, shape, &cfg);
+    assert_int_equal(mli_plan_split(&told.plan, 4, 0, parts), 4);
+    assert_int_equal(mli_plan_split(&told.plan, 4, 2499, parts), 4);
+    assert_int_equal(mli_plan_split(&told.plan, 4, 2500, parts), 3);
+    assert_int_equal(mli_plan_split(&told.plan, 4, 9999, parts), 1);
+    assert_int_equal(mli_plan_split(&told.plan, 4, SIZE_MAX, parts), 1);
+    assert_int_equal(parts[0].bytes, 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_copies, plain, best),
+        cmocka_unit_test_setup_teardown(test_elements, plain, best),
+        cmocka_unit_test_setup_teardown(test_zeros, plain, best),
+        cmocka_unit_test_setup_teardown(test_streams, plain, best),
+        cmocka_unit_test_setup_teardown(test_split_of_nothing, plain, best),
+        cmocka_unit_test_setup_teardown(test_split_is_worth_it, plain, best),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
