@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "colour.h"
 #include "command.h"
 #include "mli_helpers_api.h"
 #include "nearest.h"
@@ -137,6 +138,16 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     return command->run(&options);
 }
 
+/* Also where the command line is wrong, and nobody gets to read its options. */
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum exit_code run(int argc, char **argv)
 {
     int leading = count_leading(argc, argv);
@@ -189,6 +200,8 @@ int main(int argc, char **argv)
         print_error("signals and streams: %s", strerror(-error));
         return EXIT_CODE_FAILED;
     }
+    if (wants_json(argc, argv))
+        colour_disable();
     enum exit_code code = run(argc, argv);
     if (print_flush() && code == EXIT_CODE_DONE)
         code = cancel_requested() ? EXIT_CODE_STOPPED : EXIT_CODE_FAILED;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl cancel: jobs that are not wanted any more. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "client.h"
 #include "command.h"
 #include "job_args.h"
-#include "job_info.h"
+#include "job_print.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,
@@ -14,8 +15,10 @@ static const struct option options_table[] = {
 
 static void report(const struct print_style *style, const struct job_brief *brief)
 {
-    print_line(style, "job %" PRIu64 ": %s%s", brief->job, job_state_name(brief->state),
-               brief->state == JOB_STATE_RUNNING ? ", has yet to stop" : "");
+    char job[32];
+    snprintf(job, sizeof(job), "job %" PRIu64 ": ", brief->job);
+    print_coloured(style, job, job_state_colour(brief->state), job_state_name(brief->state),
+                   brief->state == JOB_STATE_RUNNING ? ", has yet to stop" : "");
     if (!style->json)
         return;
     struct jsonw w;

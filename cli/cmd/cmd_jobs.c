@@ -41,22 +41,6 @@ static int take_states(const struct options *options, uint32_t *states)
     return 0;
 }
 
-static void print_job(const struct print_style *style, const struct job_info *info, bool first)
-{
-    struct textw line;
-    if (style->json) {
-        job_print_json(info);
-        return;
-    }
-    textw_init(&line);
-    job_print_line(&line, info);
-    if (first)
-        print_line(style, "%s", JOB_PRINT_HEADING);
-    if (!line.failed)
-        print_line(style, "%s", line.data);
-    textw_finish(&line);
-}
-
 /* One page. *more and query->before: how to go on. Returns 0 or -1. */
 static int print_page(struct client *client, const struct print_style *style,
                       struct job_list_query *query, bool *more, struct fault *fault)
@@ -82,7 +66,9 @@ static int print_page(struct client *client, const struct print_style *style,
         status = job_info_read(&item, &info);
         if (status)
             break;
-        print_job(style, &info, query->before == 0);
+        if (style->json)
+            job_print_json(&info);
+        job_print_table(style, &info, query->before == 0);
         query->before = info.job;
     }
     if (status)

@@ -14,6 +14,7 @@
 #include "selftest/engines.h"
 #include "selftest/round.h"
 #include "selftest/tell.h"
+#include "terminal.h"
 
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* that JSON can hold */
 #define NS_PER_S UINT64_C(1000000000)
@@ -114,7 +115,7 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
     plan->threads = (uint32_t)(threads < plan->iterations ? threads : plan->iterations);
     plan->timeout_ns = timeout_ms * 1000000;
     plan->fail_fast = options_get(options, "fail-fast") != NULL;
-    plan->progress = !options_get(options, "quiet") && isatty(STDERR_FILENO);
+    plan->progress = !options_get(options, "quiet") && terminal_draws(STDERR_FILENO);
     return 0;
 }
 

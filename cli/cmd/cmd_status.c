@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl status: what a daemon knows of a job. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "client.h"
 #include "command.h"
@@ -16,9 +17,11 @@ static void print_info(const struct print_style *style, const struct job_info *i
 {
     char bytes[PRINT_TEXT_MAX], done[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX];
-    print_line(style, "job %" PRIu64 "%s%s%s: %s%s", info->job, *info->name ? " (" : "", info->name,
-               *info->name ? ")" : "", job_state_name(info->state),
-               info->detached ? ", detached" : "");
+    char job[sizeof("job (): ") + 20 + PROTO_NAME_MAX];
+    snprintf(job, sizeof(job), "job %" PRIu64 "%s%s%s: ", info->job, *info->name ? " (" : "",
+             info->name, *info->name ? ")" : "");
+    print_coloured(style, job, job_state_colour(info->state), job_state_name(info->state),
+                   info->detached ? ", detached" : "");
     print_line(style, "from      client %" PRIu64 ", uid %" PRIu32 ", priority %" PRId32,
                info->client, info->uid, info->priority);
     if (info->first_channel >= 0)

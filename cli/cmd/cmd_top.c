@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "command.h"
 #include "job_print.h"
 #include "stats_call.h"
+#include "terminal.h"
 #include "top_view.h"
 
 static const struct option options_table[] = {
@@ -75,12 +75,8 @@ static int view_jobs(struct top *top, struct textw *w, struct fault *fault)
 /* Lines over lines: each ends with what clears the rest of it, the last clears the screen below. */
 static void draw(const struct textw *text)
 {
-    struct winsize size;
     int rows = ROWS_UNKNOWN, columns = ROWS_UNKNOWN;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 && size.ws_col > 0) {
-        rows = size.ws_row;
-        columns = size.ws_col;
-    }
+    terminal_size(STDOUT_FILENO, &rows, &columns);
     fputs("\033[H", stdout);
     int row = 1, column = 0;
     for (const char *at = text->data; *at && row < rows; at++) {
@@ -172,7 +168,7 @@ static enum exit_code run(const struct options *options)
     if (options_uint(options, "interval", 50, 3600000, &interval))
         return EXIT_CODE_INVALID;
     top.interval_ms = (int)interval;
-    top.terminal = !top.once && !top.style.json && isatty(STDOUT_FILENO);
+    top.terminal = !top.once && !top.style.json && terminal_draws(STDOUT_FILENO);
     struct top_sample *samples = calloc(2, sizeof(*samples));
     if (!samples) {
         print_error("out of memory");

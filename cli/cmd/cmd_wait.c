@@ -11,7 +11,7 @@
 #include "command.h"
 #include "job.h"
 #include "job_args.h"
-#include "job_info.h"
+#include "job_print.h"
 
 static const struct option options_table[] = {
     {"all", 'a', NULL, "all of this user's jobs that are under way now"},
@@ -51,9 +51,12 @@ static void report_json(const char *job, const struct job_result *result, enum e
 
 static void report(const struct waiter *waiter, const char *job, const struct job_result *result)
 {
-    char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX];
-    print_line(&waiter->style, "job %s: done, %s in %s", job, print_bytes(bytes, result->bytes),
-               print_time(moving, result->ns_moving));
+    char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX], before[32], after[2 * PRINT_TEXT_MAX + 8];
+    snprintf(before, sizeof(before), "job %s: ", job);
+    snprintf(after, sizeof(after), ", %s in %s", print_bytes(bytes, result->bytes),
+             print_time(moving, result->ns_moving));
+    print_coloured(&waiter->style, before, job_state_colour(JOB_STATE_DONE),
+                   job_state_name(JOB_STATE_DONE), after);
     if (waiter->style.json)
         report_json(job, result, EXIT_CODE_DONE, NULL);
 }

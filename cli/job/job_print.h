@@ -14,6 +14,12 @@
 /** A line of a table, without a newline. */
 void job_print_line(struct textw *w, const struct job_info *info);
 
+/** The same as a line of stdout, after a heading where it is the first. */
+void job_print_table(const struct print_style *style, const struct job_info *info, bool first);
+
+/** What a state looks like. */
+enum colour_role job_state_colour(enum job_state state);
+
 /** An object for programs. */
 void job_print_json(const struct job_info *info);
 

@@ -102,16 +102,17 @@ static void print_moved(const struct print_style *style, const struct job_file *
 {
     const struct job_result *result = &outcome->result;
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
-    char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX];
+    char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
     const char *type = element_type_name(result->dst.type);
-    print_line(style, "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
-               label(name, file, job), op_name(job),
-               print_shape(from, outcome->src.rank, outcome->src.shape),
-               print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
-               print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
-               result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
-               job->dst.file,
-               outcome->compared && outcome->exit == EXIT_CODE_DONE ? ", as expected" : "");
+    bool expected = outcome->compared && outcome->exit == EXIT_CODE_DONE;
+    snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
+             label(name, file, job), op_name(job),
+             print_shape(from, outcome->src.rank, outcome->src.shape),
+             print_shape(to, result->dst.rank, result->dst.shape), type ? type : "?",
+             print_bytes(bytes, result->bytes), print_time(moving, result->ns_moving),
+             result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
+             job->dst.file, expected ? ", " : "");
+    print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
     /* A job that says nothing of parameters wants to hear nothing of them. */
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
     if (quantised && !job->dst.params && quant_text(parameters, &result->dst.quant))
@@ -213,12 +214,16 @@ void report_validated(const struct print_style *style, const struct job_file *fi
                       const struct job *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
-    if (outcome->exit == EXIT_CODE_DONE)
-        print_line(style, "%s: valid: %s %s -> %s %s, %s %s %s", label(name, file, job),
-                   op_name(job), print_shape(from, outcome->src.rank, outcome->src.shape),
-                   print_shape(to, outcome->dst.rank, outcome->dst.shape),
-                   element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
-                   arrow(job), job->dst.file);
+    char before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+    if (outcome->exit == EXIT_CODE_DONE) {
+        snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s", op_name(job),
+                 print_shape(from, outcome->src.rank, outcome->src.shape),
+                 print_shape(to, outcome->dst.rank, outcome->dst.shape),
+                 element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
+                 arrow(job), job->dst.file);
+        snprintf(before, sizeof(before), "%s: ", label(name, file, job));
+        print_coloured(style, before, COLOUR_GOOD, "valid", rest);
+    }
     complain(file, job, outcome);
     if (style->json)
         report_json(file, job, outcome);

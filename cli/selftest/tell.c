@@ -8,7 +8,7 @@
 
 #include "reproduce.h"
 
-enum { RERUN_MAX = 384 };
+enum { RERUN_MAX = 384, ENGINE_MAX = 256 };
 
 void tell_init(struct tell *tell, const struct print_style *style)
 {
@@ -170,7 +170,8 @@ static void tell_json(const struct tell *tell, const struct round *round)
 
 void tell_round(const struct tell *tell, const struct round *round)
 {
-    char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX];
+    char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX], failures[PRINT_TEXT_MAX];
+    char line[PRINT_LINE_MAX];
     if (tell->style.json)
         tell_json(tell, round);
     if (round->failures > ROUND_FAILURES_TOLD)
@@ -178,10 +179,13 @@ void tell_round(const struct tell *tell, const struct round *round)
                     round->failures - ROUND_FAILURES_TOLD);
     if (round->failures > 0 && !tell->style.json && tell->style.quiet)
         return; /* what is wrong has been said */
-    print_line(&tell->style, "%s: %" PRIu64 " case%s, %s at %s/s, %" PRIu64 " failure%s",
-               round->engine, round->cases, round->cases == 1 ? "" : "s",
-               print_bytes(bytes, round->bytes), print_bytes(rate, bytes_per_second(round)),
-               round->failures, round->failures == 1 ? "" : "s");
+    snprintf(line, sizeof(line), "%s: %" PRIu64 " case%s, %s at %s/s, ", round->engine,
+             round->cases, print_s(round->cases), print_bytes(bytes, round->bytes),
+             print_bytes(rate, bytes_per_second(round)));
+    snprintf(failures, sizeof(failures), "%" PRIu64 " failure%s", round->failures,
+             print_s(round->failures));
+    print_coloured(&tell->style, line, round->failures > 0 ? COLOUR_BAD : COLOUR_GOOD, failures,
+                   "");
     if (tell->channels)
         tell_channels(tell, round);
 }
@@ -189,7 +193,10 @@ void tell_round(const struct tell *tell, const struct round *round)
 void tell_skipped(const struct tell *tell, const struct round *round, const char *why)
 {
     struct jsonw w;
-    print_line(&tell->style, "%s: skipped: %s", round->engine, why);
+    char engine[ENGINE_MAX], reason[PRINT_LINE_MAX];
+    snprintf(engine, sizeof(engine), "%s: ", round->engine);
+    snprintf(reason, sizeof(reason), ": %s", why);
+    print_coloured(&tell->style, engine, COLOUR_WARN, "skipped", reason);
     if (!tell->style.json)
         return;
     jsonw_init(&w);

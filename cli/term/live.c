@@ -2,10 +2,9 @@
 #include "live.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "terminal.h"
 
 enum { COLUMNS_UNKNOWN = 80 };
 
@@ -14,8 +13,7 @@ static bool shown;
 
 bool live_can(int fd)
 {
-    const char *term = getenv("TERM");
-    return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+    return terminal_draws(fd);
 }
 
 static FILE *stream(void)
@@ -27,10 +25,9 @@ static FILE *stream(void)
  * next line when it is taken. */
 static int columns(void)
 {
-    struct winsize size;
-    if (ioctl(place, TIOCGWINSZ, &size) || size.ws_col == 0)
-        return COLUMNS_UNKNOWN - 1;
-    return size.ws_col - 1;
+    int rows, columns = COLUMNS_UNKNOWN;
+    terminal_size(place, &rows, &columns);
+    return columns - 1;
 }
 
 void live_begin(int fd)

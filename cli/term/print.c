@@ -13,15 +13,17 @@
 
 /*
  * Texts may quote bytes of a file or a path: control characters would act on the terminal, so
- * they are shown as '?'.
+ * they are shown as '?', those that UTF-8 has beyond ASCII too.
  */
-static void put_line(FILE *stream, char *line)
+static const char *clean(char *text)
 {
-    for (char *c = line; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c < ' ' || *c == 0x7f)
             *c = '?';
+        else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = '?';
     }
-    fprintf(stream, "%s\n", line);
+    return text;
 }
 
 void print_error(const char *format, ...)
@@ -33,8 +35,8 @@ void print_error(const char *format, ...)
     va_end(args);
     fflush(stdout); /* what went well before is told before */
     live_hide();
-    fputs("mlictl: ", stderr);
-    put_line(stderr, line);
+    fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
+            clean(line));
 }
 
 void print_fault(const char *file, const struct fault *fault)
@@ -86,13 +88,26 @@ void print_line(const struct print_style *style, const char *format, ...)
 {
     if (style->json || style->quiet)
         return;
-    char line[2048];
+    char line[PRINT_LINE_MAX];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     live_hide();
-    put_line(stdout, line);
+    printf("%s\n", clean(line));
+}
+
+void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
+                    const char *word, const char *after)
+{
+    char left[PRINT_LINE_MAX], right[PRINT_LINE_MAX];
+    if (style->json || style->quiet)
+        return;
+    snprintf(left, sizeof(left), "%s", before);
+    snprintf(right, sizeof(right), "%s", after);
+    live_hide();
+    printf("%s%s%s%s%s\n", clean(left), *word ? colour_begin(stdout, role) : "", word,
+           *word ? colour_end(stdout) : "", clean(right));
 }
 
 void print_json(struct jsonw *w)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "colour.h"
 #include "exit_code.h"
 #include "fault.h"
 #include "jsonw.h"
@@ -20,6 +21,8 @@ struct print_style {
     bool json;
     bool quiet; /* no line for what went well */
 };
+
+enum { PRINT_LINE_MAX = 2048 };
 
 /** "mlictl: ..." on stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -38,6 +41,11 @@ enum exit_code print_file_failure(const struct print_style *style, const char *f
 /** A line on stdout, unless --json or --quiet. */
 void print_line(const struct print_style *style, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** The same of three parts, of which `word`, a text of our own, has a colour where there are any.
+ */
+void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
+                    const char *word, const char *after);
 
 /** Writes the text and a newline to stdout and finishes `w`. */
 void print_json(struct jsonw *w);

@@ -206,7 +206,7 @@ class Numbers(Service):
     def start_on(self, terminal):
         return subprocess.Popen([MLICTL, "top", "-s", self.daemon.socket, "-i", "50"],
                                 stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL,
-                                env=self.environment())
+                                env=dict(self.environment(), TERM="xterm"))
 
 
 class Drained(Service):

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "colour.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "terminal.h"
+
+static bool disabled;
+
+static bool wanted(FILE *stream)
+{
+    const char *refused = getenv("NO_COLOR");
+    if (disabled || (refused && *refused))
+        return false;
+    /* Not fileno(): what stdout and stderr write to is behind a stream of ours (streams.c). */
+    return terminal_draws(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
+}
+
+void colour_disable(void)
+{
+    disabled = true;
+}
+
+const char *colour_begin(FILE *stream, enum colour_role role)
+{
+    static const char *const codes[COLOUR_ROLES] = {[COLOUR_GOOD] = "\033[32m",
+                                                    [COLOUR_BAD] = "\033[31m",
+                                                    [COLOUR_WARN] = "\033[33m",
+                                                    [COLOUR_FAINT] = "\033[2m",
+                                                    [COLOUR_STRONG] = "\033[1m"};
+    return wanted(stream) ? codes[role] : "";
+}
+
+const char *colour_end(FILE *stream)
+{
+    return wanted(stream) ? "\033[0m" : "";
+}

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What mlictl does on a terminal, and does nowhere else: colours, lines drawn over, ^C."""
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+
+from harness import MLICTL, Case, main, mov, wait_for
+
+ESCAPE = re.compile(r"\033\[[0-9;?]*[a-zA-Z]")
+COLOUR = re.compile(r"\033\[[0-9;]*m")
+GOOD, BAD, WARN, END = "\033[32m", "\033[31m", "\033[33m", "\033[0m"
+
+
+class Screen:
+    """A process on a terminal of its own: its controlling one, so that ^C reaches it."""
+
+    def __init__(self, case, *arguments, rows=24, columns=80, **environment):
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
+        variables = dict(case.environment(), TERM="xterm-256color")
+        variables.pop("NO_COLOR", None)
+        for name, value in environment.items():
+            if value is None:
+                variables.pop(name)
+            else:
+                variables[name] = value
+        self.process = subprocess.Popen(
+            [MLICTL, *map(str, arguments)], cwd=case.dir, env=variables, stdin=theirs,
+            stdout=theirs, stderr=theirs, start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        os.close(theirs)
+        self.bytes = b""
+        case.addCleanup(self.close)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+    def read(self):
+        """What it has shown until now; the last time when it has ended."""
+        try:
+            while select.select([self.ours], [], [], 0.02)[0]:
+                piece = os.read(self.ours, 65536)
+                if not piece:
+                    break
+                self.bytes += piece
+        except OSError:  # nobody has the other end any more
+            pass
+        return self.bytes.decode()
+
+    def press(self, key):
+        os.write(self.ours, key)
+
+    def end(self):
+        """All it has shown, and its exit code."""
+        assert wait_for(lambda: self.read() is not None and self.process.poll() is not None)
+        return self.read().replace("\r\n", "\n"), self.process.returncode
+
+
+class Terminal(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.write_npy("other.npy", data=bytes(24))
+        self.write("job.json", mov())
+        self.write("bad.json", mov(offset=[9]))
+
+    def show(self, *arguments, **more):
+        return Screen(self, *arguments, **more).end()
+
+    def commands(self):
+        """Command lines whose state words have a colour, and that word."""
+        self.write("golden.json", mov(expect={"file": "in.npy"}))
+        self.write("wrong.json", mov(expect={"file": "other.npy"}))
+        return [(("validate", "job.json"), GOOD + "valid" + END),
+                (("run", "golden.json"), GOOD + "as expected" + END),
+                (("run", "wrong.json"), BAD + "mlictl:" + END),
+                (("diff", "in.npy", "in.npy"), GOOD + "the same" + END),
+                (("diff", "in.npy", "other.npy"), BAD + "23 of 24 elements differ" + END),
+                (("run", "bad.json"), BAD + "mlictl:" + END),
+                (("selftest", "-n", "2", "-e", "inline"), GOOD + "0 failures" + END)]
+
+
+class Colours(Terminal):
+    def test_state_words_have_colours(self):
+        for command, word in self.commands():
+            with self.subTest(command=command):
+                self.assertIn(word, self.show(*command)[0])
+
+    def test_jobs_of_a_daemon(self):
+        socket = ("-s", self.daemon.socket)
+        self.submit("job.json", code=0)
+        self.submit("bad.json", code=2)
+        out = self.show("jobs", *socket)[0]
+        self.assertIn(GOOD + "done     " + END, out)
+        self.assertIn("job 1: " + GOOD + "done" + END, self.show("status", "1", *socket)[0])
+        self.assertIn("job 1: " + GOOD + "done" + END, self.show("wait", "1", *socket)[0])
+        self.assertIn("job 1: " + GOOD + "done" + END, self.show("cancel", "1", *socket)[0])
+        self.assertIn(BAD + "mlictl:" + END, self.show("status", "77", *socket)[0])
+
+    def test_they_are_all_that_differs(self):
+        """The text between them is that of a pipe, but for times and rates."""
+        number = re.compile(r"[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
+        for command, _ in self.commands():
+            with self.subTest(command=command):
+                shown, code = self.show(*command)
+                piped = self.ctl(*command, code=code)
+                self.assertEqual(number.sub("#", COLOUR.sub("", shown)),
+                                 number.sub("#", piped.out + piped.err))
+
+    def test_who_wants_none_gets_none(self):
+        for refusal in ({"NO_COLOR": "1"}, {"NO_COLOR": "0"}, {"TERM": "dumb"}, {"TERM": ""},
+                        {"TERM": None}):
+            for command, _ in self.commands():
+                with self.subTest(refusal=refusal, command=command):
+                    self.assertNotIn("\033", self.show(*command, **refusal)[0])
+
+    def test_an_empty_variable_refuses_nothing(self):
+        self.assertIn(GOOD, self.show("validate", "job.json", NO_COLOR="")[0])
+
+    def test_json_has_none(self):
+        for command, _ in self.commands():
+            with self.subTest(command=command):
+                self.assertNotIn("\033", self.show(*command, "--json")[0])
+        for line in (("--json", "frobnicate"), ("run", "--json", "--nothing"), ("--json",)):
+            self.assertNotIn("\033", self.show(*line)[0])
+
+    def test_each_stream_decides_for_itself(self):
+        """Errors on the terminal are red though the results go to a pipe, and the other way."""
+        ours, theirs = pty.openpty()
+        self.addCleanup(os.close, ours)
+        environment = dict(self.environment(), TERM="xterm")
+        environment.pop("NO_COLOR", None)
+
+        def run(*arguments, **streams):
+            return subprocess.run([MLICTL, *arguments], cwd=self.dir, env=environment, timeout=60,
+                                  stdin=subprocess.DEVNULL, **streams)
+        run("run", "bad.json", stdout=subprocess.PIPE, stderr=theirs)
+        self.assertIn(BAD.encode(), os.read(ours, 4096))
+        done = run("validate", "job.json", stdout=subprocess.PIPE, stderr=theirs)
+        self.assertNotIn(b"\033", done.stdout)
+        done = run("run", "bad.json", stdout=theirs, stderr=subprocess.PIPE)
+        self.assertNotIn(b"\033", done.stderr)
+        os.close(theirs)
+
+    def test_nothing_of_a_file_acts_on_the_terminal(self):
+        name = "a\033[31m\x07\u009b31m.json"
+        self.write(name, mov("\033[2J.npy"))
+        for command in ("run", "validate", "show", "submit"):
+            out = self.show(command, name)[0]
+            for ours in ("mlictl:", "valid"):
+                out = out.replace(BAD + ours + END, "").replace(GOOD + ours + END, "")
+            self.assertNotRegex(out, "[\033\x07\u009b]", command)
+
+
+class Pipes(Terminal):
+    def test_no_escape_sequences(self):
+        socket = self.daemon.socket
+        environment = dict(self.environment(), TERM="xterm")
+        lines = [command for command, _ in self.commands()]
+        lines += [(), ("--help",), ("run", "--help"), ("nonsense",), ("gen",), ("show", "in.npy")]
+        lines += [(name, "-s", socket) for name in ("ping", "info", "stats", "jobs")]
+        lines += [("top", "--once", "-s", socket), ("selftest", "-n", "3000", "-e", "threads")]
+        for line in lines:
+            done = subprocess.run([MLICTL, *line], cwd=self.dir, env=environment, timeout=60,
+                                  stdin=subprocess.DEVNULL, capture_output=True)
+            self.assertNotIn(b"\033", done.stdout + done.stderr, line)
+
+
+class Drawing(Terminal):
+    def test_top_draws_over_itself_and_leaves_the_screen(self):
+        screen = Screen(self, "top", "-i", "50", "-s", self.daemon.socket, columns=40, rows=10)
+        self.assertTrue(wait_for(lambda: screen.read().count("\033[H") >= 2))
+        screen.press(b"\x03")
+        shown, code = screen.end()
+        self.assertEqual(code, 0)
+        self.assertTrue(shown.startswith("\033[?1049h"))
+        self.assertTrue(shown.endswith("\033[?25h\033[?1049l"))
+        for look in shown.split("\033[H")[1:-1]:
+            lines = ESCAPE.sub("", look).replace("^C", "").split("\n")
+            self.assertLessEqual(len(lines), 10)
+            self.assertLessEqual(max(map(len, lines)), 40)
+
+    def test_top_without_a_terminal_that_can(self):
+        screen = Screen(self, "top", "-i", "50", "-s", self.daemon.socket, TERM="dumb")
+        self.assertTrue(wait_for(lambda: screen.read().count("mlid at") >= 2))
+        screen.press(b"\x03")
+        shown, code = screen.end()
+        self.assertEqual(code, 0)
+        self.assertNotIn("\033", shown)
+
+    def test_progress_of_a_selftest_keeps_to_its_line(self):
+        line = ("selftest", "-t", "4", "-e", "fault:threads,delay_us=10,reorder_pct=1")
+        for columns in (20, 200):
+            shown, code = self.show(*line, columns=columns)
+            self.assertEqual(code, 0)
+            drawn = re.findall("\r([^\r\n\033]+)\033\\[K", shown)
+            self.assertTrue(drawn, shown)
+            self.assertLess(max(map(len, drawn)), columns)
+            self.assertIn("\r\033[K", shown)
+        self.assertNotIn("\033", self.show(*line, TERM="dumb")[0])
+
+
+class Interrupt(Terminal):
+    def test_a_job_is_given_up(self):
+        screen = Screen(self, "run", "-e", "fault:threads,stick=1", "job.json")
+        # The job is on its way when its output has a name of its own, or none yet: wait for the
+        # service's threads instead.
+        tasks = f"/proc/{screen.process.pid}/task"
+        self.assertTrue(wait_for(lambda: len(os.listdir(tasks)) > 4))
+        screen.press(b"\x03")
+        shown, code = screen.end()
+        self.assertEqual(code, 4, shown)
+        self.assertIn(BAD + "mlictl:" + END, shown)
+        self.assertFalse(self.exists("out.npy"))
+
+    def test_colours_end_with_what_is_said(self):
+        """A terminal is never left in a colour."""
+        for command, _ in self.commands():
+            shown = self.show(*command)[0]
+            self.assertEqual(len(re.findall(r"\033\[\d+m", shown.replace(END, ""))),
+                             shown.count(END), command)
+
+
+if __name__ == "__main__":
+    main()
