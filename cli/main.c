@@ -18,25 +18,31 @@
 
 /* In the order of the help. */
 static const struct command *const commands[] = {
-    &cmd_submit, &cmd_run,   &cmd_validate, &cmd_gen,   &cmd_show,    &cmd_diff,  &cmd_jobs,
-    &cmd_status, &cmd_wait,  &cmd_cancel,   &cmd_ping,  &cmd_info,    &cmd_stats, &cmd_top,
-    &cmd_trace,  &cmd_drain, &cmd_resume,   &cmd_proxy, &cmd_selftest};
+    &cmd_submit, &cmd_run,   &cmd_validate, &cmd_gen,   &cmd_show,     &cmd_diff,      &cmd_jobs,
+    &cmd_status, &cmd_wait,  &cmd_cancel,   &cmd_ping,  &cmd_info,     &cmd_stats,     &cmd_top,
+    &cmd_trace,  &cmd_drain, &cmd_resume,   &cmd_proxy, &cmd_selftest, &cmd_completion};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+
+const struct command *command_at(size_t index)
+{
+    return index < COMMAND_COUNT ? commands[index] : NULL;
+}
 
 static void help(void)
 {
     printf("mlictl moves and permutes tensors as jobs say.\n\n"
            "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
            "[arguments]\n"
-           "       mlictl COMMAND --help | --help | --version\n\n");
+           "       mlictl help [COMMAND] | --version\n\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-10s%-18s%s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
+        printf("  %-11s%-18s%s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
     printf("\nexit codes:\n");
 #define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
     EXIT_CODE_TABLE(PRINT_EXIT_CODE)
 #undef PRINT_EXIT_CODE
-    printf("With several jobs it is the first one's that did not succeed.\n");
+    printf("With several jobs it is the first one's that did not succeed.\n\n"
+           "mlictl help COMMAND has options and examples; mlictl(1) has all of it.\n");
 }
 
 static void help_command(const struct command *command)
@@ -47,6 +53,9 @@ static void help_command(const struct command *command)
         printf("\n%s", command->details);
     printf("\noptions:\n");
     options_help(command->options);
+    for (const struct example *e = command->examples; e && e->line; e++)
+        printf("%s  %s\n      %s\n", e == command->examples ? "\nexamples:\n" : "", e->line,
+               e->what);
 }
 
 enum exit_code command_misused(const struct command *command)
@@ -54,6 +63,19 @@ enum exit_code command_misused(const struct command *command)
     print_error("usage: mlictl %s [options]%s%s; see mlictl %s --help", command->name,
                 *command->arguments ? " " : "", command->arguments, command->name);
     return EXIT_CODE_INVALID;
+}
+
+/* What is done with a file of this name, for people who leave it to us; null: it is no file's. */
+static const char *command_for_file(const char *name)
+{
+    static const char *const endings[][2] = {
+        {".json", "run"}, {".npy", "show"}, {".npz", "show"}, {".safetensors", "show"}};
+    const char *ending = strrchr(name, '.');
+    for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (strcmp(ending, endings[i][0]) == 0)
+            return endings[i][1];
+    }
+    return NULL;
 }
 
 static const struct command *find(const char *name)
@@ -64,8 +86,10 @@ static const struct command *find(const char *name)
             return commands[i];
         names[i] = commands[i]->name;
     }
-    const char *nearest = nearest_word(name, names);
-    if (nearest)
+    const char *nearest = nearest_word(name, names), *command = command_for_file(name);
+    if (command)
+        print_error("%s is no command; did you mean: mlictl %s %s", name, command, name);
+    else if (nearest)
         print_error("unknown command %s; did you mean %s?", name, nearest);
     else
         print_error("unknown command %s; see mlictl --help", name);
@@ -73,11 +97,13 @@ static const struct command *find(const char *name)
 }
 
 /* Options that may stand before the command: those of every command, and where the daemon is. */
-static const struct option leading_options[] = {
-    {"socket", 's', "PATH", ""},
+const struct option command_leading[] = {
+    {"socket", 's', "PATH", "", .takes = &value_file},
     {"host", 'H', "URL", ""},
     {"json", 0, NULL, ""},
     {"quiet", 'q', NULL, ""},
+    {"help", 'h', NULL, ""},
+    {"version", 0, NULL, ""},
     {NULL},
 };
 
@@ -88,7 +114,7 @@ static int count_leading(int argc, char **argv)
     int at = 1;
     while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--help") != 0 &&
            strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
-        int used = options_word(leading_options, argv + at);
+        int used = options_word(command_leading, argv + at);
         if (used < 0) {
             print_error("%s: only --json, -q, --socket and -H may stand before the command",
                         argv[at]);
@@ -138,6 +164,24 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     return command->run(&options);
 }
 
+/* What stands behind `mlictl help`: nothing, or a command. */
+static enum exit_code help_words(int count, char **words)
+{
+    if (count > 1 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0)) {
+        print_error("usage: mlictl help [COMMAND]");
+        return EXIT_CODE_INVALID;
+    }
+    if (count == 0 || strcmp(words[0], "help") == 0 || strcmp(words[0], "--help") == 0) {
+        help();
+        return EXIT_CODE_DONE;
+    }
+    const struct command *command = find(words[0]);
+    if (!command)
+        return EXIT_CODE_INVALID;
+    help_command(command);
+    return EXIT_CODE_DONE;
+}
+
 /* Also where the command line is wrong, and nobody gets to read its options. */
 static bool wants_json(int argc, char **argv)
 {
@@ -158,11 +202,10 @@ static enum exit_code run(int argc, char **argv)
         return EXIT_CODE_INVALID;
     }
     turn(argv, leading);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        help();
-        return EXIT_CODE_DONE;
-    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help_words(0, NULL);
+    if (strcmp(argv[1], "help") == 0)
+        return help_words(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0) {
         printf("mlictl %s\n", mli_version());
         return EXIT_CODE_DONE;

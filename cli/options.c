@@ -7,6 +7,14 @@
 #include <string.h>
 
 #include "nearest.h"
+#include "words.h"
+
+enum { OPTION_TEXT_MAX = 48 };
+
+const struct value value_file = {VALUE_FILE, NULL};
+const struct value value_job_file = {VALUE_JOB_FILE, NULL};
+const struct value value_directory = {VALUE_DIRECTORY, NULL};
+const struct value value_engine = {VALUE_ENGINE, NULL};
 
 static int unknown(const struct option *table, const char *word, size_t length)
 {
@@ -21,7 +29,7 @@ static int unknown(const struct option *table, const char *word, size_t length)
     if (nearest)
         print_error("unknown option --%s; did you mean --%s?", name, nearest);
     else
-        print_error("unknown option --%s", name);
+        print_error("unknown option --%s; --help lists those there are", name);
     return -1;
 }
 
@@ -97,7 +105,7 @@ static int parse_word(struct options *options, char **words, int *used)
     }
     const struct option *option = find_letter(options->table, word[1]);
     if (!option) {
-        print_error("unknown option %s", word);
+        print_error("unknown option %s; --help lists those there are", word);
         return -1;
     }
     if (word[2] && !option->value) {
@@ -181,6 +189,21 @@ int options_uint(const struct options *options, const char *name, uint64_t min, 
     return 0;
 }
 
+int options_choice(const struct options *options, const char *name, size_t *index)
+{
+    const struct option *option = find_long(options->table, name, strlen(name));
+    const char *text = options->values[option - options->table];
+    char what[OPTION_TEXT_MAX];
+    if (!text)
+        return 0;
+    snprintf(what, sizeof(what), "--%s", name);
+    const int found = words_find(what, text, option->takes->words);
+    if (found < 0)
+        return -1;
+    *index = (size_t)found;
+    return 0;
+}
+
 struct print_style options_style(const struct options *options)
 {
     return (struct print_style){.json = options_get(options, "json") != NULL,
@@ -190,7 +213,7 @@ struct print_style options_style(const struct options *options)
 void options_help(const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
-        char left[48];
+        char left[OPTION_TEXT_MAX];
         snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
                  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
                  o->value ? o->value : "");

@@ -11,13 +11,36 @@
 
 enum { OPTIONS_MAX = 32, OPTIONS_REPEATS_MAX = 64 };
 
-/* One option of a command. A table of them ends with a null name. */
+/* What the value of an option, or an argument, can be. */
+enum value_kind {
+    VALUE_FILE,
+    VALUE_JOB_FILE,
+    VALUE_DIRECTORY,
+    VALUE_ENGINE,  /* that libmli has, with options or without */
+    VALUE_COMMAND, /* of mlictl */
+    VALUE_WORD,    /* one of `words` */
+    VALUE_WORDS    /* some of them, with commas between */
+};
+
+struct value {
+    enum value_kind kind;
+    const char *const *words; /* end with null; null where the kind has none */
+};
+
+/* Values of several commands. Those with words are beside what the words stand for. */
+extern const struct value value_file, value_job_file, value_directory, value_engine;
+
+/*
+ * One option of a command. A table of them ends with a null name. Help and completion are made of
+ * the same table.
+ */
 struct option {
     const char *name;  /* without the dashes */
     char letter;       /* short form, or 0 */
     const char *value; /* what its value is called ("PATH"), or null where it takes none */
     const char *help;
-    bool repeats; /* may be given several times: options_next() */
+    bool repeats;              /* may be given several times: options_next() */
+    const struct value *takes; /* null: a number, a name, anything */
 };
 
 /* What was given. */
@@ -60,6 +83,12 @@ int options_word(const struct option *table, char *const *words);
  */
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out);
+
+/**
+ * Which of the words that the table has for the option was given; *index keeps its value where it
+ * was not given. Returns 0, or -1 after saying on stderr what can be given.
+ */
+int options_choice(const struct options *options, const char *name, size_t *index);
 
 /** --json and --quiet. */
 struct print_style options_style(const struct options *options);

@@ -44,8 +44,24 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return old[b_length];
 }
 
+/* The one word that goes on from what is given. */
+static const char *only_longer(const char *given, size_t length, const char *const *words)
+{
+    const char *word = NULL;
+
+    for (; length > 1 && *words; words++) {
+        if (strncmp(*words, given, length) != 0)
+            continue;
+        if (word)
+            return NULL;
+        word = *words;
+    }
+    return word;
+}
+
 const char *nearest_word(const char *given, const char *const *words)
 {
+    const char *const *const all = words;
     size_t length = strlen(given);
     size_t best = length < 5 ? 2 : 3; /* distances below this are slips */
     const char *word = NULL;
@@ -63,5 +79,5 @@ const char *nearest_word(const char *given, const char *const *words)
             word = *words;
         }
     }
-    return word;
+    return word ? word : only_longer(given, length, all);
 }

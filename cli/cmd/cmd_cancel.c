@@ -67,11 +67,17 @@ static enum exit_code cancel(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"two jobs", "mlictl cancel 1 2"},
+    {0},
+};
+
 const struct command cmd_cancel = {
     .name = "cancel",
     .arguments = "JOB...",
     .summary = "cancel jobs",
     .details = "A job that has ended stays as it is: its state is told.\n",
     .options = options_table,
+    .examples = examples,
     .run = cancel,
 };

@@ -69,6 +69,12 @@ out:
     return code;
 }
 
+static const struct example examples[] = {
+    {"what is different, if anything", "mlictl diff in.npy same.npy"},
+    {"in a script", "mlictl diff -q in.npy same.npy && echo same"},
+    {0},
+};
+
 const struct command cmd_diff = {
     .name = "diff",
     .arguments = "A B",
@@ -76,5 +82,7 @@ const struct command cmd_diff = {
     .details = "Says the first coordinate that differs, how many elements do, and both values;\n"
                "the options hold for both files.\n",
     .options = options_table,
+    .takes = &value_file,
+    .examples = examples,
     .run = diff,
 };

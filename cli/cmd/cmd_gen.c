@@ -18,10 +18,14 @@ enum {
     FORMULA_MAX = 160 /* four terms of 20 digits each */
 };
 
+static const struct value pattern_value = {VALUE_WORD, pattern_words};
+
 static const struct option options_table[] = {
     {"shape", 0, "4,6,8", "extents, outermost first"},
-    {"dtype", 0, "DTYPE", "int8, uint8, int16, uint16, int32, uint32, float16, float32 or bool"},
-    {"pattern", 'p', "NAME", "index (default), ramp, zeros, ones, checker or random"},
+    {"dtype", 0, "DTYPE", "int8, uint8, int16, uint16, int32, uint32, float16, float32 or bool",
+     .takes = &dtype_value},
+    {"pattern", 'p', "NAME", "index (default), ramp, zeros, ones, checker or random",
+     .takes = &pattern_value},
     {"seed", 0, "N", "of the random pattern (1)"},
     {"fortran", 0, NULL, "store in Fortran order: the first dimension varies fastest"},
     {"format", 0, "npy|raw", "of the file, where its name does not tell (.npy, else raw)"},
@@ -33,25 +37,19 @@ static const struct option options_table[] = {
 struct request {
     struct npy_header header;
     struct pattern pattern;
-    const char *pattern_name;
     bool npy;
     uint64_t elements;
 };
 
 static int read_request(const struct options *options, struct request *request)
 {
-    enum pattern_kind kind;
+    size_t kind = PATTERN_index;
     uint64_t seed = 1;
-    const char *name = options_get(options, "pattern");
-    request->pattern_name = name ? name : "index";
     if (tensor_args_header(options, &request->header) ||
         tensor_args_format(options, options->arguments[0], &request->npy) ||
-        options_uint(options, "seed", 0, INT64_MAX, &seed))
+        options_uint(options, "seed", 0, INT64_MAX, &seed) ||
+        options_choice(options, "pattern", &kind))
         return -1;
-    if (!pattern_from_name(request->pattern_name, &kind)) {
-        print_error("--pattern %s: index, ramp, zeros, ones, checker or random is needed", name);
-        return -1;
-    }
     struct npy_header *header = &request->header;
     header->fortran_order = options_get(options, "fortran") != NULL;
     request->elements = 1;
@@ -64,7 +62,7 @@ static int read_request(const struct options *options, struct request *request)
     }
     header->data_offset = request->npy ? NPY_FORMAT_SIZE : 0;
     header->data_size = request->elements * header->item_size;
-    pattern_init(&request->pattern, kind, header, seed);
+    pattern_init(&request->pattern, (enum pattern_kind)kind, header, seed);
     return 0;
 }
 
@@ -162,7 +160,7 @@ static void report(const struct print_style *style, const struct request *reques
     formula_text(request, formula);
     print_line(style, "%s: %s %s, %s, %s%s%s%s", path, pattern->dtype->name,
                print_shape(shape, header->rank, header->shape),
-               print_bytes(bytes, header->data_size), request->pattern_name,
+               print_bytes(bytes, header->data_size), pattern_words[pattern->kind],
                *formula ? " (element = " : "", formula, *formula ? ")" : "");
     if (!style->json)
         return;
@@ -174,7 +172,7 @@ static void report(const struct print_style *style, const struct request *reques
     print_json_shape(&w, "shape", header->rank, header->shape);
     jsonw_uint(&w, "bytes", header->data_size);
     jsonw_string(&w, "order", header->fortran_order ? "F" : "C");
-    jsonw_string(&w, "pattern", request->pattern_name);
+    jsonw_string(&w, "pattern", pattern_words[pattern->kind]);
     if (*formula)
         jsonw_string(&w, "element", formula);
     jsonw_object_end(&w);
@@ -197,12 +195,22 @@ static enum exit_code gen(const struct options *options)
     return EXIT_CODE_DONE;
 }
 
+static const struct example examples[] = {
+    {"elements that tell their coordinate", "mlictl gen new.npy --shape 4,6,8 --dtype int16"},
+    {"noise, the same each time",
+     "mlictl gen noise.npy --shape 64,64 --dtype float32 -p random --seed 7"},
+    {0},
+};
+
 #define PATTERN_HELP(name, text) "  " #name ": " text "\n"
 const struct command cmd_gen = {
     .name = "gen",
     .arguments = "OUT.npy",
     .summary = "write a tensor with made-up values",
-    .details = "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),
+    .details = "Appears whole or not at all, and replaces nothing without --force. "
+               "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),
     .options = options_table,
+    .takes = &value_file,
+    .examples = examples,
     .run = gen,
 };

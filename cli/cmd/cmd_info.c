@@ -16,7 +16,7 @@ static void print_info(const struct print_style *style, const char *path,
 {
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
     print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version, path, info->pid,
-               service_phase_name(info->phase), print_time(uptime, info->uptime_ms * 1000000));
+               service_phase_name(info->phase), print_since(uptime, info->uptime_ms));
     print_line(style, "engine    %s", info->engine);
     print_line(
         style,
@@ -67,10 +67,18 @@ static enum exit_code info(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"the daemon of this machine", "mlictl info"},
+    {"its engine, for a program", "mlictl info --json"},
+    {0},
+};
+
 const struct command cmd_info = {
     .name = "info",
     .arguments = "",
     .summary = "tell what a daemon is doing",
+    .details = "Version, state, engine, channels, clients, jobs, and bytes moved.\n",
     .options = options_table,
+    .examples = examples,
     .run = info,
 };

@@ -8,9 +8,18 @@
 #include "command.h"
 #include "job_calls.h"
 #include "job_print.h"
+#include "words.h"
+
+static const char *const state_words[] = {
+#define STATE_WORD(name, word) word,
+    JOB_STATE_TABLE(STATE_WORD)
+#undef STATE_WORD
+        NULL};
+static const struct value states_value = {VALUE_WORDS, state_words};
 
 static const struct option options_table[] = {
-    {"state", 0, "STATES", "only these: waiting,queued,running,done,failed,cancelled"},
+    {"state", 0, "STATES", "only these: waiting,queued,running,done,failed,cancelled",
+     .takes = &states_value},
     {"name", 0, "NAME", "only jobs of this name"},
     {"limit", 'n', "N", "the latest N (100)"},
     {"all", 'a', NULL, "as many as the daemon remembers"},
@@ -18,24 +27,20 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
+enum { STATE_WORD_MAX = 32 };
+
 /* "running,queued" */
 static int take_states(const struct options *options, uint32_t *states)
 {
     const char *text = options_get(options, "state");
     while (text && *text) {
+        char word[STATE_WORD_MAX];
         size_t length = strcspn(text, ",");
-        uint32_t before = *states;
-        for (int i = 0; i < JOB_STATE_COUNT; i++) {
-            const char *name = job_state_name((enum job_state)i);
-            if (strlen(name) == length && memcmp(name, text, length) == 0)
-                *states |= UINT32_C(1) << i;
-        }
-        if (*states == before) {
-            print_error("--state %s: waiting, queued, running, done, failed and cancelled are "
-                        "states, each once",
-                        options_get(options, "state"));
+        snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        const int state = words_find("--state", word, state_words);
+        if (state < 0)
             return -1;
-        }
+        *states |= UINT32_C(1) << state;
         text += length + (text[length] == ',');
     }
     return 0;
@@ -114,11 +119,18 @@ static enum exit_code jobs(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"what is under way", "mlictl jobs --state running,queued,waiting"},
+    {"the last that failed", "mlictl jobs --state failed --limit 1"},
+    {0},
+};
+
 const struct command cmd_jobs = {
     .name = "jobs",
     .arguments = "",
     .summary = "list the jobs that a daemon knows",
     .details = "The latest first. Root sees those of all users.\n",
     .options = options_table,
+    .examples = examples,
     .run = jobs,
 };

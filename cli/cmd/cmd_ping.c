@@ -58,10 +58,18 @@ static enum exit_code ping(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"does it answer, and how fast?", "mlictl ping"},
+    {"in a script", "mlictl ping -q && echo serving"},
+    {0},
+};
+
 const struct command cmd_ping = {
     .name = "ping",
     .arguments = "",
     .summary = "ask whether a daemon answers",
+    .details = "Measures a round trip. Gives up after five seconds.\n",
     .options = options_table,
+    .examples = examples,
     .run = ping,
 };

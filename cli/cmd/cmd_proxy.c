@@ -12,7 +12,8 @@
 #include "proxy/proxy.h"
 
 static const struct option options_table[] = {
-    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)"},
+    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)",
+     .takes = &value_file},
     OPTIONS_COMMON,
 };
 
@@ -78,11 +79,17 @@ static enum exit_code run(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"what mlictl -H ssh://board does", "ssh board mlictl proxy"},
+    {0},
+};
+
 const struct command cmd_proxy = {
     .name = "proxy",
     .arguments = "",
     .summary = "pass on to a daemon what comes from mlictl -H",
     .details = "Speaks the inline form of the protocol on standard input and output.\n",
     .options = options_table,
+    .examples = examples,
     .run = run,
 };

@@ -44,11 +44,22 @@ out:
     return code;
 }
 
+static const struct example examples[] = {
+    {"run a job, and stop at the first failure of several",
+     "mlictl run --fail-fast job.json jobs.json"},
+    {"every transfer on its channels, however small",
+     "mlictl run --engine threads:tiny=0 job.json"},
+    {"a job that a program writes", "mlictl run - < job.json"},
+    {0},
+};
+
 const struct command cmd_run = {
     .name = "run",
     .arguments = "JOB.json...",
     .summary = "run jobs without a daemon",
     .details = "The same as submit, but the service runs inside this process and ends with it.\n",
     .options = options_table,
+    .takes = &value_job_file,
+    .examples = examples,
     .run = run,
 };

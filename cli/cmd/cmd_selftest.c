@@ -9,6 +9,7 @@
 
 #include "cancel.h"
 #include "command.h"
+#include "engine_arg.h"
 #include "mli_helpers_api.h"
 #include "print.h"
 #include "selftest/engines.h"
@@ -31,8 +32,11 @@ enum {
 #define MAX_BYTES_LEAST UINT64_C(64)
 #define MAX_BYTES_MOST  (UINT64_C(256) << 20)
 
+static const struct value mode_value = {VALUE_WORD, case_mode_words};
+
 static const struct option options_table[] = {
-    {"engine", 'e', "SPEC", "this engine alone, as in threads:tiny=0 (every engine there is)"},
+    {"engine", 'e', "SPEC", "this engine alone, as in threads:tiny=0 (every engine there is)",
+     .takes = &value_engine},
     {"iterations", 'n', "N", "cases for each engine (1000; with --only: 1)"},
     {"seconds", 't', "N", "run so long, spread over the engines"},
     {"seed", 0, "N", "of all cases (a random one, which is told)"},
@@ -40,9 +44,10 @@ static const struct option options_table[] = {
     {"channels", 'c', "N", "DMA channels of the pool (4)"},
     {"threads", 'j', "N", "threads that claim them (4)"},
     {"max-bytes", 0, "N", "of a tensor, 64 to 268435456 (4194304)"},
-    {"mode", 'm', "NAME", "poll, callback, wait, sync or mixed (default)"},
+    {"mode", 'm', "NAME", "poll, callback, wait, sync or mixed (default)", .takes = &mode_value},
     {"timeout", 0, "MS", "after which a transfer is stuck (5000)"},
-    {"keep", 0, "DIR", "where the first failed case goes as a job (selftest-SEED-INDEX)"},
+    {"keep", 0, "DIR", "where the first failed case goes as a job (selftest-SEED-INDEX)",
+     .takes = &value_directory},
     {"fail-fast", 0, NULL, "stop at the first case that fails"},
     OPTIONS_COMMON,
 };
@@ -75,12 +80,10 @@ static uint64_t random_seed(void)
 
 static int read_mode(const struct options *options, enum case_mode *mode)
 {
-    const char *name = options_get(options, "mode");
-    *mode = CASE_MODE_mixed;
-    if (!name || case_mode_from_name(name, mode))
-        return 0;
-    print_error("--mode %s: poll, callback, wait, sync or mixed is needed", name);
-    return -1;
+    size_t index = CASE_MODE_mixed;
+    const int status = options_choice(options, "mode", &index);
+    *mode = (enum case_mode)index;
+    return status;
 }
 
 /* How much there is to do; the time is that of all engines. */
@@ -182,6 +185,8 @@ static enum exit_code run_all(struct tell *tell, struct round_plan *plan, uint64
 static int check_engine(const struct options *options, const char *engine, uint32_t channels,
                         struct fault *fault)
 {
+    if (engine_arg_check(engine, fault))
+        return -1;
     if (mli_mov_set_engine(engine) != MLI_STATUS_OK)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--%s", mli_last_error());
     if (options_get(options, "channels") &&
@@ -219,6 +224,12 @@ static enum exit_code selftest(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"all engines, for two seconds", "mlictl selftest --seconds 2"},
+    {"one case again", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
+    {0},
+};
+
 const struct command cmd_selftest = {
     .name = "selftest",
     .arguments = "",
@@ -226,5 +237,6 @@ const struct command cmd_selftest = {
     .details = "Every case follows from the seed and its index alone. One that fails is written\n"
                "as a job file, which repeats it.\n",
     .options = options_table,
+    .examples = examples,
     .run = selftest,
 };

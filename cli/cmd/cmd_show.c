@@ -90,11 +90,21 @@ static enum exit_code show(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"header, and the first elements of each plane", "mlictl show in.npy"},
+    {"only the header", "mlictl show --corner 0 in.npy"},
+    {"two numbers in the middle of a raw file",
+     "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
+    {0},
+};
+
 const struct command cmd_show = {
     .name = "show",
     .arguments = "FILE",
     .summary = "tell what a tensor file holds, and show a corner of it",
     .details = "A table per plane: the last two dimensions, labelled by the others.\n",
     .options = options_table,
+    .takes = &value_file,
+    .examples = examples,
     .run = show,
 };

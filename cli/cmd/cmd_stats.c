@@ -49,7 +49,7 @@ static void print_stats(const struct print_style *style, const struct daemon_sta
 {
     char one[PRINT_TEXT_MAX], two[PRINT_TEXT_MAX];
     print_line(style, "%s, up %s", service_phase_name(stats->phase),
-               print_time(one, stats->uptime_ms * 1000000));
+               print_since(one, stats->uptime_ms));
     print_line(style,
                "jobs      %" PRIu64 " submitted, %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                " cancelled, %" PRIu64 " refused",
@@ -135,10 +135,18 @@ static enum exit_code stats(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"all of it", "mlictl stats"},
+    {"for a collector of Prometheus", "mlictl stats --prometheus > mlid.prom"},
+    {0},
+};
+
 const struct command cmd_stats = {
     .name = "stats",
     .arguments = "",
     .summary = "tell all that a daemon counts",
+    .details = "Jobs, times, channels, clients and users, since the daemon was started.\n",
     .options = options_table,
+    .examples = examples,
     .run = stats,
 };

@@ -23,6 +23,9 @@ static enum exit_code submit(const struct options *options)
     if (code != EXIT_CODE_DONE)
         goto out;
     if (client_open(&client, options, &fault)) {
+        const struct fault bare = fault;
+        if (client.absent)
+            fault_set(&fault, bare.code, NULL, "%s; `mlictl run` needs none", bare.text);
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
@@ -40,6 +43,13 @@ out:
     return code;
 }
 
+static const struct example examples[] = {
+    {"run them on the daemon of this machine", "mlictl submit job.json"},
+    {"hand them over, and see later what became of them", "mlictl submit --detach job.json"},
+    {"on a board", "mlictl submit -H ssh://root@board job.json"},
+    {0},
+};
+
 const struct command cmd_submit = {
     .name = "submit",
     .arguments = "JOB.json...",
@@ -48,5 +58,7 @@ const struct command cmd_submit = {
                "directory, those of other job files to the file.\n"
                "With --detach outputs are there at once and are filled when their jobs run.\n",
     .options = options_table,
+    .takes = &value_job_file,
+    .examples = examples,
     .run = submit,
 };

@@ -185,6 +185,12 @@ static enum exit_code run(const struct options *options)
     return status ? print_failure(&top.style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
+static const struct example examples[] = {
+    {"five looks a second", "mlictl top --interval 200"},
+    {"what went on until now", "mlictl top --once"},
+    {0},
+};
+
 const struct command cmd_top = {
     .name = "top",
     .arguments = "",
@@ -192,5 +198,6 @@ const struct command cmd_top = {
     .details =
         "Channels with their load and rate, queues, clients, and the latest jobs; ^C ends it.\n",
     .options = options_table,
+    .examples = examples,
     .run = run,
 };

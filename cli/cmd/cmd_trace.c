@@ -14,7 +14,7 @@
 
 static const struct option options_table[] = {
     {"seconds", 't', "N", "how long; without it until ^C"},
-    {"output", 'o', "FILE", "where it goes; - is standard output"},
+    {"output", 'o', "FILE", "where it goes; - is standard output", .takes = &value_file},
     {"all", 'a', NULL, "jobs of all users (for root and the daemon's user)"},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
@@ -187,6 +187,11 @@ static enum exit_code run(const struct options *options)
     return status ? print_failure(&style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
+static const struct example examples[] = {
+    {"one second, for https://ui.perfetto.dev", "mlictl trace --seconds 1 -o trace.json"},
+    {0},
+};
+
 const struct command cmd_trace = {
     .name = "trace",
     .arguments = "-o FILE",
@@ -195,5 +200,6 @@ const struct command cmd_trace = {
                "at all: ^C ends a recording without --seconds, and drops one with it.\n"
                "-o - writes to standard output as it comes.\n",
     .options = options_table,
+    .examples = examples,
     .run = run,
 };

@@ -54,6 +54,12 @@ static enum exit_code validate(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"all job files here", "mlictl validate *.json"},
+    {"only complaints", "mlictl validate -q job.json"},
+    {0},
+};
+
 const struct command cmd_validate = {
     .name = "validate",
     .arguments = "JOB.json...",
@@ -61,5 +67,7 @@ const struct command cmd_validate = {
     .details = "Reads tensor headers, computes the result's shape, and checks that the output can\n"
                "be written. Jobs may read what jobs before them would write.\n",
     .options = options_table,
+    .takes = &value_job_file,
+    .examples = examples,
     .run = validate,
 };

@@ -179,11 +179,18 @@ static enum exit_code run(const struct options *options)
     return code;
 }
 
+static const struct example examples[] = {
+    {"until these have ended", "mlictl wait 1 2"},
+    {"until nothing is under way, for a minute at most", "mlictl wait --all --timeout 60000"},
+    {0},
+};
+
 const struct command cmd_wait = {
     .name = "wait",
     .arguments = "JOB... | --all",
     .summary = "wait until jobs have ended",
     .details = "The exit code is that of the first job that did not end well.\n",
     .options = options_table,
+    .examples = examples,
     .run = run,
 };

@@ -11,6 +11,7 @@
 
 #include "cancel.h"
 #include "exit_code.h"
+#include "near_file.h"
 
 enum { FIRST_BYTES = 16 * 1024 };
 
@@ -28,6 +29,8 @@ static int grow(struct text *text)
 static int cannot_read(int error, struct fault *fault)
 {
     enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
+    if (error == EISDIR)
+        return fault_set(fault, code, NULL, "it is a directory; a file is needed");
     return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
 }
 
@@ -73,10 +76,19 @@ static int load_open(struct text *text, int fd, size_t max, bool regular, struct
     return read_all(text, fd, max, !S_ISREG(status.st_mode), fault);
 }
 
+static int is_not_there(const char *path, struct fault *fault)
+{
+    char near[NEAR_FILE_MAX];
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s%s", strerror(ENOENT),
+                     near_file(near, path));
+}
+
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault)
 {
     /* O_NONBLOCK: a fifo is awaited by poll(), which ^C ends, and not by open(). */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
+        return is_not_there(path, fault);
     if (fd < 0)
         return cannot_read(errno, fault);
     int status = load_open(text, fd, max, regular, fault);

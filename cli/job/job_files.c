@@ -14,6 +14,30 @@ static int out_of_memory(struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
+static bool is_standard_input(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+/* A tensor in the place of a job is told by its first bytes, where its name does not. */
+static int refuse_tensor(const char *path, const struct text *text, struct fault *fault)
+{
+    static const char npy[] = "\x93NUMPY", zip[] = "PK\3\4";
+    const char *kind = NULL;
+    if (text->length >= strlen(npy) && memcmp(text->bytes, npy, strlen(npy)) == 0)
+        kind = "a .npy file";
+    else if (text->length >= strlen(zip) && memcmp(text->bytes, zip, strlen(zip)) == 0)
+        kind = "a zip archive, as .npz files are";
+    else if (text->length > 8 && text->bytes[7] == 0 && text->bytes[8] == '{')
+        kind = "a .safetensors file"; /* the header's length in 8 bytes, then the header */
+    if (!kind)
+        return 0;
+    if (is_standard_input(path))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is %s and no job file", kind);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "it is %s and no job file; to look at it: mlictl show %.128s", kind, path);
+}
+
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -27,16 +51,13 @@ const char *job_file_label(const char *path)
     return strcmp(path, "-") == 0 ? "stdin" : path;
 }
 
-static bool is_standard_input(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
-
 static int parse(struct job_file *file, const struct text *text, struct fault *fault)
 {
     file->directory = is_standard_input(file->path) ? strdup(".") : directory_of(file->path);
     if (!file->directory)
         return out_of_memory(fault);
+    if (refuse_tensor(file->path, text, fault))
+        return -1;
     file->path = job_file_label(file->path);
     return job_file_parse(text->bytes, text->length, &file->list, fault);
 }

@@ -7,6 +7,7 @@
 
 #include "cancel.h"
 #include "host.h"
+#include "refused.h"
 
 static const char lost[] = "the connection to the daemon is lost";
 
@@ -98,14 +99,6 @@ int client_fault(struct client *client, const mli_client_error *error, struct fa
     return explain_own(client, fault);
 }
 
-static int explain_no_service(const char *path, struct fault *fault)
-{
-    return fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                     "no daemon listens at %s; start one with `mlid --socket %s`, or use "
-                     "`mlictl run`",
-                     path, path);
-}
-
 static int open_local(struct client *client, const char *path, struct fault *fault)
 {
     mli_client_error error;
@@ -115,10 +108,9 @@ static int open_local(struct client *client, const char *path, struct fault *fau
         return 0;
     }
     snprintf(client->where, sizeof(client->where), "?"); /* not the service in this process */
-    static const char before[] = "no daemon listens at ";
-    if (code == MLI_CLIENT_NO_SERVICE && strncmp(error.message, before, sizeof(before) - 1) == 0)
-        return explain_no_service(error.message + sizeof(before) - 1, fault);
-    return client_fault(client, &error, fault);
+    client->absent = code == MLI_CLIENT_NO_SERVICE;
+    client_fault(client, &error, fault);
+    return refused_explain(path, code, fault);
 }
 
 static int open_remote(struct client *client, const char *url, const char *socket,

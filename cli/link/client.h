@@ -19,12 +19,14 @@ struct client {
     mli_client *library;          /* null: not connected, or the connection was lost */
     bool remote;                  /* by ssh */
     bool greeted;                 /* remote: the daemon has answered */
+    bool absent;                  /* nobody listens where the daemon should */
     char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
 };
 
 /** Options of every command that talks to a daemon. */
 #define CLIENT_OPTIONS                                                                             \
-    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)"},               \
+    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)",                \
+     .takes = &value_file},                                                                        \
     {                                                                                              \
         "host", 'H', "URL", "ssh://[user@]host[:port] of the daemon ($MLID_HOST)"                  \
     }

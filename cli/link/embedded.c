@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "engine_arg.h"
 #include "mli_mov_api.h"
 #include "service.h"
 
@@ -27,6 +28,8 @@ static int choose_engine(struct config *config, const struct options *options, s
     if (!*engine || strlen(engine) >= sizeof(config->engine))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--engine: 1 to %zu characters are needed", sizeof(config->engine) - 1);
+    if (engine_arg_check(engine, fault))
+        return -1;
     strcpy(config->engine, engine);
     const int status = service_check(config, fault);
     fault->has_pointer = false; /* there is no file of this configuration */

@@ -12,7 +12,8 @@ struct service_thread;
 
 /** Options of every command that runs jobs without a daemon. */
 #define EMBEDDED_OPTIONS                                                                           \
-    {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)"}, \
+    {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)",  \
+     .takes = &value_engine},                                                                      \
     {                                                                                              \
         "channels", 'c', "N", "DMA channels to emulate (as many as the jobs ask for, at least 4)"  \
     }

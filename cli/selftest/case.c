@@ -20,11 +20,11 @@ static const char *const kind_names[] = {
 #undef KIND_NAME
 };
 
-static const char *const mode_names[] = {
-#define MODE_NAME(name) #name,
-    CASE_MODES(MODE_NAME)
-#undef MODE_NAME
-};
+const char *const case_mode_words[] = {
+#define MODE_WORD(name) #name,
+    CASE_MODES(MODE_WORD)
+#undef MODE_WORD
+        NULL};
 
 const char *case_kind_name(enum case_kind kind)
 {
@@ -33,18 +33,7 @@ const char *case_kind_name(enum case_kind kind)
 
 const char *case_mode_name(enum case_mode mode)
 {
-    return mode_names[mode];
-}
-
-bool case_mode_from_name(const char *name, enum case_mode *mode)
-{
-    for (int i = 0; i < CASE_MODE_COUNT; i++) {
-        if (strcmp(name, mode_names[i]) == 0) {
-            *mode = (enum case_mode)i;
-            return true;
-        }
-    }
-    return false;
+    return case_mode_words[mode];
 }
 
 /* Mostly small tensors, which find mistakes as well; a large one now and then. */

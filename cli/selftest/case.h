@@ -98,7 +98,8 @@ void case_draw(struct move_case *c, uint64_t seed, uint64_t index,
 
 const char *case_kind_name(enum case_kind kind);
 const char *case_mode_name(enum case_mode mode);
-bool case_mode_from_name(const char *name, enum case_mode *mode);
+/** All of them, by enum case_mode; ends with null. */
+extern const char *const case_mode_words[];
 
 /** "permute fx16 (3, 4) -> (4, 3), sync, 2 channels". Returns `out`. */
 enum { CASE_TEXT_MAX = 256 };

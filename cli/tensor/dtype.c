@@ -8,35 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "print.h"
+#include "words.h"
+
+/* X(name, descr, kind, size, exact_max) */
+#define DTYPE_TABLE(X)                                                                             \
+    X("int8", "|i1", 'i', 1, INT8_MAX)                                                             \
+    X("uint8", "|u1", 'u', 1, UINT8_MAX)                                                           \
+    X("int16", "<i2", 'i', 2, INT16_MAX)                                                           \
+    X("uint16", "<u2", 'u', 2, UINT16_MAX)                                                         \
+    X("int32", "<i4", 'i', 4, INT32_MAX)                                                           \
+    X("uint32", "<u4", 'u', 4, UINT32_MAX)                                                         \
+    X("float16", "<f2", 'f', 2, 1u << 11)                                                          \
+    X("float32", "<f4", 'f', 4, 1u << 24)                                                          \
+    X("bool", "|b1", 'b', 1, 1)
 
 static const struct dtype dtypes[] = {
-    {"int8", "|i1", 'i', 1, INT8_MAX},    {"uint8", "|u1", 'u', 1, UINT8_MAX},
-    {"int16", "<i2", 'i', 2, INT16_MAX},  {"uint16", "<u2", 'u', 2, UINT16_MAX},
-    {"int32", "<i4", 'i', 4, INT32_MAX},  {"uint32", "<u4", 'u', 4, UINT32_MAX},
-    {"float16", "<f2", 'f', 2, 1u << 11}, {"float32", "<f4", 'f', 4, 1u << 24},
-    {"bool", "|b1", 'b', 1, 1},
+#define DTYPE(name, descr, kind, size, exact_max) {name, descr, kind, size, exact_max},
+    DTYPE_TABLE(DTYPE)
+#undef DTYPE
 };
+
+static const char *const words[] = {
+#define WORD(name, ...) name,
+    DTYPE_TABLE(WORD)
+#undef WORD
+        NULL};
+
+const struct value dtype_value = {VALUE_WORD, words};
 
 enum { DTYPE_COUNT = sizeof(dtypes) / sizeof(dtypes[0]) };
 
 const struct dtype *dtype_from_name(const char *name)
 {
-    const char *names[DTYPE_COUNT + 1] = {NULL};
-    for (size_t i = 0; i < DTYPE_COUNT; i++) {
-        if (strcmp(dtypes[i].name, name) == 0)
-            return &dtypes[i];
-        names[i] = dtypes[i].name;
-    }
-    const char *nearest = nearest_word(name, names);
-    if (nearest)
-        print_error("unknown dtype %s; did you mean %s?", name, nearest);
-    else
-        print_error("unknown dtype %s; one of int8, uint8, int16, uint16, int32, uint32, float16, "
-                    "float32, bool is needed",
-                    name);
-    return NULL;
+    const int found = words_find("--dtype", name, words);
+    return found < 0 ? NULL : &dtypes[found];
 }
 
 static const struct dtype *find(char kind, uint32_t size)

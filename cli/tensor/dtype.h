@@ -9,6 +9,7 @@
 #include "jsonw.h"
 #include "mli_types.h"
 #include "npy.h"
+#include "options.h"
 
 struct dtype {
     const char *name;   /* as numpy calls it: "int16" */
@@ -18,7 +19,9 @@ struct dtype {
     uint64_t exact_max; /* the integers 0 .. exact_max are all represented */
 };
 
-/** By name, "int16"; null where there is none, after saying so on stderr. */
+/** The names. */
+extern const struct value dtype_value;
+/** By the name that --dtype gives, "int16"; null where there is none, after saying so on stderr. */
 const struct dtype *dtype_from_name(const char *name);
 /** By kind and size of a header that npy_parse() accepted; never null. */
 const struct dtype *dtype_of_header(const struct npy_header *header);

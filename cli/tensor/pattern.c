@@ -3,21 +3,11 @@
 
 #include <string.h>
 
-bool pattern_from_name(const char *name, enum pattern_kind *kind)
-{
-    static const char *const names[] = {
-#define PATTERN_NAME(name, text) #name,
-        PATTERN_TABLE(PATTERN_NAME)
-#undef PATTERN_NAME
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(names[i], name) == 0) {
-            *kind = (enum pattern_kind)i;
-            return true;
-        }
-    }
-    return false;
-}
+const char *const pattern_words[] = {
+#define PATTERN_WORD(name, text) #name,
+    PATTERN_TABLE(PATTERN_WORD)
+#undef PATTERN_WORD
+        NULL};
 
 /* Position in the order of the coordinates. */
 static void set_flat_weights(struct pattern *pattern)

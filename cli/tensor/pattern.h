@@ -33,8 +33,8 @@ struct pattern {
     bool decimal;                   /* weights are powers of ten */
 };
 
-/** False where no pattern has that name. */
-bool pattern_from_name(const char *name, enum pattern_kind *kind);
+/** The names by kind; ends with null. */
+extern const char *const pattern_words[];
 
 /** Prepares a pattern of `kind` for the tensor that `header` (which must stay alive) describes. */
 void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct npy_header *header,

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "near_file.h"
 #include "print.h"
 
 static const char *kind_of_file(mode_t mode)
@@ -99,9 +100,10 @@ int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struc
         struct stat stat_now;
         if (error == ENXIO && stat(path, &stat_now) == 0)
             return refuse_kind(file, stat_now.st_mode, fault);
-        return fault_set(fault,
-                         exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
-                         "%s: %s", file->shown, strerror(error));
+        char near[NEAR_FILE_MAX] = "";
+        return fault_set(
+            fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
+            "%s: %s%s", file->shown, strerror(error), error == ENOENT ? near_file(near, path) : "");
     }
     return read_open(file, fault);
 }

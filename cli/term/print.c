@@ -219,3 +219,20 @@ const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns)
     static const char *const units[] = {"ns", "us", "ms", "s"};
     return print_amount(out, ns, 1000, units);
 }
+
+const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms)
+{
+    static const struct {
+        const char *unit, *smaller;
+        uint64_t seconds, part;
+    } scales[] = {{"d", "h", 86400, 3600}, {"h", "min", 3600, 60}, {"min", "s", 60, 1}};
+    const uint64_t seconds = ms / 1000;
+    for (size_t i = 0; i < sizeof(scales) / sizeof(scales[0]); i++) {
+        if (seconds < scales[i].seconds)
+            continue;
+        snprintf(out, PRINT_TEXT_MAX, "%" PRIu64 " %s %" PRIu64 " %s", seconds / scales[i].seconds,
+                 scales[i].unit, seconds % scales[i].seconds / scales[i].part, scales[i].smaller);
+        return out;
+    }
+    return print_time(out, ms * 1000000);
+}

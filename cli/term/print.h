@@ -72,5 +72,7 @@ const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes);
 const char *print_s(uint64_t count);
 /** "850 ns", "12.3 us", "4.56 s" */
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns);
+/** A time as people look back on it: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h" */
+const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms);
 
 #endif /* CLI_PRINT_H */

@@ -85,7 +85,7 @@ void top_view(struct textw *w, const char *where, const struct top_sample *now,
     char one[PRINT_TEXT_MAX], two[PRINT_TEXT_MAX];
     find_rates(&rates, now, before);
     textw_printf(w, "mlid at %s, %s, up %s%s\n", where, service_phase_name(stats->phase),
-                 print_time(one, stats->uptime_ms * 1000000), before ? "" : "; rates since then");
+                 print_since(one, stats->uptime_ms), before ? "" : "; rates since then");
     textw_printf(w,
                  "jobs: %" PRIu64 "/s, %s/s; %" PRIu64 " done, %" PRIu64 " failed, %" PRIu64
                  " cancelled, %" PRIu64 " refused\n",

@@ -102,6 +102,13 @@ int mli_client_connect(const char *path, mli_client **client, mli_client_error *
 int mli_client_connect_interruptible(const char *path, int interrupt, mli_client **client,
                                      mli_client_error *error);
 
+enum { MLI_CLIENT_PATH_MAX = 108 };
+
+/** Where mli_client_connect(path) looks for the service: `path`, or the default for null. MISUSE:
+ * it is too long for a socket. */
+int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX],
+                           mli_client_error *error);
+
 /** The connection alone, for those who speak the protocol themselves: *socket is non-blocking,
  *  close-on-exec and the caller's. `interrupt` may be -1. */
 int mli_client_open_socket(const char *path, int interrupt, int *socket, mli_client_error *error);

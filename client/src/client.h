@@ -23,7 +23,7 @@
 #include "out.h"
 #include "table.h"
 
-enum { SOCKET_PATH_MAX = 108, OUT_ENOUGH = 32 * 1024 };
+enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
 /* Bytes that follow a reply: whose, and how many are left for each descriptor. */
 struct payload {

@@ -40,7 +40,7 @@ static mli_client *create(int interrupt)
     return client;
 }
 
-static int find_path(const char *path, char out[SOCKET_PATH_MAX], mli_client_error *error)
+int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_client_error *error)
 {
     const char *from_environment = getenv("MLID_SOCKET");
     const char *run = getenv("XDG_RUNTIME_DIR");
@@ -103,7 +103,7 @@ static int open_socket(const char *path, int interrupt, char found[SOCKET_PATH_M
                        mli_client_error *error)
 {
     memset(found, 0, SOCKET_PATH_MAX);
-    int status = find_path(path, found, error);
+    int status = mli_client_socket_path(path, found, error);
     if (status)
         return status;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

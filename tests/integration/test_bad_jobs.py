@@ -29,7 +29,7 @@ class Text(Case):
 
     def test_what_is_no_file(self):
         os.mkfifo(self.path("fifo"))
-        self.assertIn("Is a directory", self.ctl("run", ".", code=2).err)
+        self.assertIn("it is a directory", self.ctl("run", ".", code=2).err)
         self.assertRegex(self.ctl("run", "/dev/null", code=2).err, r"^mlictl: /dev/null")
 
     def test_empty_and_blank(self):

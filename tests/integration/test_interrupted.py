@@ -20,8 +20,9 @@ class NoDaemon(Case):
         path = self.path("none.sock")
         for command in (("submit", "job.json"), ("ping",), ("info",)):
             result = self.ctl(*command, "--socket", path, code=3)
+            more = "; `mlictl run` needs none" if command[0] == "submit" else ""
             self.assertEqual(result.err, f"mlictl: no daemon listens at {path}; start one with "
-                                         f"`mlid --socket {path}`, or use `mlictl run`\n")
+                                         f"`mlid --socket {path} &`{more}\n")
             self.assertEqual(self.ctl(*command, "--json", "-s", path, code=3).json[0]["exit"], 3)
         self.assertFalse(self.exists("out.npy"))
 
@@ -30,7 +31,8 @@ class NoDaemon(Case):
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(self.path("dead.sock"))
         self.assertEqual(self.ctl("ping", "-s", self.path("file"), code=3).err,
-                         f"mlictl: {self.path('file')} is no socket\n")
+                         f"mlictl: {self.path('file')} is no socket; the one that mlid "
+                         "listens on is needed\n")
         for name in ("dead.sock", "file/x.sock"):
             self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
 

@@ -219,7 +219,7 @@ class Usage(Selftest):
             self.assertRegex(result.err, r"^mlictl: ")
         fact = self.selftest("--engine", "nonesuch", "--json", code=2).json[0]
         self.assertEqual(fact["exit"], 2)
-        self.assertIn("no engine has this name", fact["error"]["message"])
+        self.assertIn("no engine is called nonesuch", fact["error"]["message"])
 
     def interrupt(self, *arguments):
         process = self.start("selftest", *arguments)

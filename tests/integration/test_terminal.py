@@ -85,7 +85,7 @@ class Terminal(Case):
                 (("diff", "in.npy", "in.npy"), GOOD + "the same" + END),
                 (("diff", "in.npy", "other.npy"), BAD + "23 of 24 elements differ" + END),
                 (("run", "bad.json"), BAD + "mlictl:" + END),
-                (("selftest", "-n", "2", "-e", "inline"), GOOD + "0 failures" + END)]
+                (("selftest", "-n", "2", "-j", "1", "--seed", "7", "-e", "inline"), GOOD + "0 failures" + END)]
 
 
 class Colours(Terminal):

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bash_completion.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "command.h"
+#include "mli_mov_api.h"
+
+/*
+ * What is no table's business. bash cuts words at "=" and ":", so that "--name=value" comes as
+ * three of them. compopt complains where nobody completes, as in a test that calls the function
+ * itself.
+ */
+static const char helpers[] =
+    "# bash completion for mlictl, as `mlictl completion bash` prints it\n"
+    "# shellcheck shell=bash\n"
+    "\n"
+    "# WORDS: those that go on from $current\n"
+    "_mlictl_words()\n"
+    "{\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$current\")\n"
+    "}\n"
+    "\n"
+    "# WORDS: the same behind the last comma\n"
+    "_mlictl_list()\n"
+    "{\n"
+    "    local before=''\n"
+    "    [[ $current == *,* ]] && before=${current%,*},\n"
+    "    compopt -o nospace 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$1\" -- \"${current##*,}\")\n"
+    "}\n"
+    "\n"
+    "# [ENDING]: files, of that ending alone, and directories\n"
+    "_mlictl_files()\n"
+    "{\n"
+    "    compopt -o filenames 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(\n"
+    "        [[ $1 ]] && compgen -d -- \"$current\"\n"
+    "        compgen -f -X \"!*$1\" -- \"$current\"\n"
+    "    )\n"
+    "}\n"
+    "\n"
+    "_mlictl_directories()\n"
+    "{\n"
+    "    compopt -o filenames 2>/dev/null\n"
+    "    mapfile -t COMPREPLY < <(compgen -d -- \"$current\")\n"
+    "}\n"
+    "\n";
+
+static const char beginning[] =
+    "_mlictl()\n"
+    "{\n"
+    "    local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    local command='' ended='' i\n"
+    "    COMPREPLY=()\n"
+    "    if [[ $current == = ]]; then\n"
+    "        current=\n"
+    "    elif [[ $option == = ]]; then\n"
+    "        option=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    elif [[ $option == : ]]; then\n"
+    "        return # inside of an address, or of an engine's options\n"
+    "    fi\n"
+    "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+    "        case ${COMP_WORDS[i]} in\n"
+    "        --)\n"
+    "            ended=yes\n"
+    "            ;;\n";
+
+static const char middle[] =
+    "            [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))\n"
+    "            ((i++))\n"
+    "            while [[ ${COMP_WORDS[i + 1]} == : ]]; do ((i += 2)); done\n"
+    "            ;;\n"
+    "        -*) ;;\n"
+    "        *)\n"
+    "            [[ $command ]] || command=${COMP_WORDS[i]}\n"
+    "            ;;\n"
+    "        esac\n"
+    "    done\n"
+    "    [[ $ended ]] && option=\n"
+    "    case $command in\n";
+
+static const char end[] = "    esac\n"
+                          "}\n"
+                          "complete -F _mlictl mlictl\n";
+
+static void write_names(FILE *out)
+{
+    for (size_t i = 0; command_at(i); i++)
+        fprintf(out, "%s ", command_at(i)->name);
+    fputs("help", out);
+}
+
+static void write_engines(FILE *out)
+{
+    const char *name;
+    for (int i = 0; (name = mli_mov_engine_at(i)); i++)
+        fprintf(out, "%s%s", i ? " " : "", name);
+}
+
+static void write_words(FILE *out, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        fprintf(out, "%s%s", i ? " " : "", words[i]);
+}
+
+/* The call that offers such values; null: there is nothing to offer. */
+static void write_value(FILE *out, const struct value *value)
+{
+    if (!value) {
+        fputs(":", out);
+        return;
+    }
+    switch (value->kind) {
+    case VALUE_FILE:
+        fputs("_mlictl_files", out);
+        break;
+    case VALUE_JOB_FILE:
+        fputs("_mlictl_files .json", out);
+        break;
+    case VALUE_DIRECTORY:
+        fputs("_mlictl_directories", out);
+        break;
+    case VALUE_ENGINE:
+        fputs("_mlictl_words \"", out);
+        write_engines(out);
+        fputs("\"", out);
+        break;
+    case VALUE_COMMAND:
+        fputs("_mlictl_words \"", out);
+        write_names(out);
+        fputs("\"", out);
+        break;
+    case VALUE_WORD:
+    case VALUE_WORDS:
+        fputs(value->kind == VALUE_WORD ? "_mlictl_words \"" : "_mlictl_list \"", out);
+        write_words(out, value->words);
+        fputs("\"", out);
+        break;
+    }
+}
+
+/* "--name", or "-n | --name" as a pattern. */
+static void write_pattern(FILE *out, const struct option *option)
+{
+    if (option->letter)
+        fprintf(out, "-%c | ", option->letter);
+    fprintf(out, "--%s", option->name);
+}
+
+static void write_options(FILE *out, const struct option *table)
+{
+    for (const struct option *o = table; o->name; o++)
+        fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
+}
+
+/* One of a command's case: the values of its options, the options, its arguments. */
+static void write_case(FILE *out, const struct option *table, const struct value *arguments)
+{
+    fputs("        case $option in\n", out);
+    for (const struct option *o = table; o->name; o++) {
+        if (!o->value)
+            continue;
+        fputs("        ", out);
+        write_pattern(out, o);
+        fputs(")\n            ", out);
+        write_value(out, o->takes);
+        fputs("\n            return\n            ;;\n", out);
+    }
+    fputs("        esac\n"
+          "        if [[ $current == -* && ! $ended ]]; then\n"
+          "            _mlictl_words \"",
+          out);
+    write_options(out, table);
+    fputs("\"\n        else\n            ", out);
+    write_value(out, arguments);
+    fputs("\n        fi\n        ;;\n", out);
+}
+
+/* The options with values that may stand before the command: neither is what follows one. */
+static void write_skipping(FILE *out)
+{
+    bool first = true;
+    fputs("        ", out);
+    for (const struct option *o = command_leading; o->name; o++) {
+        if (!o->value)
+            continue;
+        fputs(first ? "" : " | ", out);
+        write_pattern(out, o);
+        first = false;
+    }
+    fputs(")\n", out);
+}
+
+void bash_completion_write(FILE *out)
+{
+    static const struct value commands = {VALUE_COMMAND, NULL};
+    static const struct option none = {0};
+    fputs(helpers, out);
+    fputs(beginning, out);
+    write_skipping(out);
+    fputs(middle, out);
+    fputs("    \"\")\n", out);
+    write_case(out, command_leading, &commands);
+    fputs("    help)\n", out);
+    write_case(out, &none, &commands);
+    for (size_t i = 0; command_at(i); i++) {
+        fprintf(out, "    %s)\n", command_at(i)->name);
+        write_case(out, command_at(i)->options, command_at(i)->takes);
+    }
+    fputs(end, out);
+}

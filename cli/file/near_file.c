@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "near_file.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+
+/* Names that are looked at: a message is not worth a directory of millions. */
+enum { LOOKED_AT_MAX = 4096, NAME_SHOWN_MAX = 40 };
+
+/* Whether a name is what was given and an ending: "job" for "job.json". */
+static bool adds_ending(const char *name, const char *given)
+{
+    size_t length = strlen(given);
+    return length > 0 && strncmp(name, given, length) == 0 && name[length] == '.';
+}
+
+static DIR *open_directory(const char *path, const char *last)
+{
+    if (last == path)
+        return opendir(".");
+    char *directory = strndup(path, (size_t)(last - path));
+    DIR *opened = directory ? opendir(directory) : NULL;
+    free(directory);
+    return opened;
+}
+
+const char *near_file(char out[NEAR_FILE_MAX], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *last = slash ? slash + 1 : path;
+    char best[NAME_SHOWN_MAX] = "";
+    const struct dirent *entry;
+    out[0] = '\0';
+    DIR *directory = open_directory(path, last);
+    if (!directory)
+        return out;
+    for (int i = 0; i < LOOKED_AT_MAX && (entry = readdir(directory)); i++) {
+        const char *const names[] = {*best ? best : entry->d_name, entry->d_name, NULL};
+        if (strlen(entry->d_name) >= sizeof(best) || *entry->d_name == '.')
+            continue;
+        /* The nearer of the two; of equals the first one. */
+        const char *nearest = nearest_word(last, names);
+        if (nearest && nearest != best)
+            strcpy(best, nearest);
+        else if (!*best && adds_ending(entry->d_name, last))
+            strcpy(best, entry->d_name);
+    }
+    closedir(directory);
+    if (*best)
+        snprintf(out, NEAR_FILE_MAX, "; did you mean %s?", best);
+    return out;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What mlictl says of itself: the help of every command, and that its examples work."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+from harness import MLICTL, MLID, PATIENCE, Case, main, mov, ramp
+
+STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
+
+
+class Commands(Case):
+    def commands(self):
+        out = self.ctl("--help", code=0).out.split("exit codes:")[0]
+        names = re.findall(r"^  ([a-z]+) ", out, re.M)
+        self.assertGreater(len(names), 15)
+        return names
+
+
+class Help(Commands):
+    def test_three_ways_to_ask(self):
+        for name in self.commands():
+            out = self.ctl(name, "--help", code=0).out
+            self.assertEqual(self.ctl(name, "-h", code=0).out, out)
+            self.assertEqual(self.ctl("help", name, code=0).out, out)
+        self.assertEqual(self.ctl("help", code=0).out, self.ctl("--help", code=0).out)
+
+    def test_every_part_is_there(self):
+        for name in self.commands():
+            with self.subTest(command=name):
+                out = self.ctl("help", name, code=0).out
+                self.assertRegex(out, rf"^mlictl {name}: \S.*\n\nusage: mlictl {name} \[options\]")
+                self.assertRegex(out, r"usage: .*\n\n[A-Z`].{20}", "it has no paragraph")
+                self.assertIn("\noptions:\n", out)
+                self.assertTrue("\nexamples:\n" in out, "struct command has a member for examples")
+
+    def test_it_fits_a_terminal(self):
+        for line in [["--help"], *(["help", name] for name in self.commands())]:
+            for text in self.ctl(*line, code=0).out.splitlines():
+                self.assertLessEqual(len(text), 100, f"{line}: {text}")
+
+    def test_help_for_what_is_not_there(self):
+        self.assertIn("did you mean submit?", self.ctl("help", "sumbit", code=2).err)
+        self.assertIn("usage: mlictl help", self.ctl("help", "run", "submit", code=2).err)
+
+    def test_versions_agree(self):
+        version = self.ctl("--version", code=0).out.split()
+        daemon = subprocess.run([MLID, "--version"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(daemon.returncode, 0)
+        self.assertEqual((version[0], *daemon.stdout.split()), ("mlictl", "mlid", version[1]))
+
+
+class Examples(Commands):
+    """Each is run by a shell, in a directory that has what it names, and has to succeed."""
+
+    def environment(self):
+        environment = super().environment()
+        environment["PATH"] = f"{self.root}:{pathlib.Path(MLICTL).parent}:{environment['PATH']}"
+        environment["MLI_SSH"] = str(self.root / "ssh")
+        environment["MLID_SOCKET"] = self._daemon.socket if self._daemon else ""
+        return environment
+
+    def examples(self, name):
+        part = self.ctl("help", name, code=0).out.split("\nexamples:\n")[1]
+        return re.findall(r"^  (\S.*)$", part, re.M)
+
+    def prepare(self):
+        """A directory with the files of the examples, and a daemon that has run two jobs."""
+        for path in self.dir.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self.write_npy("in.npy")
+        self.write_npy("same.npy")
+        self.write("dump.bin", ramp(16))
+        self.write("job.json", mov(perm_dim=[2, 0, 1]))
+        self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy", offset=[1])])
+        ssh = self.root / "ssh"
+        ssh.write_text(STAND_IN)
+        ssh.chmod(0o755)
+
+    def run_line(self, line):
+        process = subprocess.Popen(
+            ["bash", "-ec", line if "|" in line or "&&" in line or "<(" in line else "exec " + line],
+            cwd=self.dir, env=self.environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        if line.startswith("mlictl top") and "--once" not in line:
+            first = process.stdout.readline()
+            self.assertIn(b"mlid at", first)
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 0, f"{line}\n{err.decode()}")
+        self.assertEqual(err.decode(), "", line)
+
+    def test_examples_work(self):
+        if not shutil.which("bash"):
+            self.skipTest("there is no bash")
+        for name in self.commands():
+            self.prepare()
+            self.ctl("resume", "-s", self.daemon.socket, code=0)
+            self.submit("--detach", self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy")]),
+                        code=0)
+            self.ctl("wait", "--all", "-s", self.daemon.socket, code=0)
+            for line in self.examples(name):
+                with self.subTest(command=name, line=line):
+                    self.run_line(line)
+
+    def test_examples_are_of_their_command(self):
+        for name in self.commands():
+            for line in self.examples(name):
+                self.assertIn(f"mlictl {name}", line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The manual pages say what the programs know: commands, options, members, keys, methods."""
+import ast
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from harness import MLICTL, MLID, SOURCE, Case, main
+
+MAN = SOURCE / "man"
+COMMON = {"--json", "--quiet", "--help"}  # of every command: mlictl(1) has them
+
+
+def listed(name):
+    """A list or dictionary of man/meson.build, which Python reads as meson does."""
+    text = (MAN / "meson.build").read_text()
+    return ast.literal_eval(re.search(rf"^{name} = (.*?^[\]}}])", text, re.M | re.S)[1])
+
+
+PAGES, LINKS = listed("man_pages"), listed("man_links")
+
+
+def source(page):
+    return (MAN / (LINKS.get(page, page) + ".scd")).read_text()
+
+
+def plain(text):
+    """Without the marks of scdoc."""
+    return text.replace("*", "").replace("\\", "").replace("_", "")
+
+
+def section(text, name):
+    return re.search(rf"^# {name}\n(.*?)(?=^# |\Z)", text, re.M | re.S)[1]
+
+
+def described(text):
+    """The options that a page describes: each begins a line."""
+    found = set()
+    for line in re.findall(r"^\*-.*", section(text, "OPTIONS"), re.M):
+        found |= set(re.findall(r"\*(--[a-z][a-z-]*)", line))
+        found |= set(re.findall(r"\*(-\w)\*", line))
+    return found
+
+
+def told(help_text):
+    """The options of a help text, and the words behind them: {"--name": "VALUE"}."""
+    found = {}
+    for letter, name, value in re.findall(r"^  (?:(-\w), |    )(--[a-z-]+)(?: (\S+))?", help_text,
+                                          re.M):
+        found[name] = value
+        if letter:
+            found[letter] = value
+    return found
+
+
+class Pages(Case):
+    def commands(self):
+        usage = self.ctl("--help", code=0).out
+        names = re.findall(r"^  ([a-z]+) ", usage.split("exit codes:")[0], re.M)
+        self.assertGreater(len(names), 15)
+        return names
+
+    def test_every_command_has_a_page_and_every_page_a_command(self):
+        pages = {page for page in [*PAGES, *LINKS] if page.endswith(".1")}
+        self.assertEqual({f"mlictl-{name}.1" for name in self.commands()} | {"mlictl.1"}, pages,
+                         "see man/meson.build")
+
+    def test_every_page_is_there(self):
+        for page in PAGES:
+            self.assertTrue((MAN / f"{page}.scd").is_file(), page)
+        for link, page in LINKS.items():
+            self.assertIn(page, PAGES)
+            self.assertFalse((MAN / f"{link}.scd").exists(), link)
+
+    def test_pages_begin_with_their_name(self):
+        for page in PAGES:
+            name, number = re.fullmatch(r"(.+)\.(\d)", page).groups()
+            text = source(page)
+            self.assertTrue(text.startswith(f'{name}({number}) "mli" "Moving tensors"\n'), page)
+            self.assertIn(name.replace("mlictl-", "mlictl ", number == "1"),
+                          plain(section(text, "NAME")), page)
+        for link, page in LINKS.items():
+            name = link[:-2].replace("mlictl-", "mlictl ")
+            self.assertIn(name, section(source(page), "NAME"))
+
+    def test_the_first_page_tells_of_every_command(self):
+        text = section(source("mlictl.1"), "COMMANDS")
+        for name in self.commands():
+            self.assertIn(f"*{name}*", text)
+            self.assertIn(f"mlictl-{name}(1)", text)
+
+    def test_options_of_the_help_stand_in_the_page_and_the_other_way(self):
+        of_page = {}
+        for name in self.commands():
+            options = told(self.ctl(name, "--help", code=0).out)
+            self.assertLessEqual(COMMON, set(options), name)
+            text = source(f"mlictl-{name}.1")
+            missing = set(options) - COMMON - {"-q", "-h"} - described(text)
+            self.assertEqual(missing, set(), f"mlictl-{name}(1) does not describe them")
+            of_page.setdefault(LINKS.get(f"mlictl-{name}.1", f"mlictl-{name}.1"),
+                               set()).update(options)
+        for page, options in of_page.items():
+            self.assertEqual(described(source(page)) - options, set(), f"{page}: no such option")
+
+    def test_every_letter_stands_beside_its_name(self):
+        for name in self.commands():
+            out = self.ctl(name, "--help", code=0).out
+            for letter, long in re.findall(r"^  (-\w), (--[a-z-]+)", out, re.M):
+                if long not in COMMON:
+                    self.assertIn(f"*{letter}*, *{long}*", source(f"mlictl-{name}.1"))
+
+    def test_options_of_all_commands_stand_in_the_first_page(self):
+        self.assertLessEqual({*COMMON, "-q", "-h", "-s", "--socket", "-H", "--host"},
+                             described(source("mlictl.1")))
+
+    def test_examples_of_pages_have_options_that_exist(self):
+        for page in PAGES:
+            for line in re.findall(r"^(?:\t|)(mlictl .*)$", section(source(page), "EXAMPLES"), re.M):
+                words = re.split(r"[|><]", line.replace("++", ""))[0].split()
+                name = next(word for word in words[1:] if not word.startswith("-"))
+                known = told(self.ctl(name, "--help", code=0).out)
+                for word in words:
+                    if word.startswith("-") and len(word) > 1:
+                        self.assertIn(word, known, f"{page}: {line}")
+
+    def test_exit_codes(self):
+        out = self.ctl("--help", code=0).out
+        codes = re.findall(r"^  (\d)  ", out, re.M)
+        self.assertEqual(re.findall(r"^(?:\[\[|\| ) (\d)$",
+                                    section(source("mlictl.1"), "EXIT STATUS"), re.M), codes)
+
+    def test_words_of_the_help_stand_in_the_page(self):
+        """Lists of words that an option takes, as in "poll, callback, wait, sync or mixed"."""
+        for name, option in (("gen", "--dtype"), ("gen", "--pattern"), ("selftest", "--mode"),
+                             ("jobs", "--state")):
+            script = self.ctl("completion", "bash", code=0).out
+            case = re.search(rf"^    {name}\)\n(.*?)^        esac", script, re.M | re.S)[1]
+            words = re.search(rf"{option}\)\n\s+\w+ \"(.*)\"", case)[1].split()
+            for word in words:
+                self.assertIn(f"_{word}_", source(f"mlictl-{name}.1"), f"{name} {option}")
+
+
+class Formats(unittest.TestCase):
+    def test_job_members(self):
+        schema = json.loads((SOURCE / "proto/job.schema.json").read_text())
+        text = source("mlictl-job.5")
+
+        def members(node, where):
+            """Names of members by the page's section they belong to."""
+            if isinstance(node, list):
+                for item in node:
+                    yield from members(item, where)
+            elif isinstance(node, dict):
+                for name, child in node.get("properties", {}).items():
+                    yield where, name
+                for key, child in node.items():
+                    yield from members(child, where)
+        sections = {"partial_job": "A JOB", "src": "SRC", "dst": "DST", "cfg": "CFG",
+                    "expect": "EXPECT"}
+        checked = set()
+        for definition, name in sections.items():
+            part = section(text, name)
+            for _, member in members(schema["$defs"][definition], name):
+                checked.add(member)
+                self.assertIn(f"*{member}*", part, f"{name} of mlictl-job(5)")
+        self.assertGreater(len(checked), 25)
+        for member in ("defaults", "jobs"):
+            self.assertIn(f"*{member}*", text)
+        types = schema["$defs"]["type"]["enum"]
+        self.assertTrue(all(f"_{word}_" in section(text, "SRC") for word in types))
+
+    def test_no_job_member_is_made_up(self):
+        schema = (SOURCE / "proto/job.schema.json").read_text()
+        prose = (SOURCE / "docs/job-file.md").read_text()
+        text = source("mlictl-job.5")
+        for name in ("A JOB", "SRC", "DST", "CFG", "EXPECT"):
+            for names in re.findall(r"^(?:\[\[|\| ) (\*.*)$", section(text, name), re.M):
+                for member in re.findall(r"\*(\w+)\*", names):
+                    self.assertTrue(f'"{member}"' in schema or f"`{member}`" in prose, member)
+
+    def keys(self, node, prefix=""):
+        for key, value in node.items():
+            if isinstance(value, dict) and value:
+                yield from self.keys(value, f"{prefix}{key}.")
+            else:
+                yield prefix + key, value
+
+    def test_configuration(self):
+        text = source("mlid.json.5")
+        defaults = dict(self.keys(json.loads((SOURCE / "conf/mlid.json").read_text())))
+        self.assertGreater(len(defaults), 25)
+        rows = dict(re.findall(r"^\|  \*([\w.]+)\*\n:  (.*)$", text, re.M))
+        for key, default in defaults.items():
+            if default == {}:  # access, quotas: what is in them has no default
+                self.assertIn(f"*{key}.", text)
+            else:
+                self.assertEqual(rows.get(key), json.dumps(default), key)
+        known = set(defaults) | {"access.uids"}
+        self.assertEqual({key for key in rows if key != "key"} - known, set())
+
+    def test_configuration_is_what_the_daemon_reads(self):
+        """conf/mlid.json holds every key: mlid says which ones it knows when asked for others."""
+        for key in ("socke", "limits.client", "scheduling.ageing", "watchdog.limit"):
+            config = {}
+            *groups, last = key.split(".")
+            inner = config
+            for group in groups:
+                inner = inner.setdefault(group, {})
+            inner[last] = 1
+            path = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"mlid-{os.getpid()}.json"
+            path.write_text(json.dumps(config))
+            try:
+                done = subprocess.run([MLID, "--config", path, "--check"], capture_output=True,
+                                      text=True, timeout=60)
+            finally:
+                path.unlink()
+            self.assertEqual(done.returncode, 2)
+            meant = re.search(r'did you mean "(\w+)"', done.stderr)
+            self.assertTrue(meant, done.stderr)
+            self.assertIn(f"*{'.'.join([*groups, meant[1]])}*", source("mlid.json.5"))
+
+    def test_options_of_mlid(self):
+        out = subprocess.run([MLID, "--help"], capture_output=True, text=True, timeout=60).stdout
+        options = set(re.findall(r"^  (--[a-z-]+)", out, re.M))
+        self.assertGreater(len(options), 8)
+        self.assertEqual(described(source("mlid.8")), options)
+
+    def test_protocol(self):
+        protocol = (SOURCE / "proto/PROTOCOL.md").read_text()
+        text = source("mlid-protocol.7")
+        methods = set(re.findall(r"\b((?:job|buffer|events|daemon)\.[a-z]+)\b",
+                                 "\n".join(re.findall(r"^### (.*)$", protocol, re.M))))
+        self.assertGreater(len(methods), 15)
+        self.assertEqual(set(re.findall(r"^(?:\[\[|\| ) \*([a-z.]+)\*$",
+                                        section(text, "METHODS"), re.M)), methods)
+        errors = dict(re.findall(r"^\| (-\d+) \| `([A-Z_]+)` \|", protocol, re.M))
+        rows = re.findall(r"^(?:\[\[|\| ) \*([A-Z_]+)\*\n:[< ] (-\d+)$", section(text, "ERRORS"), re.M)
+        self.assertEqual({code: name for name, code in rows}, errors)
+        for number in ("65536", "1048576", "16384"):
+            self.assertIn(number, text)
+
+
+@unittest.skipUnless(shutil.which("scdoc"), "there is no scdoc")
+class Formatted(unittest.TestCase):
+    def format(self, page):
+        done = subprocess.run(["scdoc"], input=source(page).encode(), capture_output=True)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), page)
+        return done.stdout
+
+    def test_scdoc_has_nothing_to_complain_about(self):
+        for page in PAGES:
+            self.assertIn(b".TH", self.format(page))
+
+    def test_nothing_of_the_marks_is_left(self):
+        if not shutil.which("man"):
+            self.skipTest("there is no man")
+        for page in PAGES:
+            done = subprocess.run(["man", "-P", "cat", "--warnings", "-l", "-"], timeout=60,
+                                  input=self.format(page), capture_output=True,
+                                  env=dict(os.environ, MANWIDTH="100", LC_ALL="C.UTF-8"))
+            self.assertEqual((done.returncode, done.stderr.decode()), (0, ""), page)
+            text = re.sub(".\b", "", done.stdout.decode())
+            self.assertGreater(len(text.splitlines()), 20)
+            self.assertNotRegex(text, r"\*[A-Za-z-]+\*", page)
+            self.assertNotRegex(text, r"(?m)(^|[\s(])_[A-Za-z]", page)
+
+    def test_mandoc(self):
+        if not shutil.which("mandoc"):
+            self.skipTest("there is no mandoc")
+        for page in PAGES:
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], timeout=60,
+                                  input=self.format(page), capture_output=True)
+            self.assertEqual(done.stdout.decode(), "", page)
+
+
+class References(unittest.TestCase):
+    def test_pages_that_are_referred_to_exist(self):
+        ours = {f"{page[:-2]}({page[-1]})" for page in [*PAGES, *LINKS]}
+        for page in PAGES:
+            for name in re.findall(r"\b(ml[a-z.-]*(?<![.-])\(\d\))", source(page)):
+                if name.startswith(("mlictl", "mlid")):
+                    self.assertIn(name, ours, page)
+
+
+if __name__ == "__main__":
+    main()

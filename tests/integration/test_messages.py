@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages say what to do next: each of these is what somebody gets for an ordinary slip."""
+import os
+import socket
+
+from harness import Case, main, mov, needs_root
+
+
+class Messages(Case):
+    def says(self, words, *line, code=2, **more):
+        result = self.ctl(*line, code=code, **more)
+        self.assertIn(words, result.err)
+        self.assertEqual(len(result.err.splitlines()), 1, result.err)
+        return result
+
+
+class Slips(Messages):
+    def test_commands(self):
+        self.says("unknown command valdiate; did you mean validate?", "valdiate", "x")
+        self.says("unknown command sub; did you mean submit?", "sub", "x")
+        self.says("unknown command frobnicate; see mlictl --help", "frobnicate")
+
+    def test_a_file_in_place_of_a_command(self):
+        self.says("tile.json is no command; did you mean: mlictl run tile.json", "tile.json")
+        self.says("did you mean: mlictl show a.npy", "a.npy")
+        self.says("did you mean: mlictl show dir/a.safetensors", "dir/a.safetensors")
+
+    def test_options(self):
+        self.says("unknown option --fial-fast; did you mean --fail-fast?", "run", "--fial-fast", "j")
+        self.says("did you mean --engine?", "run", "--eng", "inline", "j")
+        self.says("unknown option --frobnicate; --help lists", "run", "--frobnicate", "j")
+        self.says("unknown option -x; --help lists", "run", "-x", "j")
+        self.says("--engine needs a value: --engine SPEC", "run", "j", "--engine")
+
+    def test_words(self):
+        gen = ("gen", "x.npy", "--shape", "2", "--dtype")
+        self.says("--dtype in16 is unknown; did you mean int16?", *gen, "in16")
+        self.says("--dtype complex: int8, uint8, int16, uint16, int32, uint32, float16, float32 or "
+                  "bool is needed", *gen, "complex")
+        self.says("--pattern rampp is unknown; did you mean ramp?", *gen, "int8", "-p", "rampp")
+        self.says("--pattern stripes: index, ramp, zeros, ones, checker or random is needed", *gen,
+                  "int8", "--pattern", "stripes")
+        self.says("--mode pol is unknown; did you mean poll?", "selftest", "--mode", "pol")
+        self.says("--state runing is unknown; did you mean running?", "jobs", "--state",
+                  "done,runing")
+        self.says("--state lost: waiting, queued, running, done, failed or cancelled is needed",
+                  "jobs", "--state", "lost")
+        self.write_npy("in.npy")
+        self.says('did you mean "sa8"', "run", self.write("j", mov({"file": "in.npy",
+                                                                   "type": "sa9"})))
+        self.says('did you mean "perm_dim"?', "run", self.write("j", mov(cfg={"perm": [0]})))
+
+    def test_engines(self):
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        self.says("did you mean threads?", "run", "-e", "thread", "job.json")
+        self.says("did you mean inline?", "selftest", "-e", "inlin:tiny=0")
+        self.says("did you mean threads?", "run", "-e", "fault:thread,seed=1", "job.json")
+        result = self.says("fault", "run", "-e", "nvidia", "job.json")
+        for name in ("threads", "inline"):
+            self.assertIn(name, result.err)
+
+
+class Files(Messages):
+    def test_a_near_name_is_told(self):
+        self.write_npy("input.npy")
+        self.write("tile.json", mov("inptu.npy"))
+        for command in ("run", "validate"):
+            self.says("tile.jsn: No such file or directory; did you mean tile.json?", command,
+                      "tile.jsn")
+            self.says("No such file or directory; did you mean input.npy?", command, "tile.json")
+        self.says("tile: No such file or directory; did you mean tile.json?", "run", "tile")
+        self.says("did you mean input.npy?", "show", "imput.npy")
+        self.says("did you mean input.npy?", "diff", "input.npy", "./inputs.npy")
+        result = self.says("quite_another.npy: No such file", "show", "quite_another.npy")
+        self.assertNotIn("did you mean", result.err)
+        self.says("No such file", "show", "nowhere/input.npy")
+
+    def test_in_another_directory(self):
+        self.write("deep/down/tile.json", mov())
+        self.says("deep/down/title.json: No such file or directory; did you mean tile.json?", "run",
+                  "deep/down/title.json")
+
+    def test_a_tensor_in_place_of_a_job(self):
+        self.write_npy("in.npy")
+        self.write("job", self.read("in.npy"))
+        for command in ("run", "validate"):
+            self.says("in.npy: it is a .npy file and no job file; to look at it: mlictl show in.npy",
+                      command, "in.npy")
+            self.says("it is a .npy file", command, "job")
+        self.write("x.npz", b"PK\3\4" + bytes(100))
+        self.says("it is a zip archive", "run", "x.npz")
+        self.write("x.safetensors", (40).to_bytes(8, "little") + b'{"a":{"dtype":"I8"}}' + bytes(40))
+        self.says("it is a .safetensors file", "run", "x.safetensors")
+        self.says("stdin: it is a .npy file", "run", "-", stdin=self.read("in.npy"))
+
+    def test_a_directory(self):
+        os.mkdir(self.path("jobs"))
+        self.says("jobs: it is a directory; a file is needed", "run", "jobs")
+        self.says("jobs is a directory; a regular file is needed", "show", "jobs")
+
+    def test_a_job_in_place_of_a_tensor(self):
+        self.write("job.json", mov())
+        self.says("job.json: a raw file does not say what it holds", "show", "job.json")
+
+
+class Daemons(Messages):
+    def test_no_daemon(self):
+        self.says(f"no daemon listens at {self.root}/mlid.sock; start one with `mlid &`\n", "ping",
+                  code=3)
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+        self.says("start one with `mlid &`; `mlictl run` needs none", "submit", "job.json", code=3)
+        path = self.path("x.sock")
+        self.says(f"no daemon listens at {path}; start one with `mlid --socket {path} &`\n", "info",
+                  "-s", path, code=3)
+
+    def test_no_socket(self):
+        self.write("file", b"")
+        self.says("/file is no socket; the one that mlid listens on is needed", "ping", "-s",
+                  self.path("file"), code=3)
+        self.says(" is no socket", "ping", "-s", str(self.dir), code=3)
+
+    @needs_root
+    def test_no_permission(self):
+        import grp
+        path = self.path("mlid.sock")
+        group = next(entry for entry in grp.getgrall() if entry.gr_gid not in (0, 65534))
+        self.dir.chmod(0o755)
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(path)
+            listening.listen()
+            os.chmod(path, 0o600)
+            result = self.as_nobody("ping", "-s", path)
+            self.assertEqual(result.code, 3)
+            self.assertIn(f'no permission to connect to {path}: it is for the user root alone; '
+                          '"socket_mode" and "socket_group" of mlid.json let others in', result.err)
+            os.chmod(path, 0o660)
+            os.chown(path, -1, group.gr_gid)
+            self.assertIn(f"no permission to connect to {path}: it is for the user root and for "
+                          f"members of the group {group.gr_name}",
+                          self.as_nobody("ping", "-s", path).err)
+            os.chown(path, -1, 54321)  # nobody's
+            self.assertIn("members of the group 54321", self.as_nobody("ping", "-s", path).err)
+            self.dir.chmod(0o700)
+            try:
+                done = self.as_nobody_from_elsewhere("ping", "-s", path)
+            finally:
+                self.dir.chmod(0o755)
+            self.assertIn("its directory is closed to this user", done)
+
+    def as_nobody_from_elsewhere(self, *arguments):
+        import subprocess
+        from harness import MLICTL
+        return subprocess.run([MLICTL, *arguments], cwd="/", user=65534, group=65534,
+                              extra_groups=[], capture_output=True, text=True, timeout=60).stderr
+
+
+class Units(Case):
+    def test_uptime_is_told_as_people_do(self):
+        out = self.ctl("info", "-s", self.daemon.socket, code=0).out
+        self.assertRegex(out, r", up [\d.]+ (ms|s)\n")
+
+    def test_numbers_have_units(self):
+        self.write_npy("in.npy")
+        self.submit(self.write("job.json", mov()), code=0)
+        socket_option = ("-s", self.daemon.socket)
+        self.assertRegex(self.ctl("status", "1", *socket_option, code=0).out,
+                         r"written +24 B of 24 B\ntimes +[\d.]+ [num]?s queued, [\d.]+ [num]?s")
+        self.assertRegex(self.ctl("jobs", *socket_option, code=0).out, r" 24 B .* [num]s .* [num]s")
+        self.assertRegex(self.ctl("stats", *socket_option, code=0).out, r"moved +24 B; on average")
+
+
+if __name__ == "__main__":
+    main()
