@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The commands of mlictl, one per cmd_*.c. To add one, write its cmd_NAME.c with a `struct
- * command`, declare it here and list it in main.c.
+ * command`, declare it here and list it in main.c; write man/mlictl-NAME.1.scd, and list it in
+ * man/meson.build and docs/mlictl.md. Help and completion are made of the tables here.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl: the command line to libmli and mlid. docs/mlictl.md is its reference. */
+/* mlictl: the command line to libmli and mlid. mlictl(1) (man/) is its reference. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/mlictl.md: every command of the tour is run, and prints what stands there."""
+import os
+import pathlib
+import re
+import subprocess
+
+from harness import MLICTL, SOURCE, Case, main
+
+TOUR = SOURCE / "docs/mlictl.md"
+SOCKET = "/tmp/tour.sock"  # of the text; the test's daemon has one of its own
+# What is another number each time: times, rates, and the width of columns.
+MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ [KMG]?i?B/s", "RATE"),
+         (r'"(ns_\w+)":\d+', r'"\1":0'), (r" +", " "))
+
+
+def steps(text):
+    """(command, what it prints) of the blocks that have a prompt."""
+    for block in re.findall(r"(?:^    .*\n)+", text, re.M):
+        lines = [line[4:] for line in block.splitlines()]
+        if not lines[0].startswith("$ "):
+            continue
+        for part in re.split(r"^\$ ", "\n".join(lines), flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output.rstrip("\n")
+
+
+def masked(text):
+    for pattern, mask in MASKS:
+        text = re.sub(pattern, mask, text)
+    return text.strip()
+
+
+class Tour(Case):
+    def environment(self):
+        path = f"{pathlib.Path(MLICTL).parent}:{os.environ['PATH']}"
+        return dict(super().environment(), PATH=path)
+
+    def shell(self, command):
+        command = command.replace(SOCKET, self._daemon.socket if self._daemon else SOCKET)
+        done = subprocess.run(["/bin/sh", "-c", f"(exit {self.last}); {command}"], cwd=self.dir,
+                              env=self.variables, stdin=subprocess.DEVNULL, text=True, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.last = done.returncode
+        return done.stdout.replace(self._daemon.socket, SOCKET) if self._daemon else done.stdout
+
+    def walk(self, command, output):
+        """Does one step; what it prints."""
+        if command.startswith("cat "):
+            self.write(command.split()[1], output + "\n")
+        elif command == f"mlid --socket {SOCKET} &":
+            self.assertEqual(self.daemon.process.poll(), None)
+            return ""
+        elif command == f"export MLID_SOCKET={SOCKET}":
+            self.variables["MLID_SOCKET"] = self.daemon.socket
+            return ""
+        return self.shell(command)
+
+    def test_every_step(self):
+        self.last, self.variables = 0, self.environment()
+        count = 0
+        for command, output in steps(TOUR.read_text()):
+            printed = self.walk(command, output)
+            self.assertEqual(masked(printed), masked(output), f"$ {command}\n{printed}")
+            count += 1
+        self.assertGreater(count, 15)
+
+    def test_the_table_has_every_command_and_its_page(self):
+        text = TOUR.read_text()
+        usage = self.ctl("--help", code=0).out.split("exit codes:")[0]
+        table = text.split("## Commands")[1]
+        for name in re.findall(r"^  ([a-z]+) ", usage, re.M):
+            self.assertRegex(table, rf"[`\s]{name}[ `]", "docs/mlictl.md lists the commands")
+        for page in re.findall(r"\]\((\.\./man/[^)]*)\)", text):
+            self.assertTrue((TOUR.parent / page).is_file(), page)
+
+    def test_links(self):
+        """Of all documents: to files that are there, and to headings of them."""
+        documents = [*SOURCE.glob("*.md"), *(SOURCE / "docs").glob("*.md"),
+                     SOURCE / "proto/PROTOCOL.md", SOURCE / "examples/README.md",
+                     SOURCE / "tests/README.md"]
+        for document in documents:
+            prose = re.sub(r"(?m)^    .*$", "", document.read_text())
+            for target, anchor in re.findall(r"\]\(([^)#:\s]*)(#[^)\s]*)?\)", prose):
+                found = (document.parent / target) if target else document
+                where = f"{document.name}: {target}{anchor}"
+                with self.subTest(where=where):
+                    self.assertTrue(found.exists())
+                if anchor and found.exists():
+                    headings = re.findall(r"(?m)^#+ (.*)$", found.read_text())
+                    known = {re.sub(r"[^a-z0-9 _-]", "", h.lower()).replace(" ", "-")
+                             for h in headings}
+                    with self.subTest(where=where):
+                        self.assertIn(anchor[1:], known)
+
+
+if __name__ == "__main__":
+    main()
