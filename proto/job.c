@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expectation.h"
 #include "job_cfg.h"
 
 static const char *const format_words[] = {
@@ -48,7 +49,7 @@ enum file_format tensor_ref_format(const struct tensor_ref *ref)
     return ref->file ? file_format_of_name(ref->file) : FILE_FORMAT_RAW;
 }
 
-static void tensor_ref_finish(struct tensor_ref *ref)
+void tensor_ref_finish(struct tensor_ref *ref)
 {
     free(ref->file);
     free(ref->tensor);
@@ -66,13 +67,14 @@ void job_init(struct job *job)
 void job_finish(struct job *job)
 {
     free(job->name);
+    free(job->slice);
     for (size_t i = 0; i < job->after_count; i++)
         free(job->after[i]);
     free(job->after);
     job_refs_finish(&job->after_refs);
     tensor_ref_finish(&job->src);
     tensor_ref_finish(&job->dst);
-    tensor_ref_finish(&job->expect);
+    expectation_finish(&job->expect);
     job_init(job);
 }
 

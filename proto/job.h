@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "digest.h"
 #include "fault.h"
 #include "job_ref.h"
 #include "json.h"
@@ -54,6 +55,17 @@ struct tensor_ref {
     struct tensor_desc desc;
 };
 
+enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_ERROR };
+
+/* What has to come of a job, in a file; whoever runs the job holds it against what came. */
+struct expectation {
+    enum expectation_kind kind;
+    struct tensor_ref golden;    /* EXPECT_FILE */
+    uint8_t digest[DIGEST_SIZE]; /* EXPECT_DIGEST: of the whole output file */
+    const char *error;           /* EXPECT_ERROR: name of a status or of a fault; static storage */
+    char *pointer;               /* EXPECT_ERROR: what has to be at fault; null: anything */
+};
+
 /*
  * How many entries each cfg array was given (0: the field is neutral). The arrays of `cfg` are
  * filled up with neutral values, so cfg can be used as it is once the lengths are checked.
@@ -69,6 +81,7 @@ struct job {
     struct tensor_ref src, dst;
     mli_mov_cfg_t cfg;
     struct cfg_lengths lengths;
+    char *slice;         /* in a file: the window as text, checked (slice.h); or null */
     uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
     int32_t priority;    /* -1, 0 or 1: low, normal, high */
     uint32_t timeout_ms; /* 0: none */
@@ -76,8 +89,8 @@ struct job {
     size_t after_count;
     struct job_refs after_refs; /* on the wire: the same */
     bool detach;                /* on the wire: answered at once */
-    struct tensor_ref expect;   /* TENSOR_NOWHERE: nothing to compare with */
-    char pointer[32];           /* of this job in its file: "", "/3" or "/jobs/3" */
+    struct expectation expect;
+    char pointer[32]; /* of this job in its file: "", "/3" or "/jobs/3" */
 };
 
 struct job_list {
@@ -96,6 +109,8 @@ enum file_format file_format_of_name(const char *file);
 
 /** The format of a tensor's file: `format`, or what FILE_FORMAT_AUTO stands for. */
 enum file_format tensor_ref_format(const struct tensor_ref *ref);
+/** Frees what it holds; `struct tensor_ref ref = {0}` is an empty one. */
+void tensor_ref_finish(struct tensor_ref *ref);
 
 /** Neutral cfg, one channel, everything else empty. */
 void job_init(struct job *job);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* struct job -> a job file's object. */
+#include "expectation.h"
 #include "job_read.h"
 
-static void write_place(struct jsonw *w, const struct tensor_ref *ref)
+void job_write_place(struct jsonw *w, const struct tensor_ref *ref)
 {
     if (ref->file)
         jsonw_string(w, "file", ref->file);
@@ -22,7 +23,7 @@ static void write_tensor(struct jsonw *w, const char *key, const struct tensor_r
                          struct tensor_desc shown)
 {
     jsonw_object_begin(w, key);
-    write_place(w, ref);
+    job_write_place(w, ref);
     if (tensor_ref_format(ref) != FILE_FORMAT_RAW) {
         shown.rank = 0;
         shown.has_strides = false;
@@ -39,6 +40,8 @@ void job_file_write(struct jsonw *w, const char *key, const struct job *job)
 
     jsonw_object_begin(w, key);
     job_write_common(w, job->name, job);
+    if (job->slice)
+        jsonw_string(w, "slice", job->slice);
     write_tensor(w, "src", &job->src, job->src.desc);
     dst.has_type = false; /* the source's */
     if (!job->dst.update) {
@@ -55,10 +58,6 @@ void job_file_write(struct jsonw *w, const char *key, const struct job *job)
             jsonw_string(w, NULL, job->after[i]);
         jsonw_array_end(w);
     }
-    if (job->expect.where != TENSOR_NOWHERE) {
-        jsonw_object_begin(w, "expect");
-        write_place(w, &job->expect);
-        jsonw_object_end(w);
-    }
+    expectation_write(w, "expect", &job->expect);
     jsonw_object_end(w);
 }

@@ -40,6 +40,10 @@ int job_read_number(const struct json *object, const char *key, int64_t min, int
 
 /** Refuses "tensor" beside a file that is no archive. */
 int job_check_tensor(const struct tensor_ref *ref, const struct json *object);
+/** Where a file is: the members that are no part of a tensor's description; each may be absent. */
+int job_read_place(struct tensor_ref *ref, const struct json *object);
+/** Writes them into the object that is open. */
+void job_write_place(struct jsonw *w, const struct tensor_ref *ref);
 
 /** Member "offset", bytes; 0 where it is absent. */
 int job_read_offset(const struct json *object, uint64_t *offset);

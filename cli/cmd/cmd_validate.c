@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl validate: everything that can be said about jobs without moving a byte. */
 #include "command.h"
-#include "compare.h"
 #include "execute.h"
+#include "judge.h"
 #include "produced.h"
 #include "report.h"
 #include "resolve.h"
@@ -13,14 +13,14 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Golden outputs of another dtype or shape can be told already. */
-static void check_expected(const struct resolved *resolved, struct outcome *outcome)
+/* Jobs that will be refused, though not for what is seen here, write nothing. */
+static int produce(struct produced *produced, const struct resolved *resolved, struct fault *fault)
 {
-    if (resolved->job->expect.where == TENSOR_NOWHERE)
-        return;
-    compare_outlines(&resolved->whole, &resolved->expect, &outcome->difference);
-    if (outcome->difference.kind != DIFFERENCE_NONE)
-        outcome->exit = EXIT_CODE_FAILED;
+    if (resolved->job->expect.kind == EXPECT_ERROR)
+        return 0;
+    if (produced_add(produced, resolved->dst_path, &resolved->whole, -1))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return 0;
 }
 
 static void validate_job(void *context, const struct job_file *file, const struct job *job,
@@ -28,15 +28,15 @@ static void validate_job(void *context, const struct job_file *file, const struc
 {
     struct produced *produced = context;
     struct resolved resolved;
-    if (resolved_init(&resolved, file, job, produced, &outcome->fault)) {
-        fault_prefix(&outcome->fault, job->pointer);
-        outcome->exit = exit_code_of(&outcome->fault);
-    } else if (produced_add(produced, resolved.dst_path, &resolved.whole, -1)) {
-        fault_set(&outcome->fault, FAULT_INTERNAL, NULL, "out of memory");
-        outcome->exit = EXIT_CODE_FAILED;
+    struct fault *fault = &outcome->fault;
+    outcome->validated = true;
+    if (resolved_init(&resolved, file, job, produced, fault) ||
+        produce(produced, &resolved, fault)) {
+        judge_failure(job, false, outcome);
+        fault_prefix(fault, job->pointer);
     } else {
         outcome_describe(outcome, &resolved);
-        check_expected(&resolved, outcome);
+        judge_plan(&resolved, outcome);
     }
     resolved_finish(&resolved);
 }

@@ -23,7 +23,7 @@ static int check(const struct detach *detach, const struct job *job, struct faul
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
                          "dst.update: an update replaces the file when it is done; not with "
                          "--detach");
-    if (job->expect.where != TENSOR_NOWHERE)
+    if (job->expect.kind != EXPECT_NOTHING)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
                          "expect: nothing is compared with --detach");
     if (job->dst.params)

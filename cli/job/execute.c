@@ -4,22 +4,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "judge.h"
+
 /* What a service that keeps its deadlines may take longer than the job's own timeout. */
 enum { GRACE_MS = 3000 };
-
-void outcome_finish(struct outcome *outcome)
-{
-    job_result_finish(&outcome->result);
-    *outcome = (struct outcome){0};
-}
-
-void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
-{
-    outcome->src = resolved->src.header;
-    outcome->dst = resolved->whole.header;
-    outcome->type = resolved->wire.src.desc.type;
-    outcome->described = true;
-}
 
 int execute_prepare_output(struct resolved *r, struct fault *fault)
 {
@@ -115,19 +103,6 @@ static int write_params(struct resolved *r, const struct job_result *result, str
     return status;
 }
 
-static int compare_with_golden(struct resolved *r, struct outcome *outcome, struct fault *fault)
-{
-    if (r->job->expect.where == TENSOR_NOWHERE)
-        return 0;
-    struct tensor_file output = r->whole;
-    output.fd = r->output.fd;
-    int status = compare_tensors(&output, &r->expect, &outcome->difference, fault);
-    output.fd = -1; /* stays r->output's */
-    tensor_file_close(&output);
-    outcome->compared = status == 0;
-    return status;
-}
-
 /* The parameters come first: once the output is there, all is. */
 static int commit(struct resolved *r, struct fault *fault)
 {
@@ -149,7 +124,7 @@ static int run(struct client *client, const struct job_file *file, const struct 
     if (status)
         goto out;
     status = submit(client, &r, &outcome->result, fault);
-    if (status)
+    if (status || judge_success(job, outcome))
         goto out;
     if (check_result(&r, &outcome->result, fault) || execute_write_header(&r, fault) ||
         write_params(&r, &outcome->result, fault) || commit(&r, fault)) {
@@ -157,7 +132,7 @@ static int run(struct client *client, const struct job_file *file, const struct 
         goto out;
     }
     outcome->moved = true;
-    status = compare_with_golden(&r, outcome, fault);
+    status = judge_output(&r, outcome);
 out:
     resolved_finish(&r);
     return status;
@@ -167,11 +142,10 @@ void execute_job(void *context, const struct job_file *file, const struct job *j
                  struct outcome *outcome)
 {
     struct client *client = context;
-    if (run(client, file, job, outcome)) {
-        fault_prefix(&outcome->fault, job->pointer);
-        outcome->exit = exit_code_of(&outcome->fault);
-    } else if (outcome->difference.kind != DIFFERENCE_NONE) {
-        outcome->exit = EXIT_CODE_FAILED;
-    }
+    int status = run(client, file, job, outcome);
     outcome->disconnected = !client_connected(client);
+    if (status)
+        judge_failure(job, outcome->disconnected, outcome);
+    if (outcome->fault.code != FAULT_NONE)
+        fault_prefix(&outcome->fault, job->pointer);
 }

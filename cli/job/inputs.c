@@ -182,9 +182,9 @@ static int describe_raw_expect(struct resolved *r, struct fault *fault)
 
 int inputs_open_expect(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    if (r->job->expect.where == TENSOR_NOWHERE)
+    if (r->job->expect.kind != EXPECT_FILE)
         return 0;
-    if (open_tensor(&r->expect, produced, &r->job->expect, r->expect_path, fault))
+    if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
         return blame(fault, "expect");
     if (!r->expect.npy && describe_raw_expect(r, fault))
         return blame(fault, "expect");
@@ -208,8 +208,9 @@ int inputs_check_distinct(const struct resolved *r, const struct job_file *file,
 {
     const struct {
         const char *path, *what;
-    } inputs[] = {
-        {r->src_path, "src.file"}, {r->expect_path, "expect.file"}, {file->path, "the job file"}};
+    } inputs[] = {{r->src_path, "src.file"},
+                  {r->expect_path, "expect.file"},
+                  {file->is_file ? file->path : NULL, "the job file"}};
     for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
         if (check_distinct(r->dst_path, "file", inputs[i].path, inputs[i].what, fault) ||
             check_distinct(r->params_path, "params", inputs[i].path, inputs[i].what, fault))

@@ -58,6 +58,7 @@ static int parse(struct job_file *file, const struct text *text, struct fault *f
         return out_of_memory(fault);
     if (refuse_tensor(file->path, text, fault))
         return -1;
+    file->is_file = !is_standard_input(file->path);
     file->path = job_file_label(file->path);
     return job_file_parse(text->bytes, text->length, &file->list, fault);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_JOB_FILES_H
 #define CLI_JOB_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "fault.h"
@@ -11,6 +12,7 @@
 
 struct job_file {
     const char *path; /* as given; "stdin" for "-" */
+    bool is_file;     /* there is a file of that name */
     char *directory;  /* what its paths are relative to */
     struct job_list list;
     size_t *order;  /* indices of list.jobs: file order, but after those that must be done first */

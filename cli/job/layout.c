@@ -7,6 +7,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "slice.h"
 
 /* Is there a tensor of known shape that the result goes into? */
 static bool has_before(const struct resolved *r)
@@ -38,9 +39,35 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
 {
     mli_tensor packed = {0};
     fault_set_refused(fault, status, mli_last_error());
-    if (has_before(r) && mli_mov_layout(src, &r->job->cfg, &packed) == MLI_STATUS_OK)
+    if (has_before(r) && mli_mov_layout(src, &r->wire.cfg, &packed) == MLI_STATUS_OK)
         check_extents(r, &packed, fault);
     return -1;
+}
+
+/* The window that a slice selects of the padded source. */
+static int apply_slice(struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *header = &r->src.header;
+    struct slice_window windows[MLI_MAX_RANK];
+    int64_t extents[MLI_MAX_RANK];
+    mli_mov_cfg_t *cfg = &r->wire.cfg;
+    struct fault why;
+    struct slice slice;
+    if (!r->job->slice)
+        return 0;
+    for (uint32_t d = 0; d < header->rank; d++)
+        extents[d] = (int64_t)header->shape[d] + cfg->padding_pre[d] + cfg->padding_post[d];
+    if (slice_parse(r->job->slice, &slice, &why) ||
+        slice_apply(&slice, header->rank, extents, windows, &why))
+        return fault_set(fault, why.code, "/slice", "slice: %s", why.text);
+    for (uint32_t d = 0; d < header->rank; d++) {
+        cfg->offset[d] = windows[d].offset;
+        cfg->size[d] = windows[d].size;
+        cfg->sub_sample_step[d] = windows[d].step;
+    }
+    struct cfg_lengths *lengths = &r->wire.lengths;
+    lengths->offset = lengths->size = lengths->sub_sample_step = (uint8_t)header->rank;
+    return 0;
 }
 
 static int find_result(struct resolved *r, struct fault *fault)
@@ -53,7 +80,7 @@ static int find_result(struct resolved *r, struct fault *fault)
         memcpy(r->result.mem_stride, r->before.strides, sizeof(r->result.mem_stride));
     else if (dst->has_strides)
         memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
-    mli_status status = mli_mov_layout(&src, &r->job->cfg, &r->result);
+    mli_status status = mli_mov_layout(&src, &r->wire.cfg, &r->result);
     return status == MLI_STATUS_OK ? 0 : refuse_result(r, &src, status, fault);
 }
 
@@ -178,8 +205,8 @@ static int fill_wire(struct resolved *r, struct fault *fault)
 
 int layout_find(struct resolved *r, struct fault *fault)
 {
-    if (job_check_rank(r->job, r->src.header.rank, fault) || find_result(r, fault) ||
-        plan_whole(r, fault) || fill_wire(r, fault))
+    if (job_check_rank(r->job, r->src.header.rank, fault) || apply_slice(r, fault) ||
+        find_result(r, fault) || plan_whole(r, fault) || fill_wire(r, fault))
         return -1;
     return 0;
 }

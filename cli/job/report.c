@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "expectation.h"
 #include "mli_helpers_api.h"
 
 enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
@@ -42,7 +43,7 @@ static const char *state_name(const struct outcome *outcome)
         return "mismatch";
     if (outcome->exit == EXIT_CODE_DONE && outcome->detached)
         return "submitted";
-    if (outcome->exit == EXIT_CODE_DONE && !outcome->moved)
+    if (outcome->exit == EXIT_CODE_DONE && outcome->validated)
         return "valid";
     return states[outcome->exit];
 }
@@ -104,7 +105,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
     const char *type = element_type_name(result->dst.type);
-    bool expected = outcome->compared && outcome->exit == EXIT_CODE_DONE;
+    bool expected = outcome->verdict == VERDICT_SAME;
     snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
              label(name, file, job), op_name(job),
              print_shape(from, outcome->src.rank, outcome->src.shape),
@@ -119,16 +120,26 @@ static void print_moved(const struct print_style *style, const struct job_file *
         print_line(style, "    %s", parameters);
 }
 
+static void print_refused(const struct print_style *style, const struct job_file *file,
+                          const struct job *job, const struct outcome *outcome)
+{
+    char name[LABEL_MAX], before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+    snprintf(before, sizeof(before), "%s: ", label(name, file, job));
+    snprintf(rest, sizeof(rest), ": %s: %s", expectation_error_name(&outcome->fault),
+             outcome->fault.text);
+    print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
+}
+
 /* Complaints name the file and the place in it, whatever else is printed. */
 static void complain(const struct job_file *file, const struct job *job,
                      const struct outcome *outcome)
 {
-    if (outcome->fault.code != FAULT_NONE)
+    if (outcome->fault.code != FAULT_NONE && outcome->verdict != VERDICT_REFUSED_AS_EXPECTED)
         print_fault(file->path, &outcome->fault);
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
     char text[COMPARE_TEXT_MAX];
-    difference_text(&outcome->difference, job->dst.file, job->expect.file, text);
+    difference_text(&outcome->difference, job->dst.file, job->expect.golden.file, text);
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
 }
 
@@ -150,13 +161,48 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_ref 
     jsonw_object_end(w);
 }
 
-/* The protocol has no code for a job that it never saw. */
-static void json_skipped(struct jsonw *w, const struct fault *fault)
+/* The protocol has no code for a job that it never saw, or that it has done. */
+static void json_own_error(struct jsonw *w, const char *name, const struct fault *fault)
 {
     jsonw_object_begin(w, "error");
-    jsonw_string(w, "name", "SKIPPED");
+    jsonw_string(w, "name", name);
     jsonw_string(w, "pointer", fault->pointer);
     jsonw_string(w, "message", fault->text);
+    jsonw_object_end(w);
+}
+
+static void json_error(struct jsonw *w, const struct outcome *outcome)
+{
+    if (outcome->skipped)
+        json_own_error(w, "SKIPPED", &outcome->fault);
+    else if (outcome->verdict == VERDICT_NOT_REFUSED)
+        json_own_error(w, "NOT_REFUSED", &outcome->fault);
+    else if (outcome->fault.code != FAULT_NONE)
+        print_json_fault(w, "error", &outcome->fault);
+}
+
+/* What was expected, and whether it came; nothing where that is not known. */
+static void json_expect(struct jsonw *w, const struct expectation *expect,
+                        const struct outcome *outcome)
+{
+    enum verdict verdict = outcome->verdict;
+    bool refused = verdict == VERDICT_REFUSED;
+    if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
+        (refused && expect->kind != EXPECT_ERROR))
+        return;
+    char digest[DIGEST_TEXT_SIZE];
+    jsonw_object_begin(w, "expect");
+    if (expect->kind == EXPECT_FILE)
+        jsonw_string(w, "file", expect->golden.file);
+    else if (expect->kind == EXPECT_DIGEST)
+        jsonw_string(w, "digest", digest_text(expect->digest, digest));
+    else
+        jsonw_string(w, "error", expect->error);
+    if (expect->pointer)
+        jsonw_string(w, "pointer", expect->pointer);
+    jsonw_bool(w, "same", verdict == VERDICT_SAME || verdict == VERDICT_REFUSED_AS_EXPECTED);
+    if (expect->kind != EXPECT_ERROR)
+        difference_json(w, "difference", &outcome->difference);
     jsonw_object_end(w);
 }
 
@@ -180,17 +226,8 @@ void report_json(const struct job_file *file, const struct job *job, const struc
         jsonw_uint(&w, "job", outcome->detached);
     if (outcome->moved)
         job_result_write(&w, "result", &outcome->result);
-    if (outcome->compared) {
-        jsonw_object_begin(&w, "expect");
-        jsonw_string(&w, "file", job->expect.file);
-        jsonw_bool(&w, "same", outcome->difference.kind == DIFFERENCE_NONE);
-        difference_json(&w, "difference", &outcome->difference);
-        jsonw_object_end(&w);
-    }
-    if (outcome->skipped)
-        json_skipped(&w, &outcome->fault);
-    else if (outcome->fault.code != FAULT_NONE)
-        print_json_fault(&w, "error", &outcome->fault);
+    json_expect(&w, &job->expect, outcome);
+    json_error(&w, outcome);
     jsonw_object_end(&w);
     print_json(&w);
 }
@@ -201,6 +238,8 @@ void report_outcome(const struct print_style *style, const struct job_file *file
     char name[LABEL_MAX];
     if (outcome->moved)
         print_moved(style, file, job, outcome);
+    else if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED)
+        print_refused(style, file, job, outcome);
     else if (outcome->detached && outcome->exit == EXIT_CODE_DONE)
         print_line(style, "%s: job %" PRIu64 " -> %s", label(name, file, job), outcome->detached,
                    job->dst.file);
@@ -214,13 +253,16 @@ void report_validated(const struct print_style *style, const struct job_file *fi
                       const struct job *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
+    const char *error = job->expect.error;
     char before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
-    if (outcome->exit == EXIT_CODE_DONE) {
-        snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s", op_name(job),
+    if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED) {
+        print_refused(style, file, job, outcome);
+    } else if (outcome->exit == EXIT_CODE_DONE) {
+        snprintf(rest, sizeof(rest), ": %s %s -> %s %s, %s %s %s%s%s", op_name(job),
                  print_shape(from, outcome->src.rank, outcome->src.shape),
                  print_shape(to, outcome->dst.rank, outcome->dst.shape),
                  element_type_name(outcome->type), print_bytes(bytes, outcome->dst.data_size),
-                 arrow(job), job->dst.file);
+                 arrow(job), job->dst.file, error ? ", to fail with " : "", error ? error : "");
         snprintf(before, sizeof(before), "%s: ", label(name, file, job));
         print_coloured(style, before, COLOUR_GOOD, "valid", rest);
     }

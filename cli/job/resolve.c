@@ -22,7 +22,7 @@ static int make_paths(struct resolved *r, const struct job_file *file, struct fa
     if (make_path(&r->src_path, file, job->src.file, fault) ||
         make_path(&r->dst_path, file, job->dst.file, fault) ||
         make_path(&r->params_path, file, job->dst.params, fault) ||
-        make_path(&r->expect_path, file, job->expect.file, fault))
+        make_path(&r->expect_path, file, job->expect.golden.file, fault))
         return -1;
     return 0;
 }
@@ -68,7 +68,7 @@ static int begin_outputs(struct resolved *r, const struct produced *produced, st
     return r->params_path ? begin(&r->params, r->params_path, "/dst/params", fault) : 0;
 }
 
-int resolved_init(struct resolved *r, const struct job_file *file, const struct job *job,
+int resolved_plan(struct resolved *r, const struct job_file *file, const struct job *job,
                   const struct produced *produced, struct fault *fault)
 {
     static const struct tensor_file closed = {.fd = -1};
@@ -83,8 +83,15 @@ int resolved_init(struct resolved *r, const struct job_file *file, const struct 
     job_init(&r->wire);
     if (make_paths(r, file, fault) || begin_wire(r, fault) || inputs_open_src(r, produced, fault) ||
         inputs_check_distinct(r, file, fault) || inputs_open_before(r, produced, fault) ||
-        layout_find(r, fault) || inputs_open_expect(r, produced, fault) || check_wire(r, fault) ||
-        begin_outputs(r, produced, fault))
+        layout_find(r, fault) || inputs_open_expect(r, produced, fault) || check_wire(r, fault))
+        return -1;
+    return 0;
+}
+
+int resolved_init(struct resolved *r, const struct job_file *file, const struct job *job,
+                  const struct produced *produced, struct fault *fault)
+{
+    if (resolved_plan(r, file, job, produced, fault) || begin_outputs(r, produced, fault))
         return -1;
     return 0;
 }

@@ -37,6 +37,13 @@ struct resolved {
 };
 
 /**
+ * Resolves `job` of `file`, but for its outputs, which are not begun: what a move would be,
+ * wherever its result could be put. Otherwise as resolved_init().
+ */
+int resolved_plan(struct resolved *resolved, const struct job_file *file, const struct job *job,
+                  const struct produced *produced, struct fault *fault);
+
+/**
  * Resolves `job` of `file`. `produced`: files to take as existing, of a job that is only looked
  * at, or whose outputs are kept in memory; null where it will write to the disk, which locks the
  * file that it updates. Fault pointers are relative to the job. Returns 0 or -1; resolved_finish()

@@ -58,6 +58,11 @@ static struct tensor_desc describe(mli_element_type type, uint32_t rank)
     return (struct tensor_desc){.has_type = true, .type = type, .rank = rank};
 }
 
+static struct expectation golden(char *file)
+{
+    return (struct expectation){.kind = EXPECT_FILE, .golden = raw(file)};
+}
+
 /* A whole file to another one. */
 static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3], char *name,
                        char **after)
@@ -70,7 +75,7 @@ static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3
     job.src.desc = describe(MLI_EL_FX_8, 1);
     job.src.desc.shape[0] = (uint32_t)c->dst_frame.bytes;
     job.dst = raw(names[1]);
-    job.expect = raw(names[2]);
+    job.expect = golden(names[2]);
     job.after = after;
     job.after_count = after ? 1 : 0;
     job_file_write(w, NULL, &job);
@@ -105,7 +110,7 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     job.dst.desc.has_strides = true;
     job.dst.desc.stride_count = c->src.rank;
     memcpy(job.dst.desc.strides, c->dst_stride, strides);
-    job.expect = raw(expect);
+    job.expect = golden(expect);
     job.cfg = c->cfg;
     job.lengths = lengths_of(c);
     job.channels = c->mode == CASE_MODE_sync ? 1 : c->width;

@@ -116,6 +116,14 @@ int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct differe
     return 0;
 }
 
+void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],
+                           struct difference *difference)
+{
+    *difference = (struct difference){.kind = DIFFERENCE_DIGEST};
+    memcpy(difference->a_digest, a, DIGEST_SIZE);
+    memcpy(difference->b_digest, b, DIGEST_SIZE);
+}
+
 static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
 {
     print_shape(out, difference->a.rank, difference->at);
@@ -127,6 +135,7 @@ const char *difference_text(const struct difference *difference, const char *a, 
                             char out[COMPARE_TEXT_MAX])
 {
     char left[PRINT_TEXT_MAX], right[PRINT_TEXT_MAX];
+    char a_digest[DIGEST_TEXT_SIZE], b_digest[DIGEST_TEXT_SIZE];
     switch (difference->kind) {
     case DIFFERENCE_NONE:
         snprintf(out, COMPARE_TEXT_MAX, "the same");
@@ -152,6 +161,11 @@ const char *difference_text(const struct difference *difference, const char *a, 
                  difference->count, difference->elements, left, difference->a_value, a,
                  difference->b_value, b);
         break;
+    case DIFFERENCE_DIGEST:
+        snprintf(out, COMPARE_TEXT_MAX, "digests differ: %s of %s, %s expected",
+                 digest_text(difference->a_digest, a_digest), a,
+                 digest_text(difference->b_digest, b_digest));
+        break;
     }
     return out;
 }
@@ -167,6 +181,14 @@ static void side_json(struct jsonw *w, const char *key, const struct difference 
     jsonw_object_end(w);
 }
 
+static void digest_json(struct jsonw *w, const char *key, const uint8_t digest[DIGEST_SIZE])
+{
+    char text[DIGEST_TEXT_SIZE];
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "digest", digest_text(digest, text));
+    jsonw_object_end(w);
+}
+
 static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
 {
     jsonw_object_begin(w, key);
@@ -176,7 +198,7 @@ static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
 
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
 {
-    static const char *const kinds[] = {"none", "size", "dtype", "shape", "values"};
+    static const char *const kinds[] = {"none", "size", "dtype", "shape", "values", "digest"};
     if (difference->kind == DIFFERENCE_NONE) {
         jsonw_null(w, key);
         return;
@@ -191,6 +213,9 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
     if (difference->kind == DIFFERENCE_SIZE) {
         size_json(w, "a", difference->a_bytes);
         size_json(w, "b", difference->b_bytes);
+    } else if (difference->kind == DIFFERENCE_DIGEST) {
+        digest_json(w, "a", difference->a_digest);
+        digest_json(w, "b", difference->b_digest);
     } else {
         side_json(w, "a", difference, &difference->a, difference->a_value);
         side_json(w, "b", difference, &difference->b, difference->b_value);

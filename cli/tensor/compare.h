@@ -5,19 +5,24 @@
 
 #include <stdint.h>
 
+#include "digest.h"
 #include "dtype.h"
 #include "fault.h"
 #include "jsonw.h"
 #include "tensor_file.h"
 
-/* The first thing that differs: the size of a raw file, the dtype, the shape, else elements. */
+/*
+ * The first thing that differs: the size of a raw file, the dtype, the shape, else elements. Of a
+ * tensor that is known by its digest only, the digests.
+ */
 struct difference {
     enum {
         DIFFERENCE_NONE = 0,
         DIFFERENCE_SIZE,
         DIFFERENCE_DTYPE,
         DIFFERENCE_SHAPE,
-        DIFFERENCE_VALUES
+        DIFFERENCE_VALUES,
+        DIFFERENCE_DIGEST
     } kind;
     uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE */
     struct npy_header a, b;
@@ -25,6 +30,8 @@ struct difference {
     uint32_t at[MLI_MAX_RANK]; /* the first, in the order of the coordinates */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
     uint64_t count, elements; /* that differ; in all */
+    /* DIFFERENCE_DIGEST */
+    uint8_t a_digest[DIGEST_SIZE], b_digest[DIGEST_SIZE];
 };
 
 /** Compares what the headers say; DIFFERENCE_NONE or _DTYPE or _SHAPE. */
@@ -42,8 +49,14 @@ void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
 int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
                     struct fault *fault);
 
+/** Two digests that differ. */
+void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],
+                           struct difference *difference);
+
 enum { COMPARE_TEXT_MAX = 320 };
-/** A sentence; `a` and `b` are what the two are called. Returns `out`. */
+/** A sentence; `a` and `b` are what the two are called (`b` may be null of a digest). Returns
+ * `out`.
+ */
 const char *difference_text(const struct difference *difference, const char *a, const char *b,
                             char out[COMPARE_TEXT_MAX]);
 

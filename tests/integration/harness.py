@@ -224,7 +224,8 @@ class Case(unittest.TestCase):
 
     def start(self, *arguments, **more):
         """mlictl in the test's directory, not waited for."""
-        process = subprocess.Popen([MLICTL, *map(str, arguments)], cwd=self.dir,
+        words = [word if isinstance(word, bytes) else str(word) for word in arguments]
+        process = subprocess.Popen([MLICTL, *words], cwd=more.pop("cwd", self.dir),
                                    env=self.environment(), stdin=more.pop("stdin", subprocess.PIPE),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 

@@ -114,7 +114,7 @@ class Members(Case):
             self.assert_refused(job, pointer, "missing")
         self.assert_refused(mov({}), "/src/file", "missing")
         self.assert_refused(mov(dst={}), "/dst/file", "missing")
-        self.assert_refused(mov(expect={}), "/expect/file", "missing")
+        self.assert_refused(mov(expect={}), "/expect", "required")
         self.assert_refused(mov("in.bin"), "/src/shape", "missing")
         self.assert_refused(mov({"file": "in.bin", "shape": [1]}), "/src/type", "missing")
 

@@ -119,6 +119,18 @@ class Interrupted(Case):
         self.assertEqual(result.json[0]["state"], "lost")
         self.assert_nothing_happened()
 
+    def test_a_lost_connection_and_a_cancel_are_never_expected(self):
+        process = self.submit_to_stopped(job=mov(expect={"error": "CANCELLED"}))
+        process.send_signal(signal.SIGINT)
+        fact = self.finish(process, code=4).json[0]
+        self.assertEqual((fact["state"], fact["expect"]["same"]), ("stopped", False))
+        process = self.submit_to_stopped(job=mov(expect={"error": "STREAM_ERROR"}))
+        self.daemon_may_die = True
+        os.kill(self.daemon.pid, signal.SIGKILL)
+        fact = self.finish(process, code=3).json[0]
+        self.assertEqual((fact["state"], fact["expect"]["same"]), ("lost", False))
+        self.assert_nothing_happened()
+
     def test_the_rest_is_not_run_after_the_daemon_died(self):
         process = self.submit_to_stopped(job=[mov(), mov(dst="2.npy"), mov(dst="3.npy")])
         self.daemon_may_die = True

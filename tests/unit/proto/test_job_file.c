@@ -59,7 +59,8 @@ static void test_minimal(void **state)
     assert_int_equal(job->priority, 0);
     assert_int_equal(job->timeout_ms, 0);
     assert_int_equal(job->after_count, 0);
-    assert_int_equal(job->expect.where, TENSOR_NOWHERE);
+    assert_int_equal(job->expect.kind, EXPECT_NOTHING);
+    assert_null(job->slice);
     for (int i = 0; i < MLI_MAX_RANK; i++) {
         assert_int_equal(job->cfg.sub_sample_step[i], 1);
         assert_int_equal(job->cfg.perm_dim[i], i);
@@ -100,8 +101,8 @@ static void test_everything(void **state)
     assert_int_equal(job->priority, -1);
     assert_int_equal(job->timeout_ms, 86400000);
     assert_string_equal(job->name, "tile-0:a_B.c");
-    assert_int_equal(job->expect.where, TENSOR_IN_FILE);
-    assert_int_equal(tensor_ref_format(&job->expect), FILE_FORMAT_NPY);
+    assert_int_equal(job->expect.kind, EXPECT_FILE);
+    assert_int_equal(tensor_ref_format(&job->expect.golden), FILE_FORMAT_NPY);
     job_list_finish(&list);
 }
 
@@ -145,6 +146,51 @@ static void test_cfg_of_rank_four(void **state)
     assert_int_equal(list.jobs[0].cfg.offset[3], 4);
     assert_int_equal(list.jobs[0].cfg.perm_dim[0], 3);
     job_list_finish(&list);
+}
+
+static void test_slice(void **state)
+{
+    static const char text[] = "{\"defaults\":{\"op\":\"mov\",\"slice\":\"1:9\"," SRC "," DST "},"
+                               "\"jobs\":[{},{\"slice\":\"...,::2\"},"
+                               "{\"cfg\":{\"offset\":[],\"perm_dim\":[1,0]}}]}";
+    struct job_list list;
+    struct fault fault;
+
+    (void)state;
+    assert_no_fault(parse(text, &list, &fault), &fault);
+    assert_string_equal(list.jobs[0].slice, "1:9");
+    assert_string_equal(list.jobs[1].slice, "...,::2");
+    assert_string_equal(list.jobs[2].slice, "1:9");
+    assert_int_equal(list.jobs[2].lengths.offset, 0);
+    job_list_finish(&list);
+}
+
+static void test_bad_slice(void **state)
+{
+    static const struct bad cases[] = {
+        {JOB("\"slice\":[1]"), "/slice", "slice: a string is wanted, not an array"},
+        {JOB("\"slice\":\"\""), "/slice", "slice: must not be empty"},
+        {JOB("\"slice\":\"3\""), "/slice",
+         "slice: entry 1 is the index 3, and a move does not drop dimensions; write 3:4"},
+        {JOB("\"slice\":\":,]\""), "/slice",
+         "slice: character 3 is ']', where a number, ':' or '...' is possible"},
+        {JOB("\"slice\":\"1:\",\"cfg\":{\"offset\":[1]}"), "/slice",
+         "slice: it stands for cfg.offset, which is given too"},
+        {JOB("\"slice\":\"1:\",\"cfg\":{\"size\":[1]}"), "/slice",
+         "slice: it stands for cfg.size, which is given too"},
+        {JOB("\"cfg\":{\"sub_sample_step\":[1]},\"slice\":\"1:\""), "/slice",
+         "slice: it stands for cfg.sub_sample_step, which is given too"},
+        {"{\"op\":\"permute\"," SRC "," DST ",\"slice\":\"1:\"}", "/slice",
+         "slice: a permute takes cfg.perm_dim only; use \"op\": \"mov\""},
+        {"{\"defaults\":{\"slice\":\"1\"},\"jobs\":[" MINIMAL "]}", "/defaults/slice",
+         "slice: entry 1 is the index 1, and a move does not drop dimensions; write 1:2"},
+        {"{\"defaults\":{\"slice\":\"1:\"},\"jobs\":[" JOB("\"cfg\":{\"size\":[1]}") "]}",
+         "/defaults/slice",
+         "slice: it stands for cfg.size, which is given too (for the job /jobs/0)"},
+    };
+
+    (void)state;
+    check_bad(cases, COUNT_OF(cases));
 }
 
 static void test_not_json(void **state)
@@ -234,7 +280,7 @@ static void test_bad_members(void **state)
         {JOB("\"after\":[\"no way\"]"), "/after/0",
          "after[0]: a name is made of A-Z a-z 0-9 _ . : - only"},
         {JOB("\"expect\":\"golden.npy\""), "/expect", "expect: an object is wanted, not a string"},
-        {JOB("\"expect\":{}"), "/expect/file", "expect.file: missing, the golden file is required"},
+        {JOB("\"expect\":{}"), "/expect", "expect: \"file\", \"digest\" or \"error\" is required"},
         {JOB("\"expect\":{\"file\":\"g\",\"type\":\"fx8\"}"), "/expect/type",
          "expect.type: unknown member"},
     };
@@ -491,7 +537,7 @@ static void test_defaults(void **state)
     assert_int_equal(job->cfg.offset[1], 2);
     assert_string_equal(job->dst.file, "1.npy");
     assert_string_equal(job->dst.params, "p.json");
-    assert_string_equal(job->expect.file, "g.npy");
+    assert_string_equal(job->expect.golden.file, "g.npy");
     job = &list.jobs[1];
     assert_string_equal(job->pointer, "/jobs/1");
     assert_int_equal(job->op, JOB_OP_PERMUTE);
@@ -503,7 +549,7 @@ static void test_defaults(void **state)
     assert_int_equal(job->lengths.offset, 0); /* an empty array is neutral again */
     assert_int_equal(job->lengths.perm_dim, 2);
     assert_string_equal(job->dst.params, "p.json");
-    assert_string_equal(job->expect.file, "h.npy");
+    assert_string_equal(job->expect.golden.file, "h.npy");
     job_list_finish(&list);
 }
 
@@ -547,8 +593,8 @@ static void test_bad_files(void **state)
         {"{\"defaults\":{\"src\":{\"axis\":0}},\"jobs\":[" MINIMAL "]}", "/defaults/src/axis",
          "src.axis: needs an array: scale, zero_point or scale_frac_bits (for the job /jobs/0)"},
         {"{\"defaults\":{\"expect\":{\"format\":\"npy\"}},\"jobs\":[" MINIMAL "]}",
-         "/defaults/expect/file",
-         "expect.file: missing, the golden file is required (for the job /jobs/0)"},
+         "/defaults/expect",
+         "expect: \"file\", \"digest\" or \"error\" is required (for the job /jobs/0)"},
         {"{\"defaults\":{\"cfg\":{\"size\":[1]}},\"jobs\":[" RAWJOB("\"channels\":1") "]}",
          "/jobs/0/cfg/size", "cfg.size: 1 entries given, the source has 2 dimensions"},
     };
@@ -628,6 +674,7 @@ static void test_round_trip(void **state)
         "\"scale\":[1,2]},\"dst\":{\"file\":\"b\",\"update\":true,\"shape\":[3,4],\"offset\":9,"
         "\"strides\":[9,1],\"scale\":4,\"params\":\"p\"},"
         "\"expect\":{\"file\":\"g\",\"format\":\"raw\"}}",
+        JOB("\"slice\":\" -3:, ::2 ,\",\"cfg\":{\"padding_pre\":[1,2]}"),
         WITH_DST("{\"file\":\"b\",\"strides\":[9,1,4]}"),
         WITH_SRC("{\"file\":\"a.npy\",\"type\":\"fx8\",\"frac_bits\":3}"),
         WITH_SRC("{\"file\":\"\\u00e4\\\"\\\\.npy\"}"),
@@ -740,6 +787,8 @@ int main(void)
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_cfg),
         cmocka_unit_test(test_cfg_of_rank_four),
+        cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_bad_slice),
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_huge),
         cmocka_unit_test(test_bad_members),

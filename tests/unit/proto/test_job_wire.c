@@ -71,6 +71,7 @@ static void test_bad(void **state)
          "src.buffer: given beside \"fd\", one of the two is wanted"},
         {WITH_SRC("{\"buffer\":0}"), "/src/buffer", "src.buffer: 0 given, 1 to 4294967295 allowed"},
         {JOB("\"expect\":{}"), "/expect", "expect: unknown member"},
+        {JOB("\"slice\":\"1:\""), "/slice", "slice: unknown member"},
         {JOB("\"op\":\"mov\""), "/op", "op: given twice"},
         {JOB("\"channels\":17"), "/channels", "channels: 17 given, 1 to 16 allowed"},
         {JOB("\"cfg\":{\"offset\":[0,-1]}"), "/cfg/offset/1",

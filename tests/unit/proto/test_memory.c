@@ -81,7 +81,8 @@ static int parse_job_file(struct fault *fault)
         "\"jobs\":[{\"name\":\"a\",\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"b.npy\","
         "\"params\":\"p.json\"},\"expect\":{\"file\":\"g.npz\",\"tensor\":\"w\"}},"
         "{\"name\":\"b\",\"after\":[\"a\"],\"src\":{\"file\":\"a.npy\"},\"dst\":{\"file\":\"c\","
-        "\"update\":true,\"axis\":1,\"zero_point\":[1,2,3]}}]}";
+        "\"update\":true,\"axis\":1,\"zero_point\":[1,2,3]},\"slice\":\"1:\",\"expect\":{"
+        "\"error\":\"LIMIT\",\"pointer\":\"/src\"}}]}";
     struct job_list list;
 
     if (job_file_parse(text, strlen(text), &list, fault) < 0)

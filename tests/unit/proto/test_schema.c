@@ -10,6 +10,9 @@
 #include "bounds.h"
 #include "job.h"
 #include "proto_unit.h"
+#include "slice.h"
+
+#define SIXTEEN "0123456789abcdef"
 
 static const char *schema_path;
 static struct json schema;
@@ -99,6 +102,27 @@ static void test_members(void **state)
     }
 }
 
+/* The schema lists the errors that can be expected, in the order of the two tables. */
+static void test_errors(void **state)
+{
+#define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
+#define FAULT_NAME(name, code, text)   #name,
+    static const char *const names[] = {MLI_STATUS_TABLE(STATUS_NAME) FAULT_TABLE(FAULT_NAME)};
+    struct json defs = json_member(&schema, "$defs"), def = json_member(&defs, "error");
+    struct json list = json_member(&def, "enum"), item = {0};
+    size_t count;
+
+    (void)state;
+    assert_no_fault(json_array(&list, &count), &schema_fault);
+    assert_int_equal(count, COUNT_OF(names) - 1); /* MLI_STATUS_OK is none */
+    while (json_next(&list, &item)) {
+        const char *name;
+
+        assert_no_fault(json_text(&item, PROTO_NAME_MAX, &name), &schema_fault);
+        assert_string_equal(name, names[item.index + 1]);
+    }
+}
+
 /* The other way round: every member that a job can be written with is in the schema. */
 static void test_written_members(void **state)
 {
@@ -110,8 +134,11 @@ static void test_written_members(void **state)
         "\"padding_post\":[0],\"dst_offset\":[0],\"dst_mem_stride\":[0]},\"dst\":{\"file\":\"b\","
         "\"format\":\"raw\",\"update\":true,\"params\":\"p\",\"offset\":1,\"shape\":[1],"
         "\"strides\":[1],\"axis\":0,\"scale\":[1]},\"expect\":{\"file\":\"g\",\"format\":"
-        "\"npy\"}},{\"name\":\"a\",\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"frac_bits\":1},"
-        "\"dst\":{\"file\":\"b.npy\",\"update\":true,\"frac_bits\":1}},"
+        "\"npy\"}},{\"name\":\"a\",\"op\":\"mov\",\"slice\":\"1:\",\"src\":{\"file\":\"a.npy\","
+        "\"frac_bits\":1},\"dst\":{\"file\":\"b.npy\",\"update\":true,\"frac_bits\":1},\"expect\":{"
+        "\"error\":\"REFUSED\",\"pointer\":\"/cfg\"}},{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\"},"
+        "\"dst\":{\"file\":\"b.npy\"},\"expect\":{\"digest\":\"sha256:" SIXTEEN SIXTEEN SIXTEEN
+            SIXTEEN "\"}},"
         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npz\",\"tensor\":\"w\"},\"dst\":{\"file\":\"b\"},"
         "\"expect\":{\"file\":\"g.npz\",\"tensor\":\"w\"}}]";
     static const char *const objects[] = {"src", "dst", "cfg", "expect"};
@@ -165,6 +192,7 @@ static void test_limits(void **state)
         {"timeout_ms", "maximum", JOB_TIMEOUT_MAX_MS},
         {"shape", "maxItems", MLI_MAX_RANK},
         {"axis", "maximum", MLI_MAX_RANK - 1},
+        {"slice", "maxLength", SLICE_TEXT_MAX},
     };
 
     (void)state;
@@ -183,6 +211,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_written_members),
         cmocka_unit_test(test_limits),
     };

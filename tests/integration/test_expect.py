@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a job's `expect` says, held against what came: run, submit and validate agree on it."""
+import hashlib
+import io
+
+from harness import Case, main, mov, needs_numpy, npy, numpy, ramp
+
+BEYOND = {"error": "MLI_STATUS_BAD_FUNC_CFG", "pointer": "/cfg/offset/0"}  # of REFUSED
+REFUSED = dict(offset=[9, 0, 0])
+
+
+def digest(content):
+    return {"digest": "sha256:" + hashlib.sha256(content).hexdigest()}
+
+
+class ExpectCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.same = npy("|i1", (2, 3, 4), ramp(24))
+
+    def commands(self):
+        return ["run"], ["submit", "-s", self.daemon.socket]
+
+    def each(self, job, code, commands=None):
+        """The object that each command tells of a job, and all of the result."""
+        self.write("job.json", job)
+        for command in commands or self.commands():
+            with self.subTest(command=command[0]):
+                result = self.ctl(*command, "--json", "job.json", code=code)
+                yield result.json[0], result
+
+    def line(self, command, *options):
+        return self.ctl(*command, *options, "job.json").out
+
+
+class Digests(ExpectCase):
+    def test_same(self):
+        wanted = digest(self.same)
+        for fact, result in self.each(mov(expect=wanted), 0):
+            self.assertEqual((fact["state"], result.err), ("done", ""))
+            self.assertEqual(fact["expect"], dict(wanted, same=True, difference=None))
+            self.assertEqual(self.read("out.npy"), self.same)
+        self.assertIn(", as expected\n", self.line(["run"]))
+        self.move(mov(expect={"digest": "sha256:" + wanted["digest"][7:].upper()}))
+
+    def test_another(self):
+        wanted = digest(b"something else")
+        for fact, result in self.each(mov(expect=wanted), 1):
+            self.assertEqual((fact["state"], fact["exit"]), ("mismatch", 1))
+            self.assertNotIn("error", fact)
+            self.assertEqual(fact["expect"], dict(wanted, same=False, difference={
+                "kind": "digest", "a": digest(self.same), "b": wanted}))
+            self.assertEqual(result.err, "mlictl: job.json: /expect: digests differ: "
+                             f"{digest(self.same)['digest']} of out.npy, {wanted['digest']} "
+                             "expected\n")
+            self.assertEqual(self.read("out.npy"), self.same)  # to be looked at
+
+    def test_of_a_raw_output(self):
+        for _ in self.each(mov(dst="out.bin", expect=digest(ramp(24))), 0):
+            pass
+
+    def test_of_an_update(self):
+        """Of the whole file, what was there included; in Fortran order, too."""
+        for fortran in (False, True):
+            before = bytes(100 + i for i in range(24))
+            self.write_npy("out.npy", fortran=fortran, data=before)
+            after = bytes(1) + before[1:]
+            job = mov(dst={"file": "out.npy", "update": True}, size=[1, 1, 1])
+            wanted = digest(npy("|i1", (2, 3, 4), after, fortran))
+            for _ in self.each(dict(job, expect=wanted), 0):
+                pass
+
+    def test_of_the_file_that_a_link_leads_to(self):
+        (self.dir / "link.npy").symlink_to("real.npy")
+        for _ in self.each(mov(dst="link.npy", expect=digest(self.same)), 0):
+            self.assertEqual(self.read("real.npy"), self.same)
+
+    def test_validate_cannot_tell(self):
+        for fact, _ in self.each(mov(expect=digest(b"")), 0, [["validate"]]):
+            self.assertEqual(fact["state"], "valid")
+            self.assertNotIn("expect", fact)
+
+    def test_a_chain_goes_on_only_where_it_is_the_same(self):
+        jobs = [mov(dst="1.npy", name="a", expect=digest(b"")),
+                mov("1.npy", "2.npy", after=["a"])]
+        self.write("job.json", jobs)
+        result = self.ctl("run", "--json", "job.json", code=1)
+        self.assertEqual([fact["state"] for fact in result.json], ["mismatch", "skipped"])
+        self.assertIn("digests differ", result.json[1]["error"]["message"])
+
+
+class ExpectedErrors(ExpectCase):
+    def assert_as_expected(self, job, name, commands=None):
+        before = self.listing().keys() | {"job.json"}
+        for fact, result in self.each(job, 0, commands):
+            self.assertEqual((fact["state"], fact["exit"], result.err), ("done", 0, ""))
+            self.assertEqual(fact["expect"], dict(job["expect"], same=True))
+            self.assertIn(name, (fact["error"]["name"], fact["error"].get("status")))
+            self.assertEqual(self.listing().keys(), before)
+            self.assertNotIn("result", fact)
+
+    def test_of_libmli(self):
+        for expect in (BEYOND, {"error": BEYOND["error"]}, {"error": "REFUSED"},
+                       {"error": "REFUSED", "pointer": BEYOND["pointer"]}):
+            self.assert_as_expected(mov(expect=expect, **REFUSED), BEYOND["error"])
+        self.assertEqual(self.line(["run"]), "job.json: refused as expected: "
+                         "MLI_STATUS_BAD_FUNC_CFG: cfg.offset[0]: 9 given, below 2 needed\n")
+        self.assertEqual(self.line(["run"], "-q"), "")
+
+    def test_of_files(self):
+        self.assert_as_expected(mov("none.npy", expect={
+            "error": "BAD_DESCRIPTOR", "pointer": "/src/file"}), "BAD_DESCRIPTOR")
+        self.write("dir/x", b"")
+        self.assert_as_expected(mov(dst="dir", expect={
+            "error": "INVALID_PARAMS", "pointer": "/dst/file"}), "INVALID_PARAMS")
+
+    def test_of_ranks(self):
+        wrong = {"error": "INVALID_PARAMS", "pointer": "/cfg/size"}
+        self.assert_as_expected(mov(size=[1], expect=wrong), "INVALID_PARAMS")
+        raw = {"file": "in.npy", "format": "raw", "shape": [2, 3], "type": "fx8"}
+        self.assert_as_expected(mov(raw, size=[1], expect=wrong), "INVALID_PARAMS")
+        self.assert_as_expected(mov(op="permute", size=[1, 1, 1], perm_dim=[0, 1, 2],
+                                    expect=wrong), "INVALID_PARAMS")
+
+    def test_of_the_service(self):
+        slow = ["run", "-e", "fault:threads,tiny=0,stick=1"]
+        self.assert_as_expected(mov(timeout_ms=50, expect={"error": "TIMED_OUT"}), "TIMED_OUT",
+                                [slow])
+        self.assert_as_expected(mov(expect={"error": "DMA_ERROR"}), "DMA_ERROR",
+                                [["run", "-e", "fault:threads,tiny=0,fail=1"]])
+
+    def test_nothing_is_written_when_it_does_not_come(self):
+        expect = {"error": "MLI_STATUS_BAD_FUNC_CFG"}
+        self.write("there.npy", b"before")
+        for dst in ("out.npy", "there.npy"):
+            job = mov({"file": "in.npy", "scale": 3, "type": "sa8"},
+                      {"file": dst, "params": "p.json"}, expect=expect)
+            for fact, result in self.each(job, 1):
+                self.assertEqual((fact["state"], fact["exit"]), ("failed", 1))
+                self.assertEqual(fact["expect"], dict(expect, same=False))
+                self.assertEqual((fact["error"]["name"], fact["error"]["pointer"]),
+                                 ("NOT_REFUSED", "/expect/error"))
+                self.assertNotIn("code", fact["error"])
+                self.assertEqual(result.err, "mlictl: job.json: /expect/error: expect.error: "
+                                 "MLI_STATUS_BAD_FUNC_CFG expected, and the job was done without "
+                                 "an error\n")
+                self.assertFalse(self.exists("out.npy") or self.exists("p.json"))
+                self.assertEqual(self.read("there.npy"), b"before")
+
+    def test_an_update_stays_as_it_was(self):
+        self.write_npy("out.npy", data=bytes(24))
+        job = mov(dst={"file": "out.npy", "update": True}, expect={"error": "REFUSED"})
+        for fact, _ in self.each(job, 1):
+            self.assertEqual(fact["error"]["name"], "NOT_REFUSED")
+            self.assertEqual(self.read("out.npy"), npy("|i1", (2, 3, 4), bytes(24)))
+
+    def assert_other(self, expect, pointer, *words):
+        for commands in (None, [["validate"]]):
+            for fact, result in self.each([mov(expect=expect, **REFUSED)], 1, commands):
+                self.assertEqual((fact["state"], fact["exit"]), ("failed", 1))
+                self.assertEqual(fact["expect"], dict(expect, same=False))
+                self.assertEqual((fact["error"]["status"], fact["error"]["pointer"]),
+                                 (BEYOND["error"], "/0" + pointer))
+                for word in words + ("cfg.offset[0]: 9 given",):
+                    self.assertIn(word, result.err)
+
+    def test_another_one(self):
+        self.assert_other({"error": "MLI_STATUS_NOT_ENGH_MEM"}, "/expect/error",
+                          "MLI_STATUS_NOT_ENGH_MEM expected, MLI_STATUS_BAD_FUNC_CFG at "
+                          "/cfg/offset/0 came: ")
+        self.assert_other({"error": "INVALID_PARAMS"}, "/expect/error")
+
+    def test_somewhere_else(self):
+        for pointer in ("/cfg/offset/1", "/cfg/offset", "/cfg", "/0/cfg/offset/0"):
+            self.assert_other(dict(BEYOND, pointer=pointer), "/expect/pointer",
+                              f"MLI_STATUS_BAD_FUNC_CFG at {pointer} expected, "
+                              "MLI_STATUS_BAD_FUNC_CFG at /cfg/offset/0 came: ")
+
+    def test_those_that_wait_for_it_run(self):
+        self.write("job.json", [mov(dst="1.npy", name="a", expect=BEYOND, **REFUSED),
+                                mov(dst="2.npy", after=["a"]), mov("1.npy", "3.npy", after=["a"])])
+        result = self.ctl("run", "--json", "job.json", code=2)
+        self.assertEqual([fact["state"] for fact in result.json], ["done", "done", "invalid"])
+
+    def test_those_that_wait_for_one_that_did_not_come(self):
+        self.write("job.json", [mov(dst="1.npy", name="a", expect=BEYOND),
+                                mov(dst="2.npy", after=["a"])])
+        result = self.ctl("run", "--json", "job.json", code=1)
+        self.assertEqual([fact["state"] for fact in result.json], ["failed", "skipped"])
+        self.assertIn("done without an error", result.json[1]["error"]["message"])
+
+    def test_not_with_detach(self):
+        self.write("job.json", mov(expect={"error": "INVALID_PARAMS"}))
+        fact = self.submit("--detach", "--json", "job.json", code=2).json[0]
+        self.assertEqual(fact["error"]["pointer"], "/expect")
+
+
+class Validated(ExpectCase):
+    """What validate sees is judged as run would, and what it does not see is left open."""
+
+    def check(self, job, code):
+        return list(self.each(job, code, [["validate"]]))[0]
+
+    def test_as_expected(self):
+        fact, result = self.check(mov(expect=BEYOND, **REFUSED), 0)
+        self.assertEqual((fact["state"], fact["expect"], result.err),
+                         ("valid", dict(BEYOND, same=True), ""))
+        self.assertTrue(self.line(["validate"]).startswith("job.json: refused as expected: "))
+
+    def test_not_seen_yet(self):
+        fact, _ = self.check(mov(expect={"error": "TIMED_OUT"}), 0)
+        self.assertEqual(fact["state"], "valid")
+        self.assertNotIn("expect", fact)
+        self.assertTrue(self.line(["validate"]).endswith("-> out.npy, to fail with TIMED_OUT\n"))
+
+    def test_what_will_not_be_written_cannot_be_read(self):
+        jobs = [mov(dst="1.npy", name="a", expect={"error": "TIMED_OUT"}), mov("1.npy", "2.npy")]
+        self.write("job.json", jobs)
+        result = self.ctl("validate", "--json", "job.json", code=2)
+        self.assertEqual([fact["state"] for fact in result.json], ["valid", "invalid"])
+
+    def test_a_golden_file_of_another_shape(self):
+        self.write_npy("golden.npy", shape=(4, 3, 2))
+        fact, _ = self.check(mov(expect={"file": "golden.npy"}), 1)
+        self.assertEqual((fact["state"], fact["expect"]["same"],
+                          fact["expect"]["difference"]["kind"]), ("mismatch", False, "shape"))
+
+
+@needs_numpy
+class AsNumpySaves(Case):
+    """A new .npy is what numpy.save writes, so that its digest is known without mlictl."""
+
+    def check(self, array):
+        buffer = io.BytesIO()
+        numpy.save(buffer, array)
+        wanted = buffer.getvalue()
+        self.write("in.npy", wanted)
+        self.move(mov(expect=digest(wanted)))
+        self.assertEqual(self.read("out.npy"), wanted)
+
+    def test_every_dtype_and_rank(self):
+        for dtype in ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint32",
+                      "float32"):
+            for shape in ((7,), (2, 5), (3, 1, 4), (1, 2, 3, 4)):
+                with self.subTest(dtype=dtype, shape=shape):
+                    self.check(numpy.arange(numpy.prod(shape)).reshape(shape).astype(dtype))
+
+    def test_large_extents(self):
+        for shape in ((1 << 24,), (123456, 1), (1, 1000000), (1, 1, 1, 9999999), (10**7, 1, 1, 1),
+                      (99, 999, 10, 10), (1, 10, 100, 1000)):
+            with self.subTest(shape=shape):
+                self.check(numpy.zeros(shape, "uint8"))
+
+    def test_the_largest_extents(self):
+        """Too large for a file, but not for a header: what test_npy.c wants is what numpy writes."""
+        extent = (1 << 32) - 1
+        for shape in ((extent,), (1, extent), (extent, 1, 1), (extent,) * 4):
+            buffer = io.BytesIO()
+            numpy.lib.format.write_array_header_1_0(
+                buffer, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            self.assertEqual(buffer.getvalue(), npy("<f4", shape, b""))
+
+    def test_from_fortran_order(self):
+        array = numpy.arange(60, dtype="int16").reshape(3, 4, 5)
+        buffer, fortran = io.BytesIO(), io.BytesIO()
+        numpy.save(buffer, array)
+        numpy.save(fortran, numpy.asfortranarray(array))
+        self.write("in.npy", fortran.getvalue())
+        self.move(mov(expect=digest(buffer.getvalue())))
+
+    def test_what_gen_writes(self):
+        for shape in ((3,), (3, 4, 5, 6)):
+            buffer = io.BytesIO()
+            numpy.save(buffer, numpy.ones(shape, "int32"))
+            self.ctl("gen", "gen.npy", "-p", "ones", "--dtype", "int32", "-f", "--shape",
+                     ",".join(map(str, shape)), code=0)
+            self.assertEqual(self.read("gen.npy"), buffer.getvalue())
+
+
+if __name__ == "__main__":
+    main()
