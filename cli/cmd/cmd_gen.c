@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cancel.h"
 #include "command.h"
@@ -104,16 +103,13 @@ static int write_elements(struct output *output, const struct request *request, 
 static int write_file(struct request *request, const char *path, bool force, struct fault *fault)
 {
     struct output output;
-    struct stat now;
     char header[NPY_FORMAT_SIZE];
     int status = output_init(&output, path, NULL, fault);
     if (status)
         goto out;
-    if (!force && stat(path, &now) == 0) {
-        status =
-            fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s exists; --force replaces it", path);
+    status = output_check_fresh(&output, force, fault);
+    if (status)
         goto out;
-    }
     status =
         output_reserve(&output, request->header.data_offset + request->header.data_size, fault);
     if (status)

@@ -171,6 +171,14 @@ int output_init(struct output *output, const char *path, const char *pointer, st
     return keep_mode(output, fault);
 }
 
+int output_check_fresh(const struct output *output, bool replace, struct fault *fault)
+{
+    if (replace || output->mode < 0)
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, output->pointer, "%s exists; --force replaces it",
+                     output->path);
+}
+
 int output_reserve(struct output *output, uint64_t size, struct fault *fault)
 {
     int error;

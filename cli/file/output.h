@@ -42,6 +42,9 @@ int output_init_memory(struct output *output, const char *path, const char *poin
 /** The descriptor, the caller's from now on. */
 int output_take(struct output *output);
 
+/** Refuses a file that is there already, unless it may be replaced. Returns 0 or -1. */
+int output_check_fresh(const struct output *output, bool replace, struct fault *fault);
+
 /** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 

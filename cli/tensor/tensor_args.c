@@ -14,7 +14,7 @@ static int bad_shape(const char *text)
     return -1;
 }
 
-static int parse_shape(const char *text, struct npy_header *header)
+int tensor_args_shape(const char *text, struct npy_header *header)
 {
     header->rank = 0;
     for (const char *rest = text;; rest++) {
@@ -43,7 +43,7 @@ int tensor_args_header(const struct options *options, struct npy_header *header)
         return -1;
     }
     const struct dtype *dtype = dtype_from_name(name);
-    if (!dtype || parse_shape(shape, header))
+    if (!dtype || tensor_args_shape(shape, header))
         return -1;
     dtype_to_header(dtype, header);
     return 0;

@@ -20,6 +20,9 @@
  */
 int tensor_args_header(const struct options *options, struct npy_header *header);
 
+/** Reads the text of --shape into rank and shape. Returns 0, or -1 as above. */
+int tensor_args_shape(const char *text, struct npy_header *header);
+
 /** Whether the file is .npy, by --format or by its name. Returns 0, or -1 as above. */
 int tensor_args_format(const struct options *options, char *path, bool *npy);
 

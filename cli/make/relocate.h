@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* File names of a job, for a job file that lies somewhere else. */
+#ifndef CLI_MAKE_RELOCATE_H
+#define CLI_MAKE_RELOCATE_H
+
+#include "job.h"
+
+/**
+ * Rewrites the relative file names of the job, which are relative to the working directory, so
+ * that they mean the same files in the job file `path`, whose directory must exist. Links are where
+ * they are: ".." is only written for directories as they really lie. Returns 0 or -1.
+ */
+int relocate(struct job *job, const char *path, struct fault *fault);
+
+#endif /* CLI_MAKE_RELOCATE_H */
