@@ -4,8 +4,8 @@
  *
  *     struct resolved -> explained.c   the move as libmli will make it (mli_explain.h), what each
  *                                      channel does of it
- *                     -> text.c        for people      picture.h   drawn
- *                     -> members.c     for programs
+ *                     -> sheet.c       for people      picture.h   drawn
+ *                     -> facts.c       for programs
  */
 #ifndef CLI_EXPLAINED_H
 #define CLI_EXPLAINED_H

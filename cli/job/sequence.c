@@ -125,6 +125,12 @@ static void remember(struct mark *mark, const struct outcome *outcome)
             strdup(difference_text(&outcome->difference, "the output", "the golden file", text));
 }
 
+static bool is_wanted(const struct sequence_work *work, const struct job_file *file,
+                      const struct job *job)
+{
+    return !work->wanted || work->wanted(work->context, file, job);
+}
+
 /* Jobs that are not begun because of what happened before; told in JSON, counted for people. */
 static void skip_rest(const struct sequence *sequence, const struct job_file *file,
                       const struct job *job, struct progress *progress)
@@ -146,19 +152,23 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
     for (size_t i = 0; i < file->list.count; i++) {
         size_t index = file->order[i];
         const struct job *job = &file->list.jobs[index];
+        bool wanted = is_wanted(work, file, job);
         if (progress->stopped) {
-            skip_rest(sequence, file, job, progress);
+            if (wanted)
+                skip_rest(sequence, file, job, progress);
             continue;
         }
         struct outcome outcome = {0};
         if (!skip_dependant(file, index, marks, &outcome))
             work->job(work->context, file, job, &outcome);
-        work->report(&sequence->style, file, job, &outcome);
         remember(&marks[index], &outcome);
-        if (progress->exit == EXIT_CODE_DONE)
-            progress->exit = outcome.exit;
+        if (wanted) {
+            work->report(&sequence->style, file, job, &outcome);
+            if (progress->exit == EXIT_CODE_DONE)
+                progress->exit = outcome.exit;
+        }
         progress->stopped = cancel_requested() || outcome.disconnected ||
-                            (sequence->fail_fast && outcome.exit != EXIT_CODE_DONE);
+                            (wanted && sequence->fail_fast && outcome.exit != EXIT_CODE_DONE);
         outcome_finish(&outcome);
     }
 }

@@ -269,11 +269,12 @@ class Case(unittest.TestCase):
     # What bad input must give
 
     def assert_refused(self, job, pointer, *words, code=2, files=None):
-        """validate, run and submit all refuse the job, name the place, and write nothing."""
+        """validate, explain, run and submit all refuse the job, name the place, write nothing."""
         self.write("job.json", job)
         before = self.listing()
         place = "job.json" if files is None else files
-        for command in (("validate",), ("run",), ("submit", "--socket", self.daemon.socket)):
+        for command in (("validate",), ("explain", "--no-memcpy"), ("run",),
+                        ("submit", "--socket", self.daemon.socket)):
             result = self.ctl(*command, "--json", "job.json", stdin="")
             with self.subTest(command=command[0], stderr=result.err):
                 self.assertEqual(result.code, code)

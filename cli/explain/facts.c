@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "facts.h"
+
+#include "print.h"
+#include "steps.h"
+
+static void write_numbers(struct jsonw *w, const char *key, uint32_t count, const uint64_t *numbers)
+{
+    jsonw_array_begin(w, key);
+    for (uint32_t i = 0; i < count; i++)
+        jsonw_uint(w, NULL, numbers[i]);
+    jsonw_array_end(w);
+}
+
+static void write_axis(struct jsonw *w, const mli_explained_axis *axis)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_uint(w, "extent", axis->extent);
+    jsonw_uint(w, "pad_pre", axis->pad_pre);
+    jsonw_uint(w, "pad_post", axis->pad_post);
+    jsonw_uint(w, "padded", axis->padded);
+    jsonw_uint(w, "offset", axis->offset);
+    jsonw_uint(w, "size", axis->size);
+    jsonw_uint(w, "step", axis->step);
+    jsonw_uint(w, "count", axis->count);
+    jsonw_uint(w, "lo", axis->lo);
+    jsonw_uint(w, "hi", axis->hi);
+    jsonw_uint(w, "first", axis->first);
+    jsonw_uint(w, "dst_dim", axis->dst_dim);
+    jsonw_uint(w, "dst_offset", axis->dst_offset);
+    jsonw_uint(w, "src_stride", axis->src_stride);
+    jsonw_uint(w, "dst_stride", axis->dst_stride);
+    jsonw_object_end(w);
+}
+
+static void write_axes(struct jsonw *w, const mli_explanation *move)
+{
+    jsonw_array_begin(w, "axes");
+    for (uint32_t d = 0; d < move->rank; d++)
+        write_axis(w, &move->axis[d]);
+    jsonw_array_end(w);
+}
+
+static void write_steps(struct jsonw *w, const mli_explanation *move)
+{
+    jsonw_object_begin(w, "steps");
+    for (int step = 0; step < STEP_COUNT; step++) {
+        uint64_t shape[MLI_MAX_RANK];
+        step_shape(move, (enum step)step, shape);
+        write_numbers(w, step_member((enum step)step), move->rank, shape);
+    }
+    jsonw_object_end(w);
+}
+
+/* What is touched of a tensor: `samples` elements within the range. */
+struct touched {
+    uint64_t bytes;
+    const mli_byte_range *range;
+    bool any;
+    uint64_t first[MLI_MAX_RANK], last[MLI_MAX_RANK];
+};
+
+static void write_side(struct jsonw *w, const char *key, const struct explained_side *side,
+                       const struct touched *touched, uint32_t rank)
+{
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "file", side->file);
+    print_json_shape(w, "shape", side->rank, side->shape);
+    jsonw_array_begin(w, "strides");
+    for (uint32_t d = 0; d < side->rank; d++)
+        jsonw_int(w, NULL, side->strides[d]);
+    jsonw_array_end(w);
+    jsonw_uint(w, "offset", side->offset);
+    jsonw_uint(w, "bytes", side->bytes);
+    if (touched->any) {
+        write_numbers(w, "first", rank, touched->first);
+        write_numbers(w, "last", rank, touched->last);
+    }
+    write_numbers(w, "range", 2, (const uint64_t[]){touched->range->begin, touched->range->end});
+    jsonw_uint(w, "touched", touched->bytes);
+    if (side->quant_axis >= 0)
+        jsonw_int(w, "axis", side->quant_axis);
+    jsonw_object_end(w);
+}
+
+static void write_sides(struct jsonw *w, const struct explained *e)
+{
+    const mli_explanation *move = &e->move;
+    struct touched read = {.bytes = move->samples_read * move->elem, .range = &move->read};
+    struct touched written = {
+        .bytes = move->samples * move->elem, .range = &move->written, .any = true};
+    read.any = step_read(move, read.first, read.last);
+    step_written(move, written.first, written.last);
+    write_side(w, "src", &e->src, &read, move->rank);
+    write_side(w, "dst", &e->dst, &written, move->rank);
+}
+
+static void write_loop(struct jsonw *w, const struct mli_copy_loop *loop, bool reads)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_uint(w, "count", loop->count);
+    if (reads)
+        jsonw_uint(w, "src_step", loop->src_step);
+    jsonw_uint(w, "dst_step", loop->dst_step);
+    jsonw_object_end(w);
+}
+
+/* One of the plan's descriptors; of zeros, `box` has no source. */
+static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index,
+                             const struct mli_copy_box *box)
+{
+    char kernel[MLI_KERNEL_TEXT_MAX];
+    uint64_t bytes = box->run;
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "kind", box->src ? "copy" : "zeros");
+    jsonw_uint(w, "run", box->run);
+    jsonw_array_begin(w, "loops");
+    for (size_t i = 0; i < box->loops; i++) {
+        write_loop(w, &box->loop[i], box->src != NULL);
+        bytes *= box->loop[i].count;
+    }
+    jsonw_array_end(w);
+    if (box->src)
+        jsonw_uint(w, "src", explained_src_at(e, box->src));
+    jsonw_uint(w, "dst", explained_dst_at(e, box->dst));
+    jsonw_uint(w, "bytes", bytes);
+    jsonw_string(w, "kernel", mli_plan_kernel(&e->move.plan, index, kernel));
+    jsonw_object_end(w);
+}
+
+static void write_zeros(struct jsonw *w, const struct explained *e, size_t index)
+{
+    const struct mli_fill_slab *slab = &e->move.plan.slab[index];
+    struct mli_copy_box box = {.dst = slab->dst, .run = slab->run, .loops = slab->loops};
+    for (size_t i = 0; i < slab->loops; i++)
+        box.loop[i] = (struct mli_copy_loop){slab->loop[i].count, 0, slab->loop[i].step};
+    write_descriptor(w, e, index + 1, &box);
+}
+
+static void write_plan(struct jsonw *w, const struct explained *e)
+{
+    const struct mli_plan *plan = &e->move.plan;
+    jsonw_object_begin(w, "plan");
+    jsonw_uint(w, "bytes", plan->bytes);
+    jsonw_array_begin(w, "descriptors");
+    if (plan->box.run > 0)
+        write_descriptor(w, e, 0, &plan->box);
+    for (size_t i = 0; i < plan->slabs; i++)
+        write_zeros(w, e, i);
+    jsonw_array_end(w);
+    jsonw_object_end(w);
+}
+
+static void write_channels(struct jsonw *w, const struct explained *e)
+{
+    jsonw_string(w, "engine", e->engine);
+    jsonw_array_begin(w, "channels");
+    for (uint32_t i = 0; i < e->parts; i++) {
+        jsonw_object_begin(w, NULL);
+        jsonw_uint(w, "bytes", e->part[i].bytes);
+        jsonw_uint(w, "rows", e->part[i].rows);
+        jsonw_uint(w, "descriptors", e->part[i].descriptors);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+void explained_json(struct jsonw *w, const struct explained *e)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "file", e->file);
+    jsonw_string(w, "pointer", e->pointer);
+    if (e->name)
+        jsonw_string(w, "name", e->name);
+    jsonw_string(w, "op", e->op);
+    jsonw_string(w, "type", e->type);
+    jsonw_uint(w, "elem", e->move.elem);
+    write_axes(w, &e->move);
+    write_steps(w, &e->move);
+    write_sides(w, e);
+    write_plan(w, e);
+    write_channels(w, e);
+    if (e->timed)
+        jsonw_uint(w, "memcpy_ns", e->memcpy_ns);
+    jsonw_object_end(w);
+}

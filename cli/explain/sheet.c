@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sheet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "escaped.h"
+#include "grid.h"
+#include "print.h"
+#include "steps.h"
+
+enum { COORDINATE_TEXT_MAX = 96, LOOPS_TEXT_MAX = 320 };
+
+#define INDENT "  "
+
+/* "(4, 6, 8)", of 64-bit numbers. */
+static const char *coordinates(char out[COORDINATE_TEXT_MAX], uint32_t rank, const uint64_t *at)
+{
+    int length = snprintf(out, COORDINATE_TEXT_MAX, "(");
+    for (uint32_t d = 0; d < rank; d++)
+        length += snprintf(out + length, COORDINATE_TEXT_MAX - (size_t)length, "%s%" PRIu64,
+                           d ? ", " : "", at[d]);
+    snprintf(out + length, COORDINATE_TEXT_MAX - (size_t)length, ")");
+    return out;
+}
+
+/* Writes the grid as a paragraph. */
+static void end_paragraph(struct textw *w, struct grid *grid)
+{
+    grid_write(grid, INDENT, w);
+    textw_printf(w, "\n");
+    grid_finish(grid);
+}
+
+static void put_quant(struct grid *grid, const struct explained_side *side)
+{
+    if (side->quant_axis < 0)
+        grid_cell(grid, "%s", "");
+    else
+        grid_cell(grid, "parameters along dimension %" PRId32, side->quant_axis);
+}
+
+static void put_steps(struct textw *w, const struct explained *e)
+{
+    struct grid grid;
+    char text[COORDINATE_TEXT_MAX], shape[PRINT_TEXT_MAX];
+    grid_init(&grid, "lll");
+    grid_cell(&grid, "source");
+    grid_cell(&grid, "%s", print_shape(shape, e->src.rank, e->src.shape));
+    put_quant(&grid, &e->src);
+    for (int step = 0; step < STEP_COUNT; step++) {
+        uint64_t extents[MLI_MAX_RANK];
+        bool changes = step_shape(&e->move, (enum step)step, extents);
+        grid_cell(&grid, "%s", step_word((enum step)step));
+        grid_cell(&grid, "%s", changes ? coordinates(text, e->move.rank, extents) : "-");
+        grid_cell(&grid, "%s", "");
+    }
+    grid_cell(&grid, e->update ? "into" : "output");
+    grid_cell(&grid, "%s",
+              e->dst.rank ? print_shape(shape, e->dst.rank, e->dst.shape) : "raw bytes");
+    put_quant(&grid, &e->dst);
+    end_paragraph(w, &grid);
+}
+
+static void put_axis(struct grid *grid, const mli_explained_axis *axis, uint32_t d)
+{
+    grid_cell(grid, "%" PRIu32, d);
+    grid_cell(grid, "%" PRIu32, axis->extent);
+    if (axis->padded != axis->extent)
+        grid_cell(grid, "%" PRIu32 "+%" PRIu32, axis->pad_pre, axis->pad_post);
+    else
+        grid_cell(grid, "-");
+    grid_cell(grid, "[%" PRIu64 ", %" PRIu64 ") of %" PRIu64, axis->offset,
+              axis->offset + axis->size, axis->padded);
+    grid_cell(grid, "%" PRIu64, axis->step);
+    grid_cell(grid, "%" PRIu64, axis->count);
+    if (axis->lo < axis->hi) {
+        grid_cell(grid, "[%" PRIu64 ", %" PRIu64 ")", axis->lo, axis->hi);
+        grid_cell(grid, "%" PRIu64, axis->first);
+    } else {
+        grid_cell(grid, "none");
+        grid_cell(grid, "-");
+    }
+    grid_cell(grid, "%" PRIu64, axis->src_stride);
+    grid_cell(grid, "%" PRIu32, axis->dst_dim);
+    grid_cell(grid, "%" PRIu32, axis->dst_offset);
+    grid_cell(grid, "%" PRIu64, axis->dst_stride);
+}
+
+static void put_axes(struct textw *w, const struct explained *e)
+{
+    static const char *const heading[] = {"dim",    "extent", "padding", "window",
+                                          "step",   "count",  "copied",  "from",
+                                          "stride", "-> dim", "at",      "stride"};
+    struct grid grid;
+    grid_init(&grid, "rrllrrlrrrrr");
+    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+        grid_cell(&grid, "%s", heading[i]);
+    for (uint32_t d = 0; d < e->move.rank; d++)
+        put_axis(&grid, &e->move.axis[d], d);
+    end_paragraph(w, &grid);
+}
+
+/* "reads 48 elements  (0, 0, 0) to (2, 3, 3)  bytes [0, 398) of 486: fits" */
+static void put_touched(struct grid *grid, const char *verb, uint64_t count,
+                        const mli_byte_range *range, const struct explained_side *side)
+{
+    grid_cell(grid, "%s", verb);
+    grid_cell(grid, "%" PRIu64, count);
+    grid_cell(grid, count == 1 ? "element" : "elements");
+    grid_cell(grid, "bytes [%" PRIu64 ", %" PRIu64 ") of %" PRIu64 ":", range->begin, range->end,
+              side->bytes);
+    grid_cell(grid, range->end <= side->bytes ? "fits" : "does not fit");
+}
+
+static void put_corners(struct grid *grid, uint32_t rank, const uint64_t *first,
+                        const uint64_t *last)
+{
+    char from[COORDINATE_TEXT_MAX], to[COORDINATE_TEXT_MAX];
+    grid_cell(grid, "%s to %s", coordinates(from, rank, first), coordinates(to, rank, last));
+}
+
+static void put_extents(struct textw *w, const struct explained *e)
+{
+    const mli_explanation *move = &e->move;
+    uint64_t first[MLI_MAX_RANK], last[MLI_MAX_RANK];
+    struct grid grid;
+    grid_init(&grid, "lrllll");
+    put_touched(&grid, "reads", move->samples_read, &move->read, &e->src);
+    if (step_read(move, first, last))
+        put_corners(&grid, move->rank, first, last);
+    else
+        grid_cell(&grid, "all is padding");
+    put_touched(&grid, "writes", move->samples, &move->written, &e->dst);
+    step_written(move, first, last);
+    put_corners(&grid, move->rank, first, last);
+    end_paragraph(w, &grid);
+}
+
+/* "3 x +162 -> +50, 4 x +18 -> +10": how often, and how far on in the source and the output. */
+static const char *loops_text(char out[LOOPS_TEXT_MAX], const struct mli_copy_box *box)
+{
+    int length = snprintf(out, LOOPS_TEXT_MAX, "%s", box->loops ? "" : "-");
+    for (size_t i = 0; i < box->loops; i++) {
+        const struct mli_copy_loop *loop = &box->loop[i];
+        length += snprintf(out + length, LOOPS_TEXT_MAX - (size_t)length, "%s%zu x +%zu -> +%zu",
+                           i ? ", " : "", loop->count, loop->src_step, loop->dst_step);
+    }
+    return out;
+}
+
+static const char *fill_loops_text(char out[LOOPS_TEXT_MAX], const struct mli_fill_slab *slab)
+{
+    int length = snprintf(out, LOOPS_TEXT_MAX, "%s", slab->loops ? "" : "-");
+    for (size_t i = 0; i < slab->loops; i++)
+        length += snprintf(out + length, LOOPS_TEXT_MAX - (size_t)length, "%s%zu x -> +%zu",
+                           i ? ", " : "", slab->loop[i].count, slab->loop[i].step);
+    return out;
+}
+
+static void put_copy(struct grid *grid, const struct explained *e)
+{
+    const struct mli_copy_box *box = &e->move.plan.box;
+    char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
+    grid_cell(grid, "copy");
+    grid_cell(grid, "%s", loops_text(loops, box));
+    grid_cell(grid, "%zu B", box->run);
+    grid_cell(grid, "%" PRIu64, explained_src_at(e, box->src));
+    grid_cell(grid, "%" PRIu64, explained_dst_at(e, box->dst));
+    grid_cell(grid, "%s", mli_plan_kernel(&e->move.plan, 0, kernel));
+}
+
+static void put_zeros(struct grid *grid, const struct explained *e, size_t index)
+{
+    const struct mli_fill_slab *slab = &e->move.plan.slab[index];
+    char loops[LOOPS_TEXT_MAX], kernel[MLI_KERNEL_TEXT_MAX];
+    grid_cell(grid, "zeros");
+    grid_cell(grid, "%s", fill_loops_text(loops, slab));
+    grid_cell(grid, "%zu B", slab->run);
+    grid_cell(grid, "%s", "");
+    grid_cell(grid, "%" PRIu64, explained_dst_at(e, slab->dst));
+    grid_cell(grid, "%s", mli_plan_kernel(&e->move.plan, index + 1, kernel));
+}
+
+static void put_plan(struct textw *w, const struct explained *e)
+{
+    static const char *const heading[] = {"plan", "loops", "run", "from byte", "to byte", "kernel"};
+    struct grid grid;
+    grid_init(&grid, "llrrrl");
+    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+        grid_cell(&grid, "%s", heading[i]);
+    if (e->move.plan.box.run > 0)
+        put_copy(&grid, e);
+    for (size_t i = 0; i < e->move.plan.slabs; i++)
+        put_zeros(&grid, e, i);
+    end_paragraph(w, &grid);
+}
+
+/* Why fewer channels have a part than the job asks for. */
+static void put_reason(struct textw *w, const struct explained *e)
+{
+    char bytes[PRINT_TEXT_MAX];
+    if (e->move.plan.bytes <= e->caps.tiny)
+        textw_printf(w, INDENT "%s: up to %s, the thread that starts a transfer moves it\n",
+                     e->engine, print_bytes(bytes, e->caps.tiny));
+    else if (e->parts < e->channels)
+        textw_printf(w, INDENT "%s: %" PRIu32 " channels are asked for, %" PRIu32 " %s worth it\n",
+                     e->engine, e->channels, e->parts, e->parts == 1 ? "is" : "are");
+}
+
+static void put_channels(struct textw *w, const struct explained *e)
+{
+    static const char *const heading[] = {"channel", "bytes", "rows", "descriptors"};
+    struct grid grid;
+    grid_init(&grid, "rrrr");
+    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+        grid_cell(&grid, "%s", heading[i]);
+    for (uint32_t i = 0; i < e->parts; i++) {
+        grid_cell(&grid, "%" PRIu32, i);
+        grid_cell(&grid, "%" PRIu64, e->part[i].bytes);
+        grid_cell(&grid, "%" PRIu64, e->part[i].rows);
+        grid_cell(&grid, "%" PRIu64, e->part[i].descriptors);
+    }
+    grid_write(&grid, INDENT, w);
+    grid_finish(&grid);
+    put_reason(w, e);
+    textw_printf(w, "\n");
+}
+
+static void put_total(struct textw *w, const struct explained *e)
+{
+    const mli_explanation *move = &e->move;
+    char read[PRINT_TEXT_MAX], written[PRINT_TEXT_MAX], time[PRINT_TEXT_MAX];
+    textw_printf(w, INDENT "%s read, %s written",
+                 print_bytes(read, move->samples_read * move->elem),
+                 print_bytes(written, move->plan.bytes));
+    if (e->timed)
+        textw_printf(w, "; memcpy of %s takes %s here", print_bytes(written, move->plan.bytes),
+                     print_time(time, e->memcpy_ns));
+    textw_printf(w, "\n");
+}
+
+/* "tile_0_0: mov map_chw.npy -> tile_0_0.npy, fx16" */
+static void put_title(struct textw *w, const struct explained *e)
+{
+    escaped_write(w, e->name ? e->name : e->file, escaped_plain);
+    if (!e->name && *e->pointer)
+        textw_printf(w, "#%s", e->pointer);
+    textw_printf(w, ": %s ", e->op);
+    escaped_write(w, e->src.file, escaped_plain);
+    textw_printf(w, " %s ", e->update ? "into" : "->");
+    escaped_write(w, e->dst.file, escaped_plain);
+    textw_printf(w, ", %s\n", e->type);
+}
+
+void explained_text(struct textw *w, const struct explained *explained)
+{
+    put_title(w, explained);
+    put_steps(w, explained);
+    put_axes(w, explained);
+    put_extents(w, explained);
+    put_plan(w, explained);
+    put_channels(w, explained);
+    put_total(w, explained);
+}
