@@ -152,7 +152,8 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
         return EXIT_CODE_INVALID;
     for (int i = 0; i < leading; i++) {
         if (names_host(argv[i]) && !options_has(command->options, "host")) {
-            print_error("%s asks no daemon: -H is of no use to it", command->name);
+            print_error("%s asks no daemon: -H is of no use to it%s", command->name,
+                        command == &cmd_run ? "; submit runs jobs on one" : "");
             return EXIT_CODE_INVALID;
         }
     }

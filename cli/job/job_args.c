@@ -16,7 +16,7 @@ int job_args_check(const struct options *options)
         if (digits > 0 && digits <= DIGITS_MAX && argument[digits] == '\0' &&
             strtoull(argument, NULL, 10) > 0)
             continue;
-        print_error("%s: a job's number is needed", argument);
+        print_error("%s: a job's number is needed; mlictl jobs lists them", argument);
         return -1;
     }
     return 0;

@@ -75,6 +75,10 @@ static const char *take_host(const char *text, const char **begin, size_t *lengt
 static int take_url(struct host *host, const char *url, struct fault *fault)
 {
     static const char scheme[] = "ssh://";
+    if (strncmp(url, scheme, sizeof(scheme) - 1) != 0 && is_name(url, strlen(url), "@:"))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "host %.128s: not an ssh:// URL; did you mean %s%.128s?", url, scheme,
+                         url);
     if (strncmp(url, scheme, sizeof(scheme) - 1) != 0)
         return refuse(fault, url, "not an ssh:// URL");
     if (strlen(url) >= HOST_TEXT_MAX / 2)

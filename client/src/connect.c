@@ -152,7 +152,7 @@ int mli_client_adopt(int socket, unsigned flags, mli_client **out, mli_client_er
         status = error_set(error, MLI_CLIENT_SYSTEM, "socket: %s", strerror(errno));
     else if (!(client = create(-1)))
         status = error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
-    if (status) {
+    if (!client) {
         close(socket);
         return status;
     }

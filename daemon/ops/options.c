@@ -9,6 +9,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "nearest.h"
 
 static const char help[] =
     "usage: mlid [OPTION]...\n"
@@ -31,6 +32,41 @@ static const char help[] =
     "SIGTERM and SIGINT shut down: running jobs are finished, queued ones are refused.\n"
     "A second one exits at once. SIGHUP reads the configuration again.\n"
     "Exit status: 0 clean, 1 failure while starting or running, 2 usage or configuration.\n";
+
+static const struct option table[] = {
+    {"config", required_argument, NULL, 'c'},
+    {"socket", required_argument, NULL, 's'},
+    {"engine", required_argument, NULL, 'e'},
+    {"channels", required_argument, NULL, 'n'},
+    {"log-level", required_argument, NULL, 'l'},
+    {"log-format", required_argument, NULL, 'f'},
+    {"trace", required_argument, NULL, 't'},
+    {"allow-core", no_argument, NULL, 'a'},
+    {"check", no_argument, NULL, 'k'},
+    {"version", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+enum { OPTIONS = sizeof table / sizeof *table - 1, OPTION_NAME_MAX = 32 };
+
+/* getopt_long() has said what is wrong with a word; this is what to do about it. */
+static void suggest(const char *word)
+{
+    const char *names[OPTIONS + 1] = {NULL}, *near;
+    char name[OPTION_NAME_MAX];
+
+    if (strncmp(word, "--", 2) != 0)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (size_t i = 0; i < OPTIONS; i++)
+        names[i] = table[i].name;
+    near = nearest_word(name, names);
+    if (!near)
+        fprintf(stderr, "mlid: --help lists the options there are\n");
+    else if (strcmp(near, name) != 0)
+        fprintf(stderr, "mlid: did you mean --%s?\n", near);
+}
 
 /* Where the value of an option goes. */
 static const char **text_of(struct options *options, int letter)
@@ -55,21 +91,6 @@ static const char **text_of(struct options *options, int letter)
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"socket", required_argument, NULL, 's'},
-        {"engine", required_argument, NULL, 'e'},
-        {"channels", required_argument, NULL, 'n'},
-        {"log-level", required_argument, NULL, 'l'},
-        {"log-format", required_argument, NULL, 'f'},
-        {"trace", required_argument, NULL, 't'},
-        {"allow-core", no_argument, NULL, 'a'},
-        {"check", no_argument, NULL, 'k'},
-        {"version", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
-
     for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (letter) {
         case 'a':
@@ -84,7 +105,8 @@ int options_parse(struct options *options, int argc, char **argv)
         case 'h':
             fputs(help, stdout);
             return EXIT_CLEAN;
-        case '?': /* getopt_long() has said what is wrong */
+        case '?':
+            suggest(argv[optind - 1]);
             return EXIT_USAGE;
         default:
             *text_of(options, letter) = optarg;

@@ -2,8 +2,9 @@
 """Messages say what to do next: each of these is what somebody gets for an ordinary slip."""
 import os
 import socket
+import subprocess
 
-from harness import Case, main, mov, needs_root
+from harness import MLICTL, MLID, Case, main, mov, needs_root
 
 
 class Messages(Case):
@@ -150,10 +151,28 @@ class Daemons(Messages):
             self.assertIn("its directory is closed to this user", done)
 
     def as_nobody_from_elsewhere(self, *arguments):
-        import subprocess
-        from harness import MLICTL
         return subprocess.run([MLICTL, *arguments], cwd="/", user=65534, group=65534,
                               extra_groups=[], capture_output=True, text=True, timeout=60).stderr
+
+
+    def test_hosts(self):
+        self.says("host board: not an ssh:// URL; did you mean ssh://board?", "-H", "board", "ping")
+        self.says("did you mean ssh://root@board:22?", "ping", "-H", "root@board:22")
+        self.says("ssh://[user@]host[:port] is needed", "-H", "http://board", "ping")
+        self.says("run asks no daemon: -H is of no use to it; submit runs jobs on one", "-H",
+                  "ssh://board", "run", "job.json")
+
+    def test_numbers_of_jobs(self):
+        self.says("tile0: a job's number is needed; mlictl jobs lists them", "wait", "tile0")
+
+    def test_options_of_mlid(self):
+        for option, meant in (("--sokcet", "--socket"), ("--chanels=3", "--channels"),
+                              ("--log-levle", "--log-level")):
+            done = subprocess.run([MLID, option], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"did you mean {meant}?\n", done.stderr)
+        done = subprocess.run([MLID, "--frobnicate"], capture_output=True, text=True, timeout=60)
+        self.assertIn("--help lists", done.stderr)
 
 
 class Units(Case):

@@ -132,7 +132,8 @@ class Jobs(Service):
         for number in ("abc", "0", "-1x", "99999999999999999999"):
             for command in ("status", "wait", "cancel"):
                 result = self.ctl(command, "-s", self.path("none"), "--", number, code=2)
-                self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed\n")
+                self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed; "
+                                             "mlictl jobs lists them\n")
         self.assertEqual(self.ask("status", "77", code=2).err,
                          "mlictl: job: there is no job 77, or not any more\n")
         self.assertEqual(self.ask("wait", "--all", code=0).out, "no job is under way\n")
