@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "colour.h"
 #include "print.h"
 #include "sentence.h"
 #include "sink.h"
@@ -16,10 +18,18 @@ struct lines {
     struct textw text;
 };
 
+/* "FAILED ", its column filled to the width. */
+static void put_word(struct textw *w, enum colour_role role, int width, const char *word)
+{
+    int length = (int)strlen(word);
+    textw_printf(w, "%s%s%s%*s", colour_begin(stdout, role), word, colour_end(stdout),
+                 width > length ? width - length + 1 : 1, "");
+}
+
 static void put_passed(struct lines *lines, const struct case_result *result)
 {
     char time[PRINT_TEXT_MAX];
-    textw_printf(&lines->text, "passed ");
+    put_word(&lines->text, COLOUR_GOOD, 0, "passed");
     escaped_write(&lines->text, result->name, escaped_plain);
     textw_printf(&lines->text, ", %s\n", print_time(time, result->ns));
     print_text(&lines->text);
@@ -33,7 +43,7 @@ static void put_other(struct lines *lines, const struct case_result *result)
                                         [CASE_ERROR] = "ERROR",
                                         [CASE_UPDATED] = "UPDATED"};
     struct textw *w = &lines->text;
-    textw_printf(w, "%-6s ", words[result->status]);
+    put_word(w, result->status == CASE_FLAKY ? COLOUR_WARN : COLOUR_BAD, 6, words[result->status]);
     escaped_write(w, result->name, escaped_plain);
     textw_printf(w, ": ");
     if (result->status == CASE_FLAKY)
@@ -105,7 +115,8 @@ static int end(void *state, const struct batch_summary *summary)
         textw_printf(w, "; %zu not run", summary->not_run);
     if (lines->resumed)
         textw_printf(w, "; %zu from before", lines->resumed);
-    textw_printf(w, "; %s", print_time(time, summary->ns));
+    if (summary->ns) /* a shard that was killed cannot tell */
+        textw_printf(w, "; %s", print_time(time, summary->ns));
     sentence_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
     textw_printf(w, "\n");
     print_text(&lines->text);

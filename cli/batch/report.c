@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "live.h"
 #include "print.h"
 #include "sink.h"
+#include "terminal.h"
 
 static bool wants_events(const struct batch_taste *taste)
 {
@@ -60,14 +60,15 @@ struct batch_report {
     size_t count;
 };
 
+static const char *const flaky_words[] = {"pass", "fail", NULL};
+const struct value batch_report_flaky_value = {.kind = VALUE_WORD, .words = flaky_words};
+
 int batch_report_flaky(const struct options *options, bool *is_good)
 {
-    const char *word = options_get(options, "flaky");
-    *is_good = !word || strcmp(word, "pass") == 0;
-    if (*is_good || strcmp(word, "fail") == 0)
-        return 0;
-    print_error("--flaky %s: pass or fail is wanted", word);
-    return -1;
+    size_t word = 0;
+    int status = options_choice(options, "flaky", &word);
+    *is_good = word == 0;
+    return status;
 }
 
 /* People see it below the lines; or, where these go to a file, on standard error. A pipe may lead
@@ -78,9 +79,9 @@ static int live_place(const struct batch_taste *taste)
     if (taste->quiet)
         return -1;
     if (taste->terminal)
-        return wants_lines(taste) && live_can(STDOUT_FILENO) ? STDOUT_FILENO : -1;
+        return wants_lines(taste) && terminal_draws(STDOUT_FILENO) ? STDOUT_FILENO : -1;
     bool to_file = fstat(STDOUT_FILENO, &output) == 0 && S_ISREG(output.st_mode);
-    return to_file && live_can(STDERR_FILENO) ? STDERR_FILENO : -1;
+    return to_file && terminal_draws(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
 
 /* Two that would write into each other. */

@@ -18,11 +18,16 @@
 
 struct batch_report;
 
+/* What --flaky can be. */
+extern const struct value batch_report_flaky_value;
+
 /** Options of batch and of merge, beside --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
     {"tap", 0, NULL, "TAP version 14 on standard output"},                                         \
-        {"junit", 0, "FILE", "a report in JUnit's XML; `-` is standard output"},                   \
-        {"flaky", 0, "pass|fail", "what flaky cases are for the exit code (pass)"},                \
+        {"junit", 0, "FILE", "a report in JUnit's XML; `-` is standard output",                    \
+         .takes = &value_file},                                                                    \
+        {"flaky", 0, "WORD", "pass or fail: what flaky cases are for the exit code (pass)",        \
+         .takes = &batch_report_flaky_value},                                                      \
     {                                                                                              \
         "verbose", 'v', NULL, "a line for each case also where nobody watches"                     \
     }

@@ -69,21 +69,28 @@ struct told {
 static int ask_slurm(struct told *told, struct fault *fault)
 {
     static const char id_name[] = "SLURM_ARRAY_TASK_ID";
-    uint32_t id = 0, min = 0, step = 1;
+    uint32_t id = 0, min = 0, max = 0, step = 1;
     *told = (struct told){.index_name = id_name, .count_name = "SLURM_ARRAY_TASK_COUNT"};
     if (read_variable(id_name, id_name, 0, &id, fault) ||
         read_variable("SLURM_ARRAY_TASK_COUNT", id_name, 1, &told->count, fault) ||
         read_variable("SLURM_ARRAY_TASK_MIN", id_name, 0, &min, fault) ||
+        read_variable("SLURM_ARRAY_TASK_MAX", id_name, 0, &max, fault) ||
         read_variable("SLURM_ARRAY_TASK_STEP", id_name, 1, &step, fault))
         return -1;
-    /* A list, as in --array=1,5,6, has a step too, which some of its numbers do not fit. */
-    if (id < min || (id - min) % step != 0 || (id - min) / step >= told->count)
+    /* A list, as in --array=1,5,6, has a step too, which does not lead through it. */
+    if (max < min || max - min != (told->count - 1) * (uint64_t)step)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "SLURM_ARRAY_TASK_ID=%" PRIu32 " is none of %" PRIu32
-                         " numbers from SLURM_ARRAY_TASK_MIN=%" PRIu32
+                         "SLURM_ARRAY_TASK_MIN=%" PRIu32 " to SLURM_ARRAY_TASK_MAX=%" PRIu32
                          " in steps of SLURM_ARRAY_TASK_STEP=%" PRIu32
+                         " are not SLURM_ARRAY_TASK_COUNT=%" PRIu32
                          ": submit a range, as in --array=1-%" PRIu32,
-                         id, told->count, min, step, told->count);
+                         min, max, step, told->count, told->count);
+    if (id < min || id > max || (id - min) % step != 0)
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, NULL,
+            "SLURM_ARRAY_TASK_ID=%" PRIu32 " is not between SLURM_ARRAY_TASK_MIN=%" PRIu32
+            " and SLURM_ARRAY_TASK_MAX=%" PRIu32 " in steps of SLURM_ARRAY_TASK_STEP=%" PRIu32,
+            id, min, max, step);
     told->index = (id - min) / step;
     return 0;
 }

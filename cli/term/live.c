@@ -11,11 +11,6 @@ enum { COLUMNS_UNKNOWN = 80 };
 static int place = -1;
 static bool shown;
 
-bool live_can(int fd)
-{
-    return terminal_draws(fd);
-}
-
 static FILE *stream(void)
 {
     return place == STDOUT_FILENO ? stdout : stderr;

@@ -8,13 +8,8 @@
 
 #include <stdbool.h>
 
-/**
- * Whether a descriptor is a terminal that can take a line back; with TERM=dumb or without TERM it
- * is not.
- */
-bool live_can(int fd);
-
-/** From now on there may be a line on `fd`, standard output or standard error. */
+/** From now on there may be a line on `fd`, standard output or standard error, which
+ * terminal_draws(). */
 void live_begin(int fd);
 /** Shows a line of ASCII, cut to the terminal's width, in place of the one that is shown. */
 void live_show(const char *text);

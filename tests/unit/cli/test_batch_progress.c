@@ -193,32 +193,13 @@ static void test_other_lines(void **state)
     end(progress);
 }
 
-static void test_terminals(void **state)
-{
-    int pipe_ends[2];
-
-    (void)state;
-    assert_int_equal(pipe(pipe_ends), 0);
-    setenv("TERM", "xterm", 1);
-    assert_true(live_can(terminal));
-    assert_false(live_can(pipe_ends[1]));
-    setenv("TERM", "dumb", 1);
-    assert_false(live_can(terminal));
-    setenv("TERM", "", 1);
-    assert_false(live_can(terminal));
-    unsetenv("TERM");
-    assert_false(live_can(terminal));
-    close(pipe_ends[0]);
-    close(pipe_ends[1]);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(test_line),  TEST(test_resumed),     TEST(test_window),    TEST(test_far_away),
-        TEST(test_width), TEST(test_other_lines), TEST(test_terminals),
+        TEST(test_line),     TEST(test_resumed), TEST(test_window),
+        TEST(test_far_away), TEST(test_width),   TEST(test_other_lines),
     };
 
     return cmocka_run_group_tests_name("batch progress", tests, NULL, NULL);

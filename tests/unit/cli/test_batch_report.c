@@ -468,7 +468,7 @@ static void test_refused(void **state)
     check_refused("--json --junit=-",
                   "mlictl: --json and --junit -: both are for standard output\n");
     check_refused("-v -q", "mlictl: --verbose and --quiet: say one of them\n");
-    check_refused("--flaky maybe", "mlictl: --flaky maybe: pass or fail is wanted\n");
+    check_refused("--flaky maybe", "mlictl: --flaky maybe: pass or fail is needed\n");
     check_refused("--junit /nowhere/report.xml",
                   "mlictl: --junit /nowhere/report.xml: the directory /nowhere must exist: No such "
                   "file or directory\n");
@@ -490,6 +490,7 @@ int main(void)
     };
     int failed;
 
+    setenv("NO_COLOR", "1", 1); /* whoever looks at the test */
     if (!mkdtemp(directory))
         return 1;
     failed = cmocka_run_group_tests_name("batch report", tests, NULL, NULL);

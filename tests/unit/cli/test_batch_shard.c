@@ -10,9 +10,9 @@
 #include "shard.h"
 
 static const char *const variables[] = {
-    "SLURM_ARRAY_TASK_ID",   "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
-    "SLURM_ARRAY_TASK_STEP", "CI_NODE_INDEX",          "CI_NODE_TOTAL",
-    "JOB_COMPLETION_INDEX",
+    "SLURM_ARRAY_TASK_ID",  "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
+    "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_STEP",  "CI_NODE_INDEX",
+    "CI_NODE_TOTAL",        "JOB_COMPLETION_INDEX",
 };
 
 /* Only these are set: "NAME=VALUE NAME=VALUE". */
@@ -57,10 +57,12 @@ static void check(const struct choice *c)
         fail_msg("%s: %u/%u", what, shard.index, shard.count);
 }
 
-#define WANTED     ": I/N is wanted, two whole numbers, as in 2/4"
-#define FROM_ONE   ": shards are counted from 1 to N"
-#define AUTO_N     ": auto/N is wanted, N a whole number from 1"
-#define SLURM_REST " SLURM_ARRAY_TASK_MIN=0 SLURM_ARRAY_TASK_STEP=1"
+#define WANTED   ": I/N is wanted, two whole numbers, as in 2/4"
+#define FROM_ONE ": shards are counted from 1 to N"
+#define AUTO_N   ": auto/N is wanted, N a whole number from 1"
+#define SLURM(id, count, min, max, step)                                                           \
+    "SLURM_ARRAY_TASK_ID=" id " SLURM_ARRAY_TASK_COUNT=" count " SLURM_ARRAY_TASK_MIN=" min        \
+    " SLURM_ARRAY_TASK_MAX=" max " SLURM_ARRAY_TASK_STEP=" step
 
 static void test_numbers(void **state)
 {
@@ -100,35 +102,42 @@ static void test_numbers(void **state)
 static void test_slurm(void **state)
 {
     static const struct choice choices[] = {
-        {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4" SLURM_REST, "auto", 4, 4, NULL},
-        {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4" SLURM_REST, "auto/4", 4, 4, NULL},
-        {"SLURM_ARRAY_TASK_ID=15 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=5 "
-         "SLURM_ARRAY_TASK_STEP=5",
-         "auto", 3, 3, NULL},
-        {"SLURM_ARRAY_TASK_ID=0 SLURM_ARRAY_TASK_COUNT=1" SLURM_REST
-         " CI_NODE_INDEX=2 CI_NODE_TOTAL=3 JOB_COMPLETION_INDEX=7",
+        {SLURM("3", "4", "0", "3", "1"), "auto", 4, 4, NULL},
+        {SLURM("3", "4", "0", "3", "1"), "auto/4", 4, 4, NULL},
+        {SLURM("15", "3", "5", "15", "5"), "auto", 3, 3, NULL},
+        {SLURM("7", "1", "7", "7", "1"), "auto", 1, 1, NULL},
+        {SLURM("0", "1", "0", "0", "1") " CI_NODE_INDEX=2 CI_NODE_TOTAL=3 JOB_COMPLETION_INDEX=7",
          "auto", 1, 1, NULL},
-        {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4" SLURM_REST, "auto/5", 0, 0,
+        {SLURM("3", "4", "0", "3", "1"), "auto/5", 0, 0,
          "auto/5: SLURM_ARRAY_TASK_COUNT=4 says otherwise"},
         {"SLURM_ARRAY_TASK_ID=3", "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_COUNT is not"},
         {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4", "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_MIN is not"},
-        {"SLURM_ARRAY_TASK_ID=x SLURM_ARRAY_TASK_COUNT=4" SLURM_REST, "auto", 0, 0,
+        {SLURM("x", "4", "0", "3", "1"), "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID=x: a whole number from 0 is wanted"},
-        {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=0" SLURM_REST, "auto", 0, 0,
+        {SLURM("3", "0", "0", "3", "1"), "auto", 0, 0,
          "SLURM_ARRAY_TASK_COUNT=0: a whole number from 1 is wanted"},
-        {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4 SLURM_ARRAY_TASK_MIN=0 "
-         "SLURM_ARRAY_TASK_STEP=0",
-         "auto", 0, 0, "SLURM_ARRAY_TASK_STEP=0: a whole number from 1 is wanted"},
-        {"SLURM_ARRAY_TASK_ID=6 SLURM_ARRAY_TASK_COUNT=3 SLURM_ARRAY_TASK_MIN=1 "
-         "SLURM_ARRAY_TASK_STEP=4",
-         "auto", 0, 0,
-         "SLURM_ARRAY_TASK_ID=6 is none of 3 numbers from SLURM_ARRAY_TASK_MIN=1 in steps of "
-         "SLURM_ARRAY_TASK_STEP=4: submit a range, as in --array=1-3"},
-        {"SLURM_ARRAY_TASK_ID=4" SLURM_REST " SLURM_ARRAY_TASK_COUNT=4", "auto", 0, 0,
-         "SLURM_ARRAY_TASK_ID=4 is none of 4 numbers from SLURM_ARRAY_TASK_MIN=0 in steps of "
-         "SLURM_ARRAY_TASK_STEP=1: submit a range, as in --array=1-4"},
+        {SLURM("3", "4", "0", "3", "0"), "auto", 0, 0,
+         "SLURM_ARRAY_TASK_STEP=0: a whole number from 1 is wanted"},
+        {SLURM("1", "3", "1", "6", "1"), "auto", 0, 0, /* --array=1,5,6 */
+         "SLURM_ARRAY_TASK_MIN=1 to SLURM_ARRAY_TASK_MAX=6 in steps of SLURM_ARRAY_TASK_STEP=1 "
+         "are not SLURM_ARRAY_TASK_COUNT=3: submit a range, as in --array=1-3"},
+        {SLURM("1", "3", "4294967295", "0", "4294967295"), "auto", 0, 0,
+         "SLURM_ARRAY_TASK_MIN=4294967295 to SLURM_ARRAY_TASK_MAX=0 in steps of "
+         "SLURM_ARRAY_TASK_STEP=4294967295 are not SLURM_ARRAY_TASK_COUNT=3: submit a range, as in "
+         "--array=1-3"},
+        {SLURM("1", "4294967295", "0", "4294967294", "4294967295"), "auto", 0, 0,
+         "SLURM_ARRAY_TASK_MIN=0 to SLURM_ARRAY_TASK_MAX=4294967294 in steps of "
+         "SLURM_ARRAY_TASK_STEP=4294967295 are not SLURM_ARRAY_TASK_COUNT=4294967295: submit a "
+         "range, as in --array=1-4294967295"},
+        {SLURM("4", "4", "0", "3", "1"), "auto", 0, 0,
+         "SLURM_ARRAY_TASK_ID=4 is not between SLURM_ARRAY_TASK_MIN=0 and SLURM_ARRAY_TASK_MAX=3 "
+         "in "
+         "steps of SLURM_ARRAY_TASK_STEP=1"},
+        {SLURM("6", "3", "5", "15", "5"), "auto", 0, 0,
+         "SLURM_ARRAY_TASK_ID=6 is not between SLURM_ARRAY_TASK_MIN=5 and SLURM_ARRAY_TASK_MAX=15 "
+         "in steps of SLURM_ARRAY_TASK_STEP=5"},
     };
 
     (void)state;
