@@ -30,14 +30,27 @@ const struct command *command_at(size_t index)
     return index < COMMAND_COUNT ? commands[index] : NULL;
 }
 
+static void list_commands(void)
+{
+    int name = 0, arguments = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        int length = (int)strlen(commands[i]->name);
+        name = length > name ? length : name;
+        length = (int)strlen(commands[i]->arguments);
+        arguments = length > arguments ? length : arguments;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        printf("  %-*s %-*s  %s\n", name, commands[i]->name, arguments, commands[i]->arguments,
+               commands[i]->summary);
+}
+
 static void help(void)
 {
     printf("mlictl moves and permutes tensors as jobs say.\n\n"
            "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
            "[arguments]\n"
            "       mlictl help [COMMAND] | --version\n\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        printf("  %-11s%-18s%s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
+    list_commands();
     printf("\nexit codes:\n");
 #define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
     EXIT_CODE_TABLE(PRINT_EXIT_CODE)

@@ -40,5 +40,8 @@ int job_arg_call(struct client *client, const char *method, const char *argument
     const struct client_request request = {.method = method, .params = &w, .timeout_ms = -1};
     int status = client_call(client, &request, reply, fault);
     jsonw_finish(&w);
+    if (status && fault->code == FAULT_NOT_FOUND)
+        fault_set(fault, FAULT_NOT_FOUND, "/job",
+                  "there is no job %s, or not any more; mlictl jobs lists them", argument);
     return status;
 }

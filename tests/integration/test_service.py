@@ -135,7 +135,8 @@ class Jobs(Service):
                 self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed; "
                                              "mlictl jobs lists them\n")
         self.assertEqual(self.ask("status", "77", code=2).err,
-                         "mlictl: job: there is no job 77, or not any more\n")
+                         "mlictl: there is no job 77, or not any more; mlictl jobs lists "
+                         "them\n")
         self.assertEqual(self.ask("wait", "--all", code=0).out, "no job is under way\n")
         self.assertEqual(self.ask("wait", "--all", "-q", code=0).out, "")
         self.ask("wait", "--all", "1", code=2)
