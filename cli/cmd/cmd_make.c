@@ -8,6 +8,7 @@
 #include "make_check.h"
 #include "make_job.h"
 #include "output.h"
+#include "place.h"
 #include "relocate.h"
 #include "report.h"
 #include "sequence.h"
@@ -67,13 +68,27 @@ static void tell_saved(const struct print_style *style, const char *path, const 
     print_json(&w);
 }
 
+/* A job cannot replace what it reads, nor be replaced by what it writes. */
+static int check_target(const char *path, const struct job *job, struct fault *fault)
+{
+    const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] && place_same_file(path, files[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--output %s: that is a file of the job itself", path);
+    }
+    return 0;
+}
+
 static int save_relocated(const struct options *options, struct job *job, struct fault *fault)
 {
     struct print_style style = options_style(options);
     const char *path = target_of(options);
     struct jsonw text;
     jsonw_init(&text);
-    int status = relocate(job, path, fault);
+    int status = check_target(path, job, fault);
+    if (status == 0)
+        status = relocate(job, path, fault);
     if (status == 0)
         status = write_text(&text, job, fault);
     jsonw_newline(&text);

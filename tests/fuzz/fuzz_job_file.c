@@ -3,6 +3,7 @@
 #include "bounds.h"
 #include "fuzz.h"
 #include "job.h"
+#include "slice.h"
 
 enum { INPUT_MAX = 8192 };
 
@@ -13,6 +14,38 @@ static void write_jobs(struct jsonw *w, const struct job_list *list)
         job_file_write(w, NULL, &list->jobs[i]);
     jsonw_array_end(w);
     FUZZ_ASSERT(jsonw_text(w));
+}
+
+/* A slice selects something within the extents, or is refused. */
+static void check_slice(const struct job *job)
+{
+    static const int64_t extents[] = {1, 300, UINT32_MAX, INT64_C(1) << 33};
+    struct slice_window windows[MLI_MAX_RANK];
+    struct fault fault;
+    struct slice slice;
+
+    FUZZ_ASSERT(job->op == JOB_OP_MOV && !job->lengths.offset && !job->lengths.size &&
+                !job->lengths.sub_sample_step);
+    FUZZ_ASSERT(slice_parse(job->slice, &slice, &fault) == 0);
+    for (uint32_t rank = 1; rank <= MLI_MAX_RANK; rank++) {
+        if (slice_apply(&slice, rank, extents, windows, &fault) < 0) {
+            fuzz_check_fault(&fault);
+            continue;
+        }
+        for (uint32_t d = 0; d < rank; d++) {
+            FUZZ_ASSERT(windows[d].size > 0 && windows[d].step > 0);
+            FUZZ_ASSERT((int64_t)windows[d].offset + windows[d].size <= extents[d]);
+        }
+    }
+}
+
+static void check_expectation(const struct expectation *expect)
+{
+    bool file = expect->kind == EXPECT_FILE, error = expect->kind == EXPECT_ERROR;
+
+    FUZZ_ASSERT(file == (expect->golden.file != NULL));
+    FUZZ_ASSERT(error == (expect->error != NULL));
+    FUZZ_ASSERT(!expect->pointer || (error && expect->pointer[0] == '/'));
 }
 
 /* What every user of a job may rely on. */
@@ -34,6 +67,9 @@ static void check_job(const struct job *job)
         FUZZ_ASSERT(job->cfg.perm_dim[i] < MLI_MAX_RANK);
         FUZZ_ASSERT(job->cfg.dst_mem_stride[i] >= 0);
     }
+    if (job->slice)
+        check_slice(job);
+    check_expectation(&job->expect);
     if (job->src.desc.rank > 0) {
         mli_tensor tensor;
         struct fault fault;

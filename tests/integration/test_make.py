@@ -174,6 +174,14 @@ class Outputs(MakeCase):
         self.assertIn("must exist", self.make("-o", "none/job.json", code=2).err)
         self.assertEqual(sorted(os.listdir(self.dir)), ["in.npy", "job.json"])
 
+    def test_no_file_of_the_job_itself(self):
+        before = self.read("in.npy")
+        for target in ("in.npy", "./in.npy", "out.npy", "golden.npy"):
+            for more in ([], ["--force"]):
+                self.assertIn("a file of the job itself", self.make(
+                    "--expect", "golden.npy", "-o", target, *more, code=2).err)
+        self.assertEqual((os.listdir(self.dir), self.read("in.npy")), (["in.npy"], before))
+
     def test_json(self):
         job = json.loads(self.make(code=0).out)
         self.assertEqual(self.make("--json", code=0).json, [job])
