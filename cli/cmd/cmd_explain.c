@@ -96,17 +96,6 @@ static void tell(struct telling *telling, struct explained *e)
     telling->told++;
 }
 
-/* What later jobs find there. Jobs that will be refused, though not for what is seen here, write
-   nothing. */
-static int produce(struct telling *telling, const struct resolved *resolved, struct fault *fault)
-{
-    if (resolved->job->expect.kind == EXPECT_ERROR)
-        return 0;
-    if (produced_add(&telling->produced, resolved->dst_path, &resolved->whole, -1))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    return 0;
-}
-
 static int explain_resolved(struct telling *telling, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
@@ -116,7 +105,7 @@ static int explain_resolved(struct telling *telling, const struct job_file *file
     bool wanted = is_wanted(telling, file, job);
     if (wanted && explained_init(&explained, file, resolved, channels, fault))
         return -1;
-    if (produce(telling, resolved, fault))
+    if (resolved_produce(resolved, &telling->produced, fault))
         return -1;
     if (wanted)
         tell(telling, &explained);

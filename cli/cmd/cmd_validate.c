@@ -13,16 +13,6 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Jobs that will be refused, though not for what is seen here, write nothing. */
-static int produce(struct produced *produced, const struct resolved *resolved, struct fault *fault)
-{
-    if (resolved->job->expect.kind == EXPECT_ERROR)
-        return 0;
-    if (produced_add(produced, resolved->dst_path, &resolved->whole, -1))
-        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    return 0;
-}
-
 static void validate_job(void *context, const struct job_file *file, const struct job *job,
                          struct outcome *outcome)
 {
@@ -31,7 +21,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
     struct fault *fault = &outcome->fault;
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, produced, fault) ||
-        produce(produced, &resolved, fault)) {
+        resolved_produce(&resolved, produced, fault)) {
         judge_failure(job, false, outcome);
         fault_prefix(fault, job->pointer);
     } else {

@@ -62,7 +62,7 @@ static int own_parameters(struct explained *e, const struct resolved *r, mli_ten
         return 0;
     e->src.quant_axis = given->axis;
     for (uint32_t i = 0; i < r->result.rank; i++) {
-        if (r->job->cfg.perm_dim[i] == given->axis)
+        if (r->wire.cfg.perm_dim[i] == given->axis)
             e->dst.quant_axis = (int32_t)i;
     }
     uint32_t count = r->result.shape[e->dst.quant_axis];
@@ -89,7 +89,7 @@ static int explain_move(struct explained *e, const struct resolved *r, struct fa
     memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
     if (own_parameters(e, r, &dst, &own, fault))
         return -1;
-    mli_status status = mli_mov_explain(&src, &r->job->cfg, &dst, &e->move);
+    mli_status status = mli_mov_explain(&src, &r->wire.cfg, &dst, &e->move);
     quant_alloc(&own, 0);
     return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
 }

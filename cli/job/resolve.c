@@ -96,6 +96,15 @@ int resolved_init(struct resolved *r, const struct job_file *file, const struct 
     return 0;
 }
 
+int resolved_produce(const struct resolved *r, struct produced *produced, struct fault *fault)
+{
+    if (r->job->expect.kind == EXPECT_ERROR)
+        return 0;
+    if (produced_add(produced, r->dst_path, &r->whole, -1))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    return 0;
+}
+
 void resolved_finish(struct resolved *r)
 {
     output_finish(&r->output);

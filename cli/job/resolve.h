@@ -52,6 +52,13 @@ int resolved_plan(struct resolved *resolved, const struct job_file *file, const 
 int resolved_init(struct resolved *resolved, const struct job_file *file, const struct job *job,
                   const struct produced *produced, struct fault *fault);
 
+/**
+ * Notes what the job would leave behind, for those after it. Nothing where it expects an error,
+ * even if that does not show yet. Returns 0 or -1.
+ */
+int resolved_produce(const struct resolved *resolved, struct produced *produced,
+                     struct fault *fault);
+
 /** Closes everything; outputs that were not committed never were. */
 void resolved_finish(struct resolved *resolved);
 

@@ -160,6 +160,15 @@ class Refused(Case):
         shapes = [fact["dst"]["shape"] for fact in self.ctl("run", "--json", "job.json").json]
         self.assertEqual(shapes, [[1, 9], [4, 3]])
 
+    def test_is_explained_as_the_window_that_it_is(self):
+        slice_job = mov(slice="...,-6:-1:2", padding_pre=[1, 0])
+        window = mov(offset=[0, 3], size=[5, 5], sub_sample_step=[1, 2], padding_pre=[1, 0])
+        told = []
+        for job in (slice_job, window):
+            self.write("job.json", job)
+            told.append(self.ctl("explain", "--no-memcpy", "--json", "job.json", code=0).json)
+        self.assertEqual(*told)
+
     def test_of_raw_files(self):
         self.write("in.bin", bytes(range(36)))
         self.move(mov({"file": "in.bin", "shape": [4, 9], "type": "fx8"}, "out.bin",
