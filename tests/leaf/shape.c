@@ -96,7 +96,7 @@ void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *ds
 {
     const struct leaf_nest nest = {
         dst, src, loop(s, s->rows / s->dst.inner, s->dst.outer_step, s->src.outer_step),
-        loop(s, s->dst.inner, s->dst.step, s->src.step)};
+        loop(s, s->dst.inner, s->dst.step, s->src.step), s->idle % 2 ? s->idle : 0};
     const size_t dst_step = s->rows > 1 ? s->dst.step : s->idle;
     const size_t src_step = s->cols > 1 ? s->src.step : s->idle;
     const int log = size_log(s->size);

@@ -36,7 +36,7 @@ struct shape {
     struct layout dst, src;
     size_t pick_step;
     size_t before, after; /* zeros around a row of `bordered` */
-    size_t idle;          /* what is given for a step where the count is 1 */
+    size_t idle;          /* what is given for a step where the count is 1; odd, as `ahead`, too */
 };
 
 /* "rows", "bordered" ... */

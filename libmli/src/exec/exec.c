@@ -84,7 +84,7 @@ static uint32_t find_border(const struct mli_plan *plan, const struct border_row
 
 /* Slabs above and below the rows of the walk's inner loop, of which each is staged with its rows.
    Returns which these are. */
-static uint32_t take_around(const struct mli_plan *plan, struct walk *walk)
+static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool stream)
 {
     const struct mli_copy_box *box = &plan->box;
     const struct border_rows inner = {walk->nest.dst, walk->nest.inner.count * walk_row(walk),
@@ -92,7 +92,10 @@ static uint32_t take_around(const struct mli_plan *plan, struct walk *walk)
     struct leaf_border border;
     const uint32_t around = find_border(plan, &inner, &border);
 
-    return around && stage_take_zeros(walk, border.before, border.after) ? around : 0;
+    if (!around ||
+        !(stream ? stage_take_zeros : walk_take_zeros)(walk, border.before, border.after))
+        return 0;
+    return around;
 }
 
 /* One row, and so little that there is nothing to choose. */
@@ -113,8 +116,8 @@ static void choose(const struct leaf_table *leaf, const struct mli_plan *plan, s
     if (!walk_init(&choice->walk, &plan->box, &border))
         choice->done = 0;
     choice->stream = leaf->stream && stage_pays(&choice->walk, whole, level_stream_min());
-    if (choice->stream && plan->slabs > 0)
-        choice->done |= take_around(plan, &choice->walk);
+    if (plan->slabs > 0)
+        choice->done |= take_around(plan, &choice->walk, choice->stream);
 }
 
 void exec_run(const struct mli_plan *plan, size_t whole)

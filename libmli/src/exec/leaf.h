@@ -29,6 +29,7 @@ struct leaf_nest {
     uint8_t *dst;
     const uint8_t *src;
     struct leaf_loop outer, inner;
+    size_t ahead; /* so far behind each row is one of the source to be fetched; 0: none is */
 };
 
 /* What a row is made of, in bytes: zeros, `run` bytes of the source, zeros. */
@@ -85,6 +86,7 @@ struct leaf_table {
     leaf_fill *fill;
     leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
     leaf_fence *fence;
+    bool fetches; /* rows and picks fetch what is `ahead`; others need not */
     leaf_transpose_stream *transpose_stream[4];  /* null where there is none */
     leaf_transpose_stream *transpose_streams[4]; /* only says whether it has one; as many of them */
 };

@@ -5,24 +5,54 @@
 
 enum {
     LINE = 64,
-    STAGE = 16 * 1024, /* bytes; the rest of the first-level cache is the source's */
+    STAGE = 16 * 1024, /* bytes of one half; the rest of the first-level cache is the source's */
+    TURN = 512,        /* bytes that are put together, and streamed, at a time */
+    SHORT = 7,         /* rows, in bytes, of which a register takes several */
+    PLACES = 8,        /* of the source, that rows are taken from in turns */
     LONG = 2 * 1024,   /* from here on a row streams well by itself */
     PIXEL = 8 * LINE,  /* that is put together whole; longer ones are a matrix's */
 };
 
+/* While one half is filled, the other is streamed. */
 struct stage {
-    _Alignas(LINE) uint8_t bytes[STAGE + LINE];
+    _Alignas(LINE) uint8_t half[2][STAGE + LINE];
+    size_t filled; /* which one */
+    uint8_t *to;   /* where the bytes are to go that are left of the other */
+    const uint8_t *from;
+    size_t left;
 };
+
+static void stage_init(struct stage *stage)
+{
+    stage->filled = 0;
+    stage->left = 0;
+}
 
 static size_t at_least(size_t count, size_t least)
 {
     return count > least ? count : least;
 }
 
-/* The place on the stage for what goes to dst: as far into a line, so that whole lines meet. */
+/* For what goes to dst, in the other half: as far into a line, so that whole lines meet. */
 static uint8_t *place(struct stage *stage, const uint8_t *dst)
 {
-    return stage->bytes + (uintptr_t)dst % LINE;
+    stage->filled ^= 1;
+    return stage->half[stage->filled] + (uintptr_t)dst % LINE;
+}
+
+/* Streams what is left but for so many bytes, or a few more, up to the end of a line. */
+static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_t keep)
+{
+    size_t bytes = stage->left > keep ? stage->left - keep : 0;
+
+    if (keep > 0)
+        bytes -= at_most(bytes, ((uintptr_t)stage->to + bytes) % LINE);
+    if (bytes == 0)
+        return;
+    leaf->stream(stage->to, stage->from, bytes);
+    stage->to += bytes;
+    stage->from += bytes;
+    stage->left -= bytes;
 }
 
 /* The inner rows of a nest and the zeros around them, which follow one another in the destination
@@ -37,21 +67,82 @@ static size_t stretch_bytes(const struct stretch *s, size_t row)
     return s->above + s->nest.inner.count * row + s->below;
 }
 
-/* Stretches without a gap between them that fit on the stage. */
+/* The same rows, but those of several places in turns; what is left over where there is one loop,
+   as `rest`. */
+static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest *rest)
+{
+    const struct leaf_loop *rows = &nest->inner;
+    const size_t places = at_most(rows->count, PLACES), each = rows->count / places;
+    struct leaf_nest turned = *nest;
+
+    *rest = *nest;
+    rest->inner.count = 0;
+    turned.outer = *rows;
+    turned.inner = nest->outer;
+    if (nest->outer.count > 1)
+        return turned;
+    turned.outer.count = each;
+    turned.inner = (struct leaf_loop){places, each * rows->dst_step, each * rows->src_step};
+    rest->inner.count = rows->count % places;
+    rest->dst += places * turned.inner.dst_step;
+    rest->src += places * turned.inner.src_step;
+    return turned;
+}
+
+/*
+ * Where lines of the source are left out, memory is quicker with several places than with one, if
+ * it is asked long before, and if a little is written now and then. So rows come from several
+ * places in turns, those `ahead` are fetched, and the other half is streamed meanwhile.
+ */
+static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk,
+                          const struct leaf_nest *nest, size_t ahead, struct stage *stage)
+{
+    struct leaf_nest rest;
+    const struct leaf_nest all = by_places(nest, &rest);
+    const size_t rows = all.outer.count, left = stage->left;
+    const size_t some = at_least(TURN / (walk_row(walk) * all.inner.count), 1);
+    struct leaf_nest turn = all;
+
+    turn.ahead = ahead;
+    for (size_t r = 0; r < rows; r += some) {
+        turn.outer.count = at_most(rows - r, some);
+        turn.dst = all.dst + r * all.outer.dst_step;
+        turn.src = all.src + r * all.outer.src_step;
+        walk_move_rows(leaf, walk, &turn);
+        stream_but(leaf, stage, left - left * (r + turn.outer.count) / rows);
+    }
+    if (rest.inner.count > 0)
+        walk_move_rows(leaf, walk, &rest);
+}
+
+/* Rows of a few bytes that share lines stay together. */
+static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
+{
+    return leaf->fetches && walk->border.before + walk->border.after == 0 &&
+           (walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE);
+}
+
+/* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
 static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
-                         const struct stretch *s, struct stage *stage)
+                         const struct stretch *s, struct stage *stage, size_t ahead)
 {
     const size_t row = walk_row(walk), bytes = stretch_bytes(s, row), count = s->nest.outer.count;
     uint8_t *to = s->nest.dst - s->above, *at = place(stage, to);
     struct leaf_nest staged = s->nest;
 
     staged.dst = at + s->above;
-    walk_move_rows(leaf, walk, &staged);
+    if (is_in_turns(leaf, walk))
+        move_in_turns(leaf, walk, &staged, ahead, stage);
+    else
+        walk_move_rows(leaf, walk, &staged);
+    stream_but(leaf, stage, 0);
     if (s->above > 0)
         leaf->fill(at, bytes, s->above, count);
     if (s->below > 0)
         leaf->fill(at + bytes - s->below, bytes, s->below, count);
-    leaf->stream(to, at, count * bytes);
+    stage->to = to;
+    stage->from = at;
+    stage->left = count * bytes;
 }
 
 /* One that does not fit: as many rows at a time as do. */
@@ -68,7 +159,7 @@ static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
         part.nest.src = s->nest.src + k * inner->src_step;
         part.above = k == 0 ? s->above : 0;
         part.below = inner->count - k <= rows ? s->below : 0;
-        stage_packed(leaf, walk, &part, stage);
+        stage_packed(leaf, walk, &part, stage, rows * inner->src_step);
     }
 }
 
@@ -86,7 +177,7 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
         part.nest.dst = s->nest.dst + i * outer->dst_step;
         part.nest.src = s->nest.src + i * outer->src_step;
         if (bytes <= STAGE)
-            stage_packed(leaf, walk, &part, stage);
+            stage_packed(leaf, walk, &part, stage, some * outer->src_step);
         else
             stage_rows(leaf, walk, &part, stage);
     }
@@ -101,7 +192,7 @@ static void stage_picked(const struct leaf_table *leaf, const struct walk *walk,
     for (size_t c = 0; c < walk->col[1].count; c += columns) {
         const size_t count = at_most(walk->col[1].count - c, columns);
         uint8_t *to = dst + (c << walk->kernel);
-        const struct leaf_nest nest = {place(stage, to), src + c * step, {1, 0, 0}, {1, 0, 0}};
+        const struct leaf_nest nest = {place(stage, to), src + c * step, {1, 0, 0}, {1, 0, 0}, 0};
 
         leaf->pick[walk->kernel](&nest, step, count);
         leaf->stream(to, nest.dst, count << walk->kernel);
@@ -141,10 +232,12 @@ static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
 {
     struct stage stage;
 
+    stage_init(&stage);
     if (walk_row(walk) >= LONG)
         stage_long_rows(leaf, walk, nest, &stage);
     else
         stage_stretches(leaf, walk, &(struct stretch){*nest, walk->above, walk->below}, &stage);
+    stream_but(leaf, &stage, 0);
 }
 
 /* Pixels that follow one another in the destination, as many as fit. */
@@ -155,6 +248,7 @@ static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk,
     const size_t pixels = STAGE / row->dst_step;
     struct stage stage;
 
+    stage_init(&stage);
     for (size_t r = 0; r < row->count; r += pixels) {
         const size_t count = at_most(row->count - r, pixels);
         uint8_t *to = dst + r * row->dst_step, *staged = place(&stage, to);

@@ -9,8 +9,10 @@ enum {
     L1_LINES = 256, /* of the first-level cache that the source may take */
     L2_BYTES = 1024 * 1024, /* of the second-level cache, for a destination and as large a source */
     SHORT = 512,            /* rows, in bytes, of which a source may have others beside them */
+    PLANES = 32768,         /* bytes of some planes with zeros around them */
     BURST = 2048,           /* bytes of a row of the destination that are written at a time */
     BORDERED_BELOW = 512,   /* rows, of which zeros beside them are worth a table of columns */
+    COLUMNS = 56,           /* and more are worth it only past the second-level cache */
     MERGE_BELOW = LINE,     /* rows and columns of fewer bytes than this are merged with others */
 };
 
@@ -75,11 +77,13 @@ static size_t kernel_for(size_t run)
 
 /* Zeros beside columns that are worth columns of their own. A part of a move may have a part of an
    element of them. */
-static bool is_columns(const struct leaf_border *border, size_t width, size_t elem)
+static bool is_columns(const struct leaf_border *border, const struct mli_copy_box *box,
+                       size_t columns)
 {
-    const size_t zeros = border->before | border->after;
+    const size_t zeros = border->before | border->after, elem = box->run;
 
-    return zeros > 0 && zeros % elem == 0 && width < BORDERED_BELOW;
+    return zeros > 0 && zeros % elem == 0 && columns * elem < BORDERED_BELOW &&
+           (columns <= COLUMNS || elem * box_rows(box) > L2_BYTES / 2);
 }
 
 /*
@@ -98,7 +102,7 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
     row[1] = take(choice, rows);
     col[0] = row[0] = once;
     width = col[1].count * elem;
-    if (row[1].count * elem >= LANE && is_columns(border, width, elem)) {
+    if (row[1].count * elem >= LANE && is_columns(border, choice->box, col[1].count)) {
         walk->border = *border;
         width += border->before + border->after;
     }
@@ -186,6 +190,7 @@ bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct l
         choose_pick(walk, &choice);
     walk->nest.dst = box->dst - walk->border.before;
     walk->nest.src = box->src;
+    walk->nest.ahead = 0;
     for (size_t innermost; (innermost = find_innermost(&choice)) < box->loops;)
         walk->around[--i] = take(&choice, innermost);
     while (i > 0)
@@ -218,6 +223,42 @@ static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
+/* A few planes at a time, so that their zeros are written while their lines are near. */
+static void move_planes(const struct leaf_table *leaf, const struct walk *walk,
+                        const struct leaf_nest *nest)
+{
+    const size_t rows = nest->inner.count * walk_row(walk), plane = nest->outer.dst_step;
+    const size_t most = plane > 0 && plane < PLANES ? PLANES / plane : 1;
+    struct leaf_nest part = *nest;
+
+    for (size_t i = 0; i < nest->outer.count; i += most) {
+        part.outer.count = at_most(nest->outer.count - i, most);
+        part.dst = nest->dst + i * plane;
+        part.src = nest->src + i * nest->outer.src_step;
+        walk_move_rows(leaf, walk, &part);
+        if (walk->above > 0)
+            leaf->fill(part.dst - walk->above, 0, walk->above, 1);
+        if (part.outer.count > 1)
+            leaf->fill(part.dst + rows, plane, walk->below + walk->above, part.outer.count - 1);
+        if (walk->below > 0)
+            leaf->fill(part.dst + (part.outer.count - 1) * plane + rows, 0, walk->below, 1);
+    }
+}
+
+bool walk_take_zeros(struct walk *walk, size_t above, size_t below)
+{
+    const struct leaf_nest *nest = &walk->nest;
+    const size_t rows = nest->inner.count * walk_row(walk);
+
+    if (walk->kind != WALK_ROWS || walk->block != nest->inner.count || rows > PLANES ||
+        (nest->inner.count > 1 && nest->inner.dst_step != walk_row(walk)) ||
+        nest->outer.count == 1 || nest->outer.dst_step != above + rows + below)
+        return false;
+    walk->above = above;
+    walk->below = below;
+    return true;
+}
+
 static void move_picks(const struct leaf_table *leaf, const struct walk *walk,
                        const struct leaf_nest *nest)
 {
@@ -245,6 +286,8 @@ void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *
         panel_transpose(leaf, walk, dst, src);
     else if (walk->kind == WALK_PICK)
         move_picks(leaf, walk, &nest);
+    else if (walk->above + walk->below > 0)
+        move_planes(leaf, walk, &nest);
     else
         move_rows(leaf, walk, &nest);
 }

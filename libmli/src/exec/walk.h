@@ -29,7 +29,7 @@ struct walk {
     size_t block;
 
     /* Zeros above the first and below the last of nest.inner's rows, which these follow without a
-       gap. 0 but for walks that are staged. */
+       gap. 0 where they are not taken into the walk. */
     size_t above, below;
 
     /* Transposes, and of a pick the inner column: two loops each, the outer one around once where
@@ -58,6 +58,12 @@ static inline size_t walk_row(const struct walk *walk)
         return walk->col[1].count << walk->kernel;
     return walk->border.before + walk->border.run + walk->border.after;
 }
+
+/**
+ * Takes such zeros around nest.inner's rows into the walk, so that walk_move() writes them; false
+ * where it would not.
+ */
+bool walk_take_zeros(struct walk *walk, size_t above, size_t below);
 
 /** Moves rows with the walk's kernel, which is not one of transposes. */
 void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,

@@ -70,6 +70,12 @@ BYTES_INLINE void fetch_to_read(const uint8_t *at)
     __builtin_prefetch(at, 0, 3);
 }
 
+/* Into the second-level cache, which waits for more lines at a time than the first. */
+BYTES_INLINE void fetch_far(const uint8_t *at)
+{
+    __builtin_prefetch(at, 0, 2);
+}
+
 BYTES_INLINE void fetch_to_write(const uint8_t *at)
 {
     __builtin_prefetch(at, 1, 3);

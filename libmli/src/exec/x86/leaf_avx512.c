@@ -82,9 +82,26 @@ DEFINE_TRANSPOSE(2, 1)
 DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 
+/* All lines that rows of so many bytes ahead of these are in. Into the second-level cache, which
+   waits for more of them at a time than the first. */
+static void fetch_rows(const struct leaf_nest *nest, size_t bytes)
+{
+    enum { LINE = 64, TO_SECOND_LEVEL = 2 };
+    const size_t ahead = nest->ahead;
+
+    NEST_FOR_ROWS(nest, to, from, {
+        (void)to;
+        for (size_t i = 0; i < bytes; i += LINE)
+            __builtin_prefetch(from + ahead + i, 0, TO_SECOND_LEVEL);
+        __builtin_prefetch(from + ahead + bytes - 1, 0, TO_SECOND_LEVEL);
+    })
+}
+
 #define DEFINE_PICK(E, index)                                                                      \
     static void pick_##E(const struct leaf_nest *nest, size_t step, size_t cols)                   \
     {                                                                                              \
+        if (nest->ahead > 0)                                                                       \
+            fetch_rows(nest, (cols - 1) * step + (E));                                             \
         if (pick_avx512_can(index, step))                                                          \
             pick_avx512(index, nest, step, cols);                                                  \
         else                                                                                       \
@@ -123,6 +140,7 @@ void level_avx512(struct leaf_table *table)
     table->fill = fill_avx512;
     table->stream = stream_avx512;
     table->fence = fence_avx512;
+    table->fetches = true;
     table->pick[0] = pick_1;
     table->pick[1] = pick_2;
     table->pick[2] = pick_4;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of at most 64 bytes that follow one another in the destination. A register holds a group of
- * them, as many as it can, and is stored whole: what it has in excess falls where the next group
- * comes. Where rows lie close together in the source too, one load reads several of them.
+ * Rows of at most 64 bytes, or elements that are picked of rows, that follow one another in the
+ * destination. A register holds a group of them, as many as it can, and is stored whole: what it
+ * has in excess falls where the next group comes. Where rows lie close together in the source too,
+ * one load reads several of them.
  */
 #include "packed_avx512.h"
 
@@ -33,6 +34,7 @@ struct packed {
     const uint8_t *src;
     struct leaf_loop outer;
     size_t before, run, width, step;               /* of a row */
+    size_t parts, part, part_step;                 /* that are taken of a run */
     size_t rows;                                   /* of a group */
     size_t groups, stretch;                        /* groups and bytes until a gap may come */
     bool gaps;                                     /* between rows of the source */
@@ -193,14 +195,6 @@ static void move_merged(const struct packed *p)
     }
 }
 
-static void move_pieces(const struct packed *p)
-{
-    if (p->width <= 16)
-        move_groups(p, 1, 0, 16);
-    else
-        move_groups(p, 1, 0, 32);
-}
-
 /* Where groups of all rows of some iterations of the outer loop are: each is like a row. */
 static void lay_out_outers(struct packed *p, const struct leaf_nest *nest, size_t outers)
 {
@@ -298,7 +292,7 @@ static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
 
 static void make_windows(struct packed *p, const struct leaf_nest *nest)
 {
-    const __mmask64 run = low_bits(p->run);
+    const __mmask64 part = low_bits(p->part);
     __m512i place = _mm512_setzero_si512();
     uint8_t iota[REGISTER];
     size_t outer = 0, inner = 0;
@@ -308,18 +302,19 @@ static void make_windows(struct packed *p, const struct leaf_nest *nest)
         p->from[i] = p->to[i] = 0;
     for (size_t i = 0; i < REGISTER; i++)
         iota[i] = (uint8_t)i;
-    for (size_t row = 0; row < p->rows; row++) {
-        const size_t to = row * p->width + p->before;
-        const size_t from = outer * nest->outer.src_step + inner * p->step;
+    for (size_t i = 0; i < p->rows * p->parts; i++) {
+        const size_t k = i % p->parts;
+        const size_t to = i / p->parts * p->width + p->before + k * p->part;
+        const size_t from = outer * nest->outer.src_step + inner * p->step + k * p->part_step;
         const size_t window = from / REGISTER, shift = from % REGISTER;
 
-        place = _mm512_mask_add_epi8(place, run << to, load_64(iota),
+        place = _mm512_mask_add_epi8(place, part << to, load_64(iota),
                                      _mm512_set1_epi8((char)(from - to)));
-        named |= run << to;
-        p->from[window] |= run << shift;
-        if (shift + p->run > REGISTER)
-            p->from[window + 1] |= run >> (REGISTER - shift);
-        if (++inner == nest->inner.count) {
+        named |= part << to;
+        p->from[window] |= part << shift;
+        if (shift + p->part > REGISTER)
+            p->from[window + 1] |= part >> (REGISTER - shift);
+        if (k + 1 == p->parts && ++inner == nest->inner.count) {
             outer++;
             inner = 0;
         }
@@ -336,32 +331,66 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row)
     return row <= REGISTER && (nest->inner.count == 1 || nest->inner.dst_step == row);
 }
 
+/* Of several iterations of the outer loop at a time where `outers` is not 0. */
+static void move_windows(struct packed *p, const struct leaf_nest *nest, size_t outers)
+{
+    make_windows(p, nest);
+    if (outers > 0)
+        lay_out_outers(p, nest, outers);
+    else
+        lay_out(p, nest);
+    move_permuted(p);
+}
+
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     struct packed p = {.before = border->before,
                        .run = border->run,
                        .width = border->before + border->run + border->after,
-                       .step = nest->inner.count > 1 ? nest->inner.src_step : 0};
-
+                       .step = nest->inner.count > 1 ? nest->inner.src_step : 0,
+                       .parts = 1,
+                       .part = border->run};
     size_t outers;
 
     choose(&p, nest);
     outers = choose_outers(&p, nest);
     if (p.windows > 0) {
-        make_windows(&p, nest);
-        if (outers > 0)
-            lay_out_outers(&p, nest, outers);
-        else
-            lay_out(&p, nest);
-        move_permuted(&p);
+        move_windows(&p, nest, outers);
     } else if (p.width <= 32 && p.step >= FAR) {
         p.rows = 1;
         lay_out(&p, nest);
-        move_pieces(&p);
+        if (p.width <= 16)
+            move_groups(&p, 1, 0, 16);
+        else
+            move_groups(&p, 1, 0, 32);
     } else {
         lay_out(&p, nest);
         move_merged(&p);
     }
+}
+
+bool packed_avx512_pick(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols)
+{
+    struct packed p = {.run = (cols - 1) * step + elem,
+                       .width = cols * elem,
+                       .step = nest->inner.count > 1 ? nest->inner.src_step : 0,
+                       .parts = cols,
+                       .part = elem,
+                       .part_step = step};
+    size_t outers;
+
+    if (!packed_avx512_can(nest, p.width))
+        return false;
+    outers = choose_outers(&p, nest);
+    if (outers < 2) {
+        outers = 0;
+        choose(&p, nest);
+        /* Else a load for each row is less work (pick_avx512.c). */
+        if (p.windows == 0 || 2 * p.windows > p.rows)
+            return false;
+    }
+    move_windows(&p, nest, outers);
+    return true;
 }
 
 TARGET_END

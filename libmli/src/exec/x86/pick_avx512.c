@@ -14,6 +14,7 @@
 #include <immintrin.h>
 
 #include "../nest.h"
+#include "packed_avx512.h"
 #include "pick_avx512.h"
 #include "target.h"
 
@@ -165,20 +166,22 @@ static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size,
  * want, or behind `spread` rows that lie so.
  */
 static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
-                          size_t cols, size_t src_step)
+                          size_t cols, const struct leaf_loop *inner)
 {
     const size_t block = cols * spread * size, most = LINE / block * spread;
     const uint64_t mask = p->places_of_row & first(block);
     const __m512i order = _mm512_load_si512((const void *)p->order_of_row);
 
     scoop->rows = most > 8 ? 8 : most;
+    if (scoop->rows > inner->count)
+        scoop->rows = inner->count;
     scoop->loads = scoop->rows;
     scoop->row = cols * size;
     STORE(scoop->order, order); /* the compiler does not see that there is a row */
     for (size_t i = 0; i < scoop->rows; i++) {
         const size_t place = i / spread * block + i % spread * size;
 
-        scoop->at[i] = (ptrdiff_t)(i * src_step) - (ptrdiff_t)place;
+        scoop->at[i] = (ptrdiff_t)(i * inner->src_step) - (ptrdiff_t)place;
         scoop->mask[i] = mask << place;
         STORE(scoop->order + i * scoop->row, _mm512_add_epi8(order, _mm512_set1_epi8((char)place)));
     }
@@ -277,9 +280,11 @@ void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, s
         pick_long(p, size, spread, nest, cols);
         return;
     }
+    if (packed_avx512_pick(nest, size, step, cols))
+        return;
     if (cols * step <= LINE && nest_rows(nest) >= SEVERAL_MIN && nest->inner.count > 1 &&
         nest->inner.dst_step == cols * size)
-        scoop_several(&scoop, p, size, spread, cols, nest->inner.src_step);
+        scoop_several(&scoop, p, size, spread, cols, &nest->inner);
     else
         scoop_one(&scoop, p, size, spread, cols);
     pick_short(&scoop, nest);

@@ -35,14 +35,16 @@ static struct leaf_nest with_inner(const struct leaf_nest *nest)
 {
     if (nest->inner.count > 1)
         return *nest;
-    return (struct leaf_nest){nest->dst, nest->src, {1, 0, 0}, nest->outer};
+    return (struct leaf_nest){nest->dst, nest->src, {1, 0, 0}, nest->outer, 0};
 }
 
-/* How far on the row is that is to be fetched. */
+/* How far on the row is that is to be fetched: of the source, or else of the destination. */
 static size_t next_row(const struct leaf_nest *nest, size_t row)
 {
     const size_t step = nest->inner.count > 1 ? nest->inner.dst_step : row;
 
+    if (nest->ahead > 0)
+        return nest->ahead;
     return (AHEAD / step + 1) * step;
 }
 
@@ -54,26 +56,35 @@ static bool is_small(const struct leaf_nest *nest, size_t row)
     return rows * row <= SMALL_BYTES && (row >= 16 || rows <= SMALL_ROWS);
 }
 
-/* Of `registers` registers, or of as many as it takes where that is 0. `next` is where the row will
-   be that is fetched in this one's time. */
-BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, const uint8_t *next,
-                           size_t registers)
+/* What is `next` behind this place of the source, or else of the destination. */
+BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, bool of_source)
+{
+    if (of_source)
+        fetch_far(from + next);
+    else
+        fetch_to_write(to + next);
+}
+
+/* Of `registers` registers, or of as many as it takes where that is 0. `next` is how far the row is
+   that is fetched in this one's time. */
+BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t next,
+                           bool of_source, size_t registers)
 {
     const size_t last_at = registers > 0 ? (registers - 1) * REGISTER : run - REGISTER;
 
     for (size_t i = 0; i < last_at; i += REGISTER) {
-        fetch_to_write(next + i);
+        fetch(to + i, from + i, next, of_source);
         store_64(to + i, load_64(from + i));
     }
-    fetch_to_write(next + last_at);
-    fetch_to_write(next + run - 1);
+    fetch(to + last_at, from + last_at, next, of_source);
+    fetch(to + run - 1, from + run - 1, next, of_source);
     store_64(to + run - REGISTER, load_64(from + run - REGISTER));
 }
 
 /* Rows of one piece. */
 #define ROWS_WHOLE(LOAD, STORE)                                                                    \
     NEST_FOR_ROWS(nest, to, from, {                                                                \
-        fetch_to_write(to + next);                                                                 \
+        fetch(to, from, next, of_source);                                                          \
         STORE(to, LOAD(from));                                                                     \
     })
 
@@ -85,19 +96,26 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, const u
         NEST_FOR_ROWS(nest, to, from, {                                                            \
             const type head = LOAD(from), tail = LOAD(from + tail_at);                             \
                                                                                                    \
-            fetch_to_write(to + next);                                                             \
-            fetch_to_write(to + next + run - 1);                                                   \
+            fetch(to, from, next, of_source);                                                      \
+            fetch(to + run - 1, from + run - 1, next, of_source);                                  \
             STORE(to, head);                                                                       \
             STORE(to + tail_at, tail);                                                             \
         })                                                                                         \
     }
 
-static void rows_apart(const struct leaf_nest *nest, size_t run)
+BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
-    const size_t next = next_row(nest, run);
+    const struct leaf_nest copy = *all, *nest = &copy; /* which the rows' bytes cannot change */
+    const size_t next = next_row(all, run);
 
+    if (of_source && run < PIECE_MIN)
+        NEST_FOR_ROWS(nest, to, from, {
+            (void)to;
+            fetch_far(from + next);
+            fetch_far(from + next + run - 1);
+        })
     if (run < PIECE_MIN || run >= CALL_MIN)
-        rows_c(nest, run);
+        rows_c(all, run);
     else if (run == 16)
         ROWS_WHOLE(load_16, store_16)
     else if (run == 32)
@@ -107,17 +125,36 @@ static void rows_apart(const struct leaf_nest *nest, size_t run)
     else if (run <= REGISTER)
         ROWS_IN_PIECES(__m256i, load_32, store_32)
     else if (run <= 128)
-        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 2); })
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, next, of_source, 2); })
     else if (run <= 192)
-        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 3); })
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, next, of_source, 3); })
     else if (run <= 256)
-        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + next, 4); })
+        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, next, of_source, 4); })
     else
-        NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, to + AHEAD, 0); })
+        NEST_FOR_ROWS(nest, to, from,
+                      { copy_row(to, from, run, of_source ? next : AHEAD, of_source, 0); })
+}
+
+/* Of a source that is not in the caches. */
+static void rows_far(const struct leaf_nest *nest, size_t run)
+{
+    rows_apart(nest, run, true);
+}
+
+static void rows_near(const struct leaf_nest *nest, size_t run)
+{
+    rows_apart(nest, run, false);
 }
 
 void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
+    /* At once: a copy of a nest that was just written waits for the stores before it, and these may
+       be those of a stream. */
+    if (nest->ahead > 0) {
+        rows_far(nest, run);
+        return;
+    }
+
     const struct leaf_nest rows = with_inner(nest);
     const bool whole = run == 32 || (run == 16 && rows.inner.src_step >= REGISTER);
     const bool pays = run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR;
@@ -127,7 +164,7 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
     else if (!whole && pays && packed_avx512_can(&rows, run))
         packed_avx512(&rows, &(struct leaf_border){0, run, 0});
     else
-        rows_apart(&rows, run);
+        rows_near(&rows, run);
 }
 
 /* Which bytes of the register at `at` of a row are of the source. */

@@ -32,7 +32,7 @@ void fill_avx512(uint8_t *dst, size_t step, size_t run, size_t count)
         run *= count;
         count = 1;
     }
-    if (run <= LINE || run >= CALL_MIN) {
+    if (run <= 2 * LINE || run >= CALL_MIN) {
         fill_c(dst, step, run, count);
         return;
     }
