@@ -82,7 +82,7 @@ static uint32_t find_border(const struct mli_plan *plan, const struct border_row
     return found;
 }
 
-/* Slabs above and below the rows of the walk's inner loop, of which each is staged with its rows.
+/* Slabs above and below the rows of the walk's inner loop, of which each is written with its rows.
    Returns which these are. */
 static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool stream)
 {
