@@ -105,13 +105,14 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     struct sequence sequence = {.style = options_style(options), .files = file, .file_count = 1};
     struct service_thread *service = NULL;
     struct client client = {0};
+    struct execution execution = {.client = &client};
     struct fault fault;
     enum exit_code code;
     if (embedded_start(options, sequence_channels(&sequence), &service, &client, &fault))
         code = print_failure(&sequence.style, NULL, &fault);
     else
-        code =
-            sequence_run(&sequence, &(struct sequence_work){execute_job, report_outcome, &client});
+        code = sequence_run(&sequence,
+                            &(struct sequence_work){execution_run, report_outcome, &execution});
     client_finish(&client);
     service_thread_stop(service);
     return code;

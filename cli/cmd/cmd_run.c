@@ -21,6 +21,7 @@ static enum exit_code run(const struct options *options)
     struct sequence sequence;
     struct client client = {0};
     struct service_thread *service = NULL;
+    struct execution execution = {.client = &client};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
@@ -36,7 +37,8 @@ static enum exit_code run(const struct options *options)
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
-    code = sequence_run(&sequence, &(struct sequence_work){execute_job, report_outcome, &client});
+    code =
+        sequence_run(&sequence, &(struct sequence_work){execution_run, report_outcome, &execution});
 out:
     client_finish(&client);
     service_thread_stop(service);

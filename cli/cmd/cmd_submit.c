@@ -18,6 +18,7 @@ static enum exit_code submit(const struct options *options)
 {
     struct sequence sequence;
     struct client client = {0};
+    struct execution execution = {.client = &client};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
@@ -34,8 +35,8 @@ static enum exit_code submit(const struct options *options)
         code =
             sequence_run(&sequence, &(struct sequence_work){detach_job, report_outcome, &detach});
     else
-        code =
-            sequence_run(&sequence, &(struct sequence_work){execute_job, report_outcome, &client});
+        code = sequence_run(&sequence,
+                            &(struct sequence_work){execution_run, report_outcome, &execution});
     detach_finish(&detach);
 out:
     client_finish(&client);

@@ -13,7 +13,7 @@ struct detach {
 
 void detach_finish(struct detach *detach);
 
-/** Hands a job of `file` over, `context` being a struct detach: as execute_job(), but that the
+/** Hands a job of `file` over, `context` being a struct detach: as execution_run(), but that the
  *  outcome has the job's number and no result. */
 void detach_job(void *context, const struct job_file *file, const struct job *job,
                 struct outcome *outcome);

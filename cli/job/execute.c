@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "execute.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "clock.h"
 #include "judge.h"
 
-/* What a service that keeps its deadlines may take longer than the job's own timeout. */
-enum { GRACE_MS = 3000 };
+/* What a service that keeps its deadlines may take longer than the job's timeout. */
+enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 /* where there is a deadline of ours */ };
 
 int execute_prepare_output(struct resolved *r, struct fault *fault)
 {
@@ -25,8 +29,34 @@ void execute_translate(struct fault *fault)
         strcpy(fault->pointer, "/dst/file");
 }
 
-static int submit(struct client *client, const struct resolved *r, struct job_result *result,
-                  struct fault *fault)
+static int overdue(struct fault *fault)
+{
+    return fault_set(fault, FAULT_TIMED_OUT, NULL, "cut off: the time that was given is over");
+}
+
+/* The service ends the job when our time is over, if it does not before. */
+static int limit_time(const struct execution *execution, struct resolved *r, struct fault *fault)
+{
+    if (!execution->deadline_ns)
+        return 0;
+    uint64_t now = clock_ns();
+    if (now >= execution->deadline_ns)
+        return overdue(fault);
+    uint64_t left = (execution->deadline_ns - now) / CLOCK_NS_PER_MS + 1;
+    if (r->wire.timeout_ms == 0 || left < r->wire.timeout_ms)
+        r->wire.timeout_ms = (uint32_t)left;
+    return 0;
+}
+
+/* Longest time to wait for an answer. */
+static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
+{
+    uint32_t grace = execution->deadline_ns ? LAST_GRACE_MS : GRACE_MS;
+    return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
+}
+
+static int submit(const struct execution *execution, const struct resolved *r,
+                  struct job_result *result, struct fault *fault)
 {
     struct jsonw params;
     struct rpc_reply reply;
@@ -34,18 +64,17 @@ static int submit(struct client *client, const struct resolved *r, struct job_re
     const mli_client_attachment attachments[RESOLVED_FDS] = {
         [RESOLVED_FD_SRC] = {.fd = r->src.fd, .send = true},
         [RESOLVED_FD_DST] = {.fd = r->output.fd, .send = r->before.fd >= 0, .back = true}};
-    uint32_t timeout = r->wire.timeout_ms;
     jsonw_init(&params);
     jsonw_object_begin(&params, NULL);
     job_wire_write_members(&params, &r->wire);
     jsonw_object_end(&params);
-    const struct client_request request = {
-        .method = "job.submit",
-        .params = &params,
-        .attachments = attachments,
-        .count = RESOLVED_FDS,
-        .timeout_ms = timeout && timeout < INT32_MAX - GRACE_MS ? (int)timeout + GRACE_MS : -1};
-    int status = client_call(client, &request, &reply, fault);
+    const struct client_request request = {.method = "job.submit",
+                                           .params = &params,
+                                           .attachments = attachments,
+                                           .count = RESOLVED_FDS,
+                                           .timeout_ms =
+                                               patience_ms(execution, r->wire.timeout_ms)};
+    int status = client_call(execution->client, &request, &reply, fault);
     jsonw_finish(&params);
     if (status) {
         execute_translate(fault);
@@ -111,41 +140,75 @@ static int commit(struct resolved *r, struct fault *fault)
     return output_commit(&r->output, false, fault);
 }
 
-static int run(struct client *client, const struct job_file *file, const struct job *job,
-               struct outcome *outcome)
+static int produce_params(const struct execution *execution, struct resolved *r)
 {
-    struct fault *fault = &outcome->fault;
-    struct resolved r;
-    int status = resolved_init(&r, file, job, NULL, fault);
-    if (status)
-        goto out;
-    outcome_describe(outcome, &r);
-    status = execute_prepare_output(&r, fault);
-    if (status)
-        goto out;
-    status = submit(client, &r, &outcome->result, fault);
-    if (status || judge_success(job, outcome))
-        goto out;
-    if (check_result(&r, &outcome->result, fault) || execute_write_header(&r, fault) ||
-        write_params(&r, &outcome->result, fault) || commit(&r, fault)) {
-        status = -1;
-        goto out;
-    }
-    outcome->moved = true;
-    status = judge_output(&r, outcome);
-out:
-    resolved_finish(&r);
-    return status;
+    const struct tensor_file bytes = {.fd = -1};
+    if (!r->params_path)
+        return 0;
+    return produced_add(execution->produced, r->params_path, &bytes, output_take(&r->params));
 }
 
-void execute_job(void *context, const struct job_file *file, const struct job *job,
-                 struct outcome *outcome)
+/* Outputs that did not go to the disk are there for the jobs that come. `failed` wants to see what
+ * is not as expected, too. */
+static int produce(const struct execution *execution, struct resolved *r, struct outcome *outcome)
 {
-    struct client *client = context;
-    int status = run(client, file, job, outcome);
-    outcome->disconnected = !client_connected(client);
-    if (status)
-        judge_failure(job, outcome->disconnected, outcome);
+    if (!execution->produced)
+        return 0;
+    int fd = outcome->exit == EXIT_CODE_DONE ? output_take(&r->output)
+                                             : fcntl(r->output.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return fault_set(&outcome->fault, FAULT_IO_ERROR, NULL, "the output: %s", strerror(errno));
+    if (produced_add(execution->produced, r->dst_path, &r->whole, fd) ||
+        produce_params(execution, r))
+        return fault_set(&outcome->fault, FAULT_INTERNAL, NULL, "out of memory");
+    return 0;
+}
+
+static int run(const struct execution *execution, const struct job_file *file,
+               const struct job *job, struct resolved *r, struct outcome *outcome)
+{
+    struct fault *fault = &outcome->fault;
+    if (resolved_init(r, file, job, execution->produced, fault))
+        return -1;
+    outcome_describe(outcome, r);
+    if (execute_prepare_output(r, fault) || limit_time(execution, r, fault) ||
+        submit(execution, r, &outcome->result, fault) || judge_success(job, outcome))
+        return -1;
+    if (check_result(r, &outcome->result, fault) || execute_write_header(r, fault) ||
+        write_params(r, &outcome->result, fault) || commit(r, fault))
+        return -1;
+    outcome->moved = true;
+    return judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
+}
+
+/* Whether it is not the job's own limit that has ended it. */
+static bool is_overdue(const struct execution *execution, const struct fault *fault)
+{
+    return fault->code == FAULT_TIMED_OUT && execution->deadline_ns &&
+           clock_ns() >= execution->deadline_ns;
+}
+
+static void judge_end(const struct execution *execution, const struct job *job,
+                      struct outcome *outcome)
+{
+    bool late = is_overdue(execution, &outcome->fault);
+    if (late)
+        overdue(&outcome->fault);
+    judge_failure(job, late || outcome->disconnected, outcome);
+}
+
+void execution_run(void *context, const struct job_file *file, const struct job *job,
+                   struct outcome *outcome)
+{
+    const struct execution *execution = context;
+    struct resolved r;
+    int status = run(execution, file, job, &r, outcome);
+    outcome->disconnected = !client_connected(execution->client);
+    if (status && outcome->verdict != VERDICT_NOT_REFUSED)
+        judge_end(execution, job, outcome);
     if (outcome->fault.code != FAULT_NONE)
         fault_prefix(&outcome->fault, job->pointer);
+    if (outcome->exit != EXIT_CODE_DONE && execution->failed)
+        execution->failed(execution->context, &r, outcome);
+    resolved_finish(&r);
 }

@@ -3,10 +3,13 @@
 #ifndef CLI_EXECUTE_H
 #define CLI_EXECUTE_H
 
+#include <stdint.h>
+
 #include "client.h"
 #include "job.h"
 #include "job_files.h"
 #include "outcome.h"
+#include "produced.h"
 #include "resolve.h"
 
 /** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */
@@ -16,11 +19,21 @@ int execute_write_header(struct resolved *resolved, struct fault *fault);
 /** What the service says of a descriptor concerns the file that it is to the user. */
 void execute_translate(struct fault *fault);
 
+/* What jobs are carried out with. */
+struct execution {
+    struct client *client;
+    struct produced *produced; /* keeps the outputs, in memory; null: they go to the disk */
+    uint64_t deadline_ns;      /* clock_ns() at which all of them have to be done; 0: none */
+    /** Null, or called where a job is not as expected, while everything of it is still open. */
+    void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
+    void *context;
+};
+
 /**
- * Runs a job of `file` over the connection, `context` being a struct client. *outcome is empty
- * before; its fault gets a pointer into the file. (It is the `job` of a struct sequence_work.)
+ * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; its fault
+ * gets a pointer into the file. (It is the `job` of a struct sequence_work.)
  */
-void execute_job(void *context, const struct job_file *file, const struct job *job,
-                 struct outcome *outcome);
+void execution_run(void *execution, const struct job_file *file, const struct job *job,
+                   struct outcome *outcome);
 
 #endif /* CLI_EXECUTE_H */

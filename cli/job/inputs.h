@@ -17,7 +17,10 @@ int inputs_open_src(struct resolved *resolved, const struct produced *produced,
 int inputs_open_before(struct resolved *resolved, const struct produced *produced,
                        struct fault *fault);
 
-/** Opens what is expected, once `whole` is known. Returns 0 or -1. */
+/**
+ * Opens what is expected, once `whole` is known; a golden file that may be missing, and is, stays
+ * closed. Returns 0 or -1.
+ */
 int inputs_open_expect(struct resolved *resolved, const struct produced *produced,
                        struct fault *fault);
 

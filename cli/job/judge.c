@@ -78,6 +78,17 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
     return status;
 }
 
+/* Only where the caller has asked to go on without it. */
+static int complain_missing(const struct resolved *r, struct outcome *outcome)
+{
+    char shown[PRINT_PATH_MAX];
+    outcome->verdict = VERDICT_NO_GOLDEN;
+    outcome->exit = EXIT_CODE_FAILED;
+    fault_set(&outcome->fault, FAULT_BAD_DESCRIPTOR, "/expect/file",
+              "expect.file: %s: there is no such file", print_path(shown, r->expect_path));
+    return 0;
+}
+
 static int compare_digests(const struct resolved *r, struct outcome *outcome)
 {
     const uint8_t *wanted = r->job->expect.digest;
@@ -104,6 +115,8 @@ int judge_output(struct resolved *r, struct outcome *outcome)
     case EXPECT_ERROR: /* judge_success() has said that it did not come */
         return 0;
     case EXPECT_FILE:
+        if (r->expect.fd < 0)
+            return complain_missing(r, outcome);
         status = compare_with_golden(r, outcome);
         break;
     case EXPECT_DIGEST:

@@ -18,6 +18,7 @@ enum verdict {
     VERDICT_MISMATCH,            /* not as them: `difference` is filled */
     VERDICT_REFUSED_AS_EXPECTED, /* `fault` is the error that was expected */
     VERDICT_REFUSED,             /* it failed or was refused: `fault` says with what */
+    VERDICT_NO_GOLDEN,           /* there is nothing to compare with: `fault` says so */
     VERDICT_NOT_REFUSED          /* an error was expected and did not come: `fault` says so */
 };
 

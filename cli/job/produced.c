@@ -18,7 +18,7 @@ void produced_finish(struct produced *produced)
         drop(&produced->files[i]);
     free(produced->files);
     free(produced->heads);
-    *produced = (struct produced){.memory = produced->memory};
+    *produced = (struct produced){0};
 }
 
 /* FNV-1a. */

@@ -20,7 +20,8 @@ struct produced_file {
 };
 
 struct produced {
-    bool memory; /* outputs are made, in memory; else nothing is */
+    bool memory;         /* outputs are made, in memory; else nothing is */
+    bool without_golden; /* a golden file that is not there is no fault of the job */
     struct produced_file *files;
     size_t *heads;          /* by hash of the place: index + 1 of the file that came last, or 0 */
     size_t count, capacity; /* capacity: also of heads; a power of 2 */
