@@ -76,6 +76,7 @@ class Examples(Commands):
         self.write("dump.bin", ramp(16))
         self.write("job.json", mov(perm_dim=[2, 0, 1]))
         self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy", offset=[1])])
+        self.write("cases/a.json", mov("../in.npy"))
         ssh = self.root / "ssh"
         ssh.write_text(STAND_IN)
         ssh.chmod(0o755)

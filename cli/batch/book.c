@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "book.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "digest.h"
+#include "print.h"
+
+static enum exit_code out_of_memory(void)
+{
+    print_error("out of memory");
+    return EXIT_CODE_FAILED;
+}
+
+static bool is_of_shard(const void *context, const char *name)
+{
+    const struct shard *shard = context;
+    return shard_of(name, shard->count) == shard->index;
+}
+
+static void outline(struct book *book)
+{
+    struct cases *cases = book->cases;
+    const struct shard *shard = &book->settings->shard;
+    book->outline = (struct batch_outline){.total = cases->count, .shard = *shard};
+    for (size_t i = 0; i < cases->count; i++)
+        book->outline.set = digest_add(book->outline.set, cases->list[i].name);
+    if (shard->count)
+        cases_retain(cases, is_of_shard, shard);
+    book->outline.selected = cases->count;
+}
+
+/* A state file tells of one part of one set of cases: another one's is taken by mistake. */
+static int check_state(const struct book *book)
+{
+    const struct batch_outline *now = &book->outline, *then = &book->journal.state.outline;
+    char shards[2][SHARD_TEXT_MAX];
+    if (!book->journal.state.begun || batch_outline_same(now, then))
+        return 0;
+    if (now->set != then->set || now->total != then->total)
+        print_error("%s: of other cases (%zu, and these are %zu); give each set of cases its own "
+                    "--resume",
+                    book->settings->resume, then->total, now->total);
+    else
+        print_error("%s: of shard %s, and this is %s; give each shard its own --resume",
+                    book->settings->resume, shard_text(shards[0], &then->shard),
+                    shard_text(shards[1], &now->shard));
+    return -1;
+}
+
+static enum exit_code open_journal(struct book *book)
+{
+    struct fault fault;
+    if (!book->settings->resume)
+        return EXIT_CODE_DONE;
+    book->journals = true;
+    if (journal_open(&book->journal, book->settings->resume, &fault)) {
+        print_error("%s", fault.text);
+        return exit_code_of(&fault);
+    }
+    return check_state(book) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
+}
+
+/* What became of a case before, where that still holds; else null. */
+static const struct case_result *known(const struct book *book, struct batch_case *batch_case)
+{
+    const struct state_record *record =
+        book->journals ? state_find(&book->journal.state, batch_case->name) : NULL;
+    if (!record || record->result.fingerprint != case_fingerprint(batch_case))
+        return NULL;
+    bool good = case_status_is_good(record->result.status, book->settings->flaky_is_good);
+    return book->settings->rerun && !good ? NULL : &record->result;
+}
+
+static int choose(struct book *book)
+{
+    struct cases *cases = book->cases;
+    book->todo = calloc(cases->count + 1, sizeof(*book->todo));
+    book->ended = calloc(cases->count + 1, sizeof(*book->ended));
+    if (!book->todo || !book->ended)
+        return -1;
+    for (size_t i = 0; i < cases->count; i++) {
+        if (known(book, &cases->list[i]))
+            book->outline.resumed++;
+        else
+            book->todo[book->todo_count++] = &cases->list[i];
+    }
+    return 0;
+}
+
+enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
+                         const struct options *options)
+{
+    *book = (struct book){.settings = settings, .cases = cases, .journal.fd = -1};
+    outline(book);
+    if (settings->list)
+        return EXIT_CODE_DONE;
+    enum exit_code code = open_journal(book);
+    if (code == EXIT_CODE_DONE && choose(book))
+        code = out_of_memory();
+    if (code == EXIT_CODE_DONE)
+        code = batch_report_create(options, &book->report);
+    return code;
+}
+
+/* A full disk is told at once. Returns 0 or -1. */
+static int written(struct book *book, int status, const struct fault *fault)
+{
+    if (status == 0)
+        return 0;
+    book->spoilt = true;
+    print_error("%s", fault->text);
+    return -1;
+}
+
+static void tell(struct book *book, const struct case_result *result)
+{
+    book->summary.count[result->status]++;
+    batch_report_result(book->report, result);
+}
+
+int book_begin(struct book *book)
+{
+    struct fault fault;
+    book->begin_ns = clock_ns();
+    if (book->journals &&
+        written(book, journal_begin(&book->journal, &book->outline, &fault), &fault))
+        return -1;
+    batch_report_begin(book->report, &book->outline);
+    for (size_t i = 0; i < book->cases->count && book->outline.resumed > 0; i++) {
+        const struct case_result *result = known(book, &book->cases->list[i]);
+        if (!result)
+            continue;
+        tell(book, result);
+        if (!book->spoilt)
+            written(book, journal_keep(&book->journal, result, &fault), &fault);
+    }
+    return 0;
+}
+
+static bool case_ended(void *context, size_t index, const struct trial *trial)
+{
+    struct book *book = context;
+    struct fault fault;
+    book->ended[index] = true;
+    if (book->journals && !book->spoilt)
+        written(book, journal_add(&book->journal, &trial->result, &fault), &fault);
+    tell(book, &trial->result);
+    if (trial->complains && !book->complained) {
+        book->complained = true;
+        print_error("--keep: %s", trial->fault.text);
+    }
+    return !book->spoilt;
+}
+
+static void tick(void *context)
+{
+    struct book *book = context;
+    batch_report_tick(book->report, clock_ns() - book->begin_ns);
+}
+
+struct runner_ears book_ears(struct book *book)
+{
+    return (struct runner_ears){.ended = case_ended, .tick = tick, .context = book};
+}
+
+static void tell_not_run(struct book *book)
+{
+    for (size_t i = 0; i < book->todo_count; i++) {
+        if (book->ended[i])
+            continue;
+        book->summary.not_run++;
+        batch_report_not_run(book->report, book->todo[i]->name, book->todo[i]->file);
+    }
+}
+
+enum exit_code book_end(struct book *book, enum exit_code exit)
+{
+    struct batch_summary *summary = &book->summary;
+    struct fault fault;
+    tell_not_run(book);
+    summary->ns = clock_ns() - book->begin_ns;
+    summary->exit = batch_summary_exit(summary, book->settings->flaky_is_good);
+    if (book->spoilt)
+        summary->exit = EXIT_CODE_FAILED;
+    if (exit != EXIT_CODE_DONE && summary->not_run > 0)
+        summary->exit = exit;
+    if (book->journals && !book->spoilt &&
+        written(book, journal_end(&book->journal, summary, &fault), &fault) &&
+        summary->exit == EXIT_CODE_DONE)
+        summary->exit = EXIT_CODE_FAILED;
+    return batch_report_end(book->report, summary);
+}
+
+void book_finish(struct book *book)
+{
+    batch_report_destroy(book->report);
+    journal_close(&book->journal);
+    free(book->todo);
+    free(book->ended);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The books of a batch: which cases there are, what became of each, what is told and written of it.
+ * One thread keeps them.
+ */
+#ifndef CLI_BATCH_BOOK_H
+#define CLI_BATCH_BOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cases.h"
+#include "journal.h"
+#include "report.h"
+#include "runner.h"
+#include "settings.h"
+
+struct book {
+    const struct settings *settings;
+    struct cases *cases;
+    struct batch_outline outline;
+    struct batch_summary summary;
+    struct batch_report *report;
+    struct journal journal;
+    bool journals;            /* there is a state file */
+    bool spoilt;              /* it could not be written */
+    bool complained;          /* of --keep: once is enough */
+    struct batch_case **todo; /* those that are run */
+    bool *ended;              /* of todo */
+    size_t todo_count;
+    uint64_t begin_ns;
+};
+
+/**
+ * What is going to be run, of cases that are sorted and filtered: those of the shard, but for those
+ * that stand in the state file. Returns DONE, or another code after saying what is wrong.
+ * book_finish() is legal after both.
+ */
+enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
+                         const struct options *options);
+
+/** Begins to tell. Returns 0, or -1 after saying what is wrong with the state file. */
+int book_begin(struct book *book);
+
+/** What the runner calls. */
+struct runner_ears book_ears(struct book *book);
+
+/** `exit`: why no further case began; DONE: all did, or one failed. Returns that of the batch. */
+enum exit_code book_end(struct book *book, enum exit_code exit);
+
+void book_finish(struct book *book);
+
+#endif /* CLI_BATCH_BOOK_H */

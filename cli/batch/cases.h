@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cases of a batch, by name.
+ *
+ *     PATH... -> walk.c      directories
+ *             -> manifest.c  lists of paths
+ *             -> cases.c     named, sorted, none twice
+ */
+#ifndef CLI_BATCH_CASES_H
+#define CLI_BATCH_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+
+struct batch_case {
+    char *name;
+    char *file;           /* its job file, as it is opened */
+    bool read;            /* `fingerprint` is that of the text when the cases were looked for */
+    uint64_t fingerprint; /* 0: the file could not be read */
+};
+
+struct cases {
+    struct batch_case *list;
+    size_t count, capacity;
+    const char *except; /* a directory that is not looked into, wherever it is met; or null */
+};
+
+/**
+ * Adds what `path` is: a job file, a directory's, or a manifest's. Returns 0; or -1 where there is
+ * no such file, or it is no manifest (the sentence names it). cases_finish() is legal after both.
+ */
+int cases_add_path(struct cases *cases, const char *path, struct fault *fault);
+
+/**
+ * Adds one job file. `called` is what its name is made of: without "./" in front, and ".json"
+ * behind. `text`: of the file, where it has been read. Returns 0 or -1 (no memory).
+ */
+int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
+              size_t length, struct fault *fault);
+
+/** By name, once all are there. Two of one name are refused: -1. */
+int cases_sort(struct cases *cases, struct fault *fault);
+
+/** Leaves those that `stays` says; the order stays too. */
+void cases_retain(struct cases *cases, bool (*stays)(const void *context, const char *name),
+                  const void *context);
+
+/** The digest of the case's job file as it is now, 0 where it cannot be read. */
+uint64_t case_fingerprint(struct batch_case *batch_case);
+
+void cases_finish(struct cases *cases);
+
+/** Whether the path ends as those of job files. */
+bool case_is_job_file(const char *path);
+
+#endif /* CLI_BATCH_CASES_H */

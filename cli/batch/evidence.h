@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is needed to do a failed job again, held until it is known whether the case stays failed. */
+#ifndef CLI_BATCH_EVIDENCE_H
+#define CLI_BATCH_EVIDENCE_H
+
+#include "outcome.h"
+#include "produced.h"
+#include "resolve.h"
+
+/* A tensor of the job: where it lies on the disk, or the file itself where it lies in memory. */
+struct exhibit {
+    char *path; /* absolute */
+    int fd;     /* -1: on the disk */
+};
+
+struct evidence {
+    const struct job *job; /* null: there is none; belongs to the attempt */
+    struct exhibit source, golden, before;
+    int given; /* the whole output file; -1: there is none */
+};
+
+void evidence_init(struct evidence *evidence);
+
+/**
+ * Takes what is open of a job that failed. `produced` are the outputs of the jobs before it. What
+ * there are no descriptors or no memory for is left out.
+ */
+void evidence_take(struct evidence *evidence, const struct resolved *resolved,
+                   const struct produced *produced, const struct outcome *outcome);
+
+void evidence_finish(struct evidence *evidence);
+
+#endif /* CLI_BATCH_EVIDENCE_H */

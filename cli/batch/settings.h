@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the options of `mlictl batch` say of what is run, and how. */
+#ifndef CLI_BATCH_SETTINGS_H
+#define CLI_BATCH_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "options.h"
+#include "shard.h"
+#include "trial.h"
+
+struct settings {
+    uint32_t workers;
+    uint32_t channels; /* of the service in this process */
+    struct shard shard;
+    struct trial_plan trial;
+    const char *keep; /* directory of what failed, be it written or not: no place for cases */
+    const char *resume;
+    bool rerun, list, fail_fast, flaky_is_good;
+};
+
+/** Returns 0, or -1 after saying on stderr what is wrong. */
+int settings_read(struct settings *settings, const struct options *options);
+
+#endif /* CLI_BATCH_SETTINGS_H */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trial.h"
+
+#include <string.h>
+
+#include "cancel.h"
+#include "keep.h"
+
+/* What the attempts have come to. */
+struct tally {
+    uint32_t passed, attempts;
+    uint64_t ns, bytes, fingerprint; /* of the last one */
+    bool failed;
+    struct attempt failure; /* the first */
+};
+
+/* Returns 0, or -1 with the trial ended. */
+static int connect(struct trial *trial, const struct connector *connector, struct client *client)
+{
+    if (client_connected(client))
+        return 0;
+    client_finish(client);
+    if (connector_open(connector, client, &trial->fault) == 0)
+        return 0;
+    trial->end = cancel_requested() ? ATTEMPT_INTERRUPTED : ATTEMPT_LOST;
+    return -1;
+}
+
+/* Takes the attempt; whether another one is to follow. */
+static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
+{
+    uint32_t failures = ++tally->attempts - tally->passed;
+    tally->ns = attempt->result.ns;
+    tally->bytes = attempt->result.bytes;
+    tally->fingerprint = attempt->result.fingerprint;
+    if (attempt_passed(attempt)) {
+        attempt_finish(attempt);
+        return ++tally->passed < plan->repeat;
+    }
+    if (tally->failed) {
+        attempt_finish(attempt);
+    } else {
+        tally->failed = true;
+        tally->failure = *attempt;
+    }
+    return failures <= plan->retries;
+}
+
+static void attempt_all(struct trial *trial, struct tally *tally,
+                        const struct batch_case *batch_case, const struct trial_plan *plan,
+                        const struct connector *connector, struct client *client)
+{
+    struct attempt attempt;
+    do {
+        if (connect(trial, connector, client))
+            return;
+        attempt_run(&attempt, batch_case, client, &plan->attempt);
+        trial->end = attempt.end;
+        if (attempt.end != ATTEMPT_ENDED) {
+            trial->fault = attempt.lost;
+            attempt_finish(&attempt);
+            return;
+        }
+    } while (count(tally, plan, &attempt));
+}
+
+static void keep(struct trial *trial, const struct batch_case *batch_case,
+                 const struct trial_plan *plan, const struct attempt *failure)
+{
+    enum case_status status = trial->result.status;
+    if (!plan->keep || !failure->evidence.job || (status != CASE_FAILED && status != CASE_ERROR))
+        return;
+    trial->complains = keep_case(plan->keep, batch_case->name, &failure->evidence,
+                                 &trial->result.kept, &trial->fault) != 0;
+}
+
+static void conclude(struct trial *trial, const struct tally *tally,
+                     const struct batch_case *batch_case, const struct trial_plan *plan)
+{
+    struct case_result *result = &trial->result;
+    result->name = strdup(batch_case->name);
+    result->file = strdup(batch_case->file);
+    if (!result->name || !result->file) {
+        trial->end = ATTEMPT_LOST;
+        fault_set(&trial->fault, FAULT_INTERNAL, NULL, "out of memory");
+        return;
+    }
+    result->status = CASE_PASSED;
+    result->attempts = tally->attempts;
+    result->ns = tally->ns;
+    result->bytes = tally->bytes;
+    result->fingerprint = tally->fingerprint;
+    if (!tally->failed)
+        return;
+    const struct case_result *failure = &tally->failure.result;
+    result->status = tally->passed == plan->repeat ? CASE_FLAKY : failure->status;
+    result->reason = failure->reason;
+    result->message = failure->message;
+    result->pointer = failure->pointer;
+    result->difference = failure->difference;
+    keep(trial, batch_case, plan, &tally->failure);
+}
+
+void trial_run(struct trial *trial, const struct batch_case *batch_case,
+               const struct trial_plan *plan, const struct connector *connector,
+               struct client *client)
+{
+    struct tally tally = {0};
+    *trial = (struct trial){.end = ATTEMPT_ENDED};
+    attempt_all(trial, &tally, batch_case, plan, connector, client);
+    if (trial->end == ATTEMPT_ENDED)
+        conclude(trial, &tally, batch_case, plan);
+    if (!tally.failed)
+        return;
+    if (trial->end == ATTEMPT_ENDED) /* its texts have moved */
+        tally.failure.result = (struct case_result){0};
+    attempt_finish(&tally.failure);
+}

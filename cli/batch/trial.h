@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A case until its verdict: as many attempts as that takes. */
+#ifndef CLI_BATCH_TRIAL_H
+#define CLI_BATCH_TRIAL_H
+
+#include "attempt.h"
+#include "connector.h"
+
+struct trial_plan {
+    struct attempt_plan attempt;
+    uint32_t repeat;  /* times that it has to pass */
+    uint32_t retries; /* attempts that may fail, if the next one passes */
+    const char *keep; /* directory of what failed; null: nowhere */
+};
+
+/* What came of it. */
+struct trial {
+    enum attempt_end end;
+    struct case_result result; /* where it ended: of the whole case, to be finished */
+    struct fault fault;        /* why the connection is lost, or why nothing could be kept */
+    bool complains;            /* the latter */
+};
+
+/** `client` is opened where it is not connected, and stays open. */
+void trial_run(struct trial *trial, const struct batch_case *batch_case,
+               const struct trial_plan *plan, const struct connector *connector,
+               struct client *client);
+
+#endif /* CLI_BATCH_TRIAL_H */

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl batch: job files as test cases. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "batch/book.h"
+#include "batch/cases.h"
+#include "batch/connector.h"
+#include "batch/filter.h"
+#include "batch/merge.h"
+#include "batch/report.h"
+#include "batch/runner.h"
+#include "batch/settings.h"
+#include "command.h"
+#include "embedded.h"
+
+static const struct option options_table[] = {
+    {"jobs", 'j', "N", "cases at a time (the number of processors; 1 with -H)"},
+    FILTER_OPTION,
+    {"shard", 0, "I/N", "only the cases of shard I of N; auto, auto/N: as the environment says"},
+    {"list", 0, NULL, "tell the selected cases, run nothing"},
+    {"retries", 0, "N", "attempts more at a case that did not pass (0)"},
+    {"repeat", 0, "N", "times that each case has to pass (1)"},
+    {"fail-fast", 0, NULL, "begin no further case after the first that failed"},
+    {"timeout", 0, "MS", "longest time of one attempt at one case (none)"},
+    {"resume", 0, "STATE", "write down what became of each case; run those that are not there",
+     .takes = &value_file},
+    {"rerun", 0, NULL, "with --resume: also those that did not pass"},
+    {"update-golden", 0, NULL, "write what is not as expected beside the golden file, as *.new"},
+    {"keep", 0, "DIR", "where cases that failed go (batch-failed); none: nowhere",
+     .takes = &value_directory},
+    BATCH_REPORT_OPTIONS,
+    EMBEDDED_OPTIONS,
+    CLIENT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static enum exit_code fail(const struct options *options, const struct fault *fault)
+{
+    const struct print_style style = options_style(options);
+    return print_failure(&style, NULL, fault);
+}
+
+static bool is_selected(const void *context, const char *name)
+{
+    return filter_selects(context, name);
+}
+
+/* Sorted, and without those that --filter leaves out. */
+static enum exit_code collect(struct cases *cases, const struct options *options)
+{
+    struct fault fault;
+    for (size_t i = 0; i < options->argument_count; i++) {
+        if (cases_add_path(cases, options->arguments[i], &fault))
+            return fail(options, &fault);
+    }
+    if (cases_sort(cases, &fault))
+        return fail(options, &fault);
+    size_t found = cases->count;
+    cases_retain(cases, is_selected, options);
+    if (cases->count > 0)
+        return EXIT_CODE_DONE;
+    fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
+              found ? "--filter leaves none of %zu cases" : "there is no case", found);
+    return fail(options, &fault);
+}
+
+static enum exit_code list(const struct cases *cases, const struct options *options)
+{
+    const struct print_style style = {.json = options_get(options, "json") != NULL};
+    for (size_t i = 0; i < cases->count; i++) {
+        struct jsonw w;
+        print_line(&style, "%s", cases->list[i].name);
+        if (!style.json)
+            continue;
+        jsonw_init(&w);
+        jsonw_object_begin(&w, NULL);
+        jsonw_string(&w, "name", cases->list[i].name);
+        jsonw_string(&w, "file", cases->list[i].file);
+        jsonw_object_end(&w);
+        print_json(&w);
+    }
+    return EXIT_CODE_DONE;
+}
+
+/* Outputs in memory are descriptors. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static enum exit_code run_cases(struct book *book, const struct settings *settings,
+                                const struct connector *connector, struct client *first)
+{
+    const struct runner_plan plan = {.trial = settings->trial,
+                                     .connector = connector,
+                                     .workers = settings->workers,
+                                     .fail_fast = settings->fail_fast,
+                                     .flaky_is_good = settings->flaky_is_good,
+                                     .cases = book->todo,
+                                     .count = book->todo_count};
+    const struct runner_ears ears = book_ears(book);
+    struct fault fault;
+    if (book_begin(book)) {
+        client_finish(first);
+        return EXIT_CODE_FAILED;
+    }
+    enum exit_code why = runner_run(&plan, first, &ears, &fault);
+    enum exit_code code = book_end(book, why);
+    if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
+        print_error("%s", fault.text);
+    return code;
+}
+
+static enum exit_code run_book(struct book *book, const struct settings *settings,
+                               const struct options *options)
+{
+    struct connector connector = {0};
+    struct client first = {0};
+    struct fault fault;
+    enum exit_code code;
+    raise_limit();
+    if (book->todo_count > 0 &&
+        connector_init(&connector, options, settings->channels, &first, &fault)) {
+        client_finish(&first);
+        code = fail(options, &fault);
+    } else {
+        code = run_cases(book, settings, &connector, &first);
+    }
+    connector_finish(&connector);
+    return code;
+}
+
+static enum exit_code batch(const struct options *options)
+{
+    struct settings settings;
+    struct book book;
+    if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
+        return batch_merge(options);
+    if (options->argument_count == 0)
+        return command_misused(&cmd_batch);
+    if (settings_read(&settings, options))
+        return EXIT_CODE_INVALID;
+    struct cases cases = {.except = settings.keep};
+    enum exit_code code = collect(&cases, options);
+    if (code == EXIT_CODE_DONE) {
+        code = book_open(&book, &settings, &cases, options);
+        if (code == EXIT_CODE_DONE)
+            code = settings.list ? list(&cases, options) : run_book(&book, &settings, options);
+        book_finish(&book);
+    }
+    cases_finish(&cases);
+    return code;
+}
+
+static const struct example examples[] = {
+    {"all cases of a directory, with a report for a CI server",
+     "mlictl batch cases --junit report.xml"},
+    {"what an interrupted run has left", "mlictl batch cases --resume state.jsonl"},
+    {"one of four machines, then one report of them all",
+     "mlictl batch cases --shard 1/4 --resume 1.jsonl"},
+    {0},
+};
+
+const struct command cmd_batch = {
+    .name = "batch",
+    .arguments = "PATH...",
+    .summary = "run job files as test cases",
+    .details =
+        "PATH is a job file (*.json), a directory of them, or a manifest: any other file, a\n"
+        "path to each line, `-` being standard input. Outputs stay in memory.\n"
+        "`mlictl batch merge STATE...` makes one report of the --resume files of all "
+        "shards.\n",
+    .options = options_table,
+    .takes = &value_job_file,
+    .examples = examples,
+    .run = batch,
+};

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of `mlictl batch` have in common: cases, and what is told of them."""
+import json
+import os
+
+from harness import Case, mov, npy, ramp
+
+SHAPE, PERM, MOVED_SHAPE = (2, 3, 4), [2, 0, 1], (4, 2, 3)
+SOURCE = ramp(24)
+MOVED = bytes(SOURCE[a * 12 + b * 4 + c] for c in range(4) for a in range(2) for b in range(3))
+
+
+class BatchCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy", "|i1", SHAPE, data=SOURCE)
+        self.write("good.npy", npy("|i1", MOVED_SHAPE, MOVED))
+        self.write("bad.npy", npy("|i1", MOVED_SHAPE, MOVED[:5] + b"\x63" + MOVED[6:]))
+
+    def job(self, golden="good.npy", up="", **more):
+        """A transpose; `up` leads from the job file to the tensors."""
+        job = mov(up + "in.npy", "out.npy", perm_dim=PERM, **more)
+        if golden:
+            job["expect"] = {"file": up + golden}
+        return job
+
+    def add(self, name, golden="good.npy", **more):
+        """The case `name` in cases/."""
+        up = "../" * (name.count("/") + 1)
+        return self.write(f"cases/{name}.json", self.job(golden, up, **more))
+
+    def batch(self, *arguments, code=None, **more):
+        return self.ctl("batch", *arguments, code=code, **more)
+
+    def told(self, *arguments, code=None, **more):
+        """The objects of a run: begin, {name: case}, end."""
+        result = self.batch(*arguments, "--json", code=code, **more)
+        events = result.json
+        self.assertEqual([e["event"] for e in events],
+                         ["begin"] + ["case"] * (len(events) - 2) + ["end"], str(result))
+        cases = {e["name"]: e for e in events[1:-1]}
+        self.assertEqual(len(cases), len(events) - 2, "a case is told twice")
+        self.assertEqual(events[-1]["exit"], result.code)
+        return events[0], cases, events[-1]
+
+    def names(self, *arguments, code=0, **more):
+        return self.batch("--list", *arguments, code=code, **more).out.splitlines()
+
+    def counts(self, end):
+        words = ("passed", "flaky", "failed", "error", "updated", "not_run")
+        return {word: end[word] for word in words if end[word]}
+
+    def records(self, path):
+        """What a state file says of each case at last, without what differs from run to run."""
+        last = {}
+        with open(self.path(path), encoding="utf-8") as file:
+            for line in file:
+                event = json.loads(line)
+                if event["event"] == "case":
+                    last[event["name"]] = {k: v for k, v in event.items() if k != "ns"}
+        return last
+
+    def environment(self):
+        environment = super().environment()
+        environment.pop("MLID_HOST", None)
+        return environment
+
+
+def at_root():
+    return os.geteuid() == 0

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl batch: which files are cases, what they are called, and what becomes of them."""
+import json
+import os
+
+from batch_scene import MOVED, MOVED_SHAPE, PERM, SOURCE, BatchCase, at_root
+from harness import main, mov, npy
+
+
+class Cases(BatchCase):
+    def test_a_directory(self):
+        for name in ("b", "a/z", "a/y", "a.b"):
+            self.add(name)
+        self.write("cases/data.json", {"scale": 1})
+        self.write("cases/list.json", [1, {"x": 2}])
+        self.write("cases/number.json", 7)
+        self.write("cases/.hidden.json", self.job())
+        self.write("cases/.git/x.json", self.job())
+        self.write("cases/readme.txt", "no case")
+        self.write("cases/array.json", [self.job(up="../")])
+        self.write("cases/jobs.json", {"jobs": [self.job(up="../")]})
+        wanted = ["a.b", "a/y", "a/z", "array", "b", "jobs"]
+        self.assertEqual(self.names("cases"), wanted)
+        self.assertEqual(self.names("cases//"), wanted)
+        self.assertEqual(self.names("./cases"), wanted)
+        begin, cases, end = self.told("cases", code=0)
+        self.assertEqual((begin["cases"], begin["total"]), (6, 6))
+        self.assertEqual(sorted(cases), wanted)
+        self.assertEqual(self.counts(end), {"passed": 6})
+        self.assertEqual(cases["a/y"]["file"], "cases/a/y.json")
+
+    def test_arguments_and_manifests(self):
+        self.add("one")
+        self.add("deep/two")
+        self.assertEqual(self.names("./cases/one.json"), ["cases/one"])
+        self.write("cases/list", "# all of them\n\n  one.json  # the first\r\n./deep/two.json\n")
+        self.assertEqual(self.names("cases/list"), ["deep/two", "one"])
+        self.assertEqual(self.told("cases/list", code=0)[1]["one"]["file"], "cases/one.json")
+        self.assertEqual(self.names("-", stdin="cases/one.json\ncases/deep\n"),
+                         ["cases/one", "two"])
+        self.write("other", f"{self.path('cases/one.json')}\n")
+        self.assertEqual(self.names("other"), [self.path("cases/one")])
+        self.told("other", code=0)
+        self.write("hash", "cases/one#1.json\n")
+        self.write("cases/one#1.json", self.job(up="../"))
+        self.told("hash", code=0)
+
+    def test_what_a_manifest_names_need_not_be_there(self):
+        self.add("one")
+        self.write("list", "cases/one.json\ncases/none.json\n")
+        _, cases, end = self.told("list", code=1)
+        self.assertEqual(self.counts(end), {"passed": 1, "error": 1})
+        self.assertEqual(cases["cases/none"]["reason"], "unreadable")
+
+    def test_wrong_usage(self):
+        self.add("one")
+        self.write("again", "cases/one.json\n./cases/one.json\n")
+        self.write("binary", b"cases/one.json\n\0\n")
+        self.write("empty", "\n")
+        (self.dir / "nothing").mkdir()
+        for arguments, word in (
+                (["none"], "No such file"), ([], "usage"), (["again"], "two cases are called"),
+                (["binary"], "binary:2"), (["empty"], "no case"), (["nothing"], "no case"),
+                (["cases", "--filter", "x*"], "leaves none of 1"),
+                (["cases", "--filter", ""], "pattern"), (["cases", "-j", "0"], "--jobs"),
+                (["cases", "--rerun"], "--resume"), (["cases", "--shard", "3/2"], "--shard"),
+                (["cases", "--update-golden", "--retries", "1"], "--update-golden"),
+                (["cases", "-s", "x.sock", "-c", "2"], "--channels"),
+                (["cases", "--engine", "none"], "none"), (["cases", "--flaky", "x"], "--flaky"),
+                (["cases", "cases"], "two cases are called one")):
+            with self.subTest(arguments):
+                result = self.batch(*arguments, code=2)
+                self.assertIn(word, result.err)
+                self.assertEqual(result.out, "")
+
+    def test_links(self):
+        self.add("a/one")
+        os.symlink("..", self.path("cases/a/up"))
+        os.symlink("a", self.path("cases/same"))
+        os.symlink(self.path("cases"), self.path("cases/a/self"))
+        os.symlink("one.json", self.path("cases/a/two.json"))
+        os.symlink("nowhere", self.path("cases/a/broken.json"))
+        os.symlink("loop.json", self.path("cases/a/loop.json"))
+        self.assertEqual(self.names("cases"), ["a/broken", "a/loop", "a/one", "a/two"])
+        _, cases, end = self.told("cases", code=1)
+        self.assertEqual(self.counts(end), {"passed": 2, "error": 2})
+        self.assertIn("symbolic links", cases["a/loop"]["message"])
+
+    def test_filters(self):
+        for name in ("conv/a", "conv/b", "conv/deep/a", "pool/a"):
+            self.add(name)
+        for globs, wanted in (
+                (["conv/*"], ["conv/a", "conv/b", "conv/deep/a"]),
+                (["*/a"], ["conv/a", "conv/deep/a", "pool/a"]),
+                (["*a", "!*deep*"], ["conv/a", "pool/a"]),
+                (["!conv*"], ["pool/a"]), (["pool/?", "conv/[b-z]"], ["conv/b", "pool/a"]),
+                (["conv/a"], ["conv/a"])):
+            options = [word for glob in globs for word in ("--filter", glob)]
+            self.assertEqual(self.names("cases", *options), wanted, globs)
+        result = self.batch("cases", "--list", "--json", "--filter=pool*", code=0)
+        self.assertEqual(result.json, [{"name": "pool/a", "file": "cases/pool/a.json"}])
+
+    def test_shards_are_a_partition(self):
+        for i in range(40):
+            self.add(f"c{i}")
+        shards = [self.names("cases", "--shard", f"{i}/3") for i in (1, 2, 3)]
+        self.assertEqual(sorted(sum(shards, [])), self.names("cases"))
+        self.assertTrue(all(len(shard) > 4 for shard in shards))
+        begin, cases, _ = self.told("cases", "--shard", "2/3", code=0)
+        self.assertEqual(sorted(cases), shards[1])
+        self.assertEqual((begin["shard"], begin["total"]), ("2/3", 40))
+        empty = self.told("cases/c1.json", "--shard", "1/1000", code=0)
+        self.assertEqual((empty[0]["cases"], self.counts(empty[2])), (0, {}))
+
+    def test_kept_failures_are_no_cases(self):
+        self.add("x", "bad.npy")
+        self.add("y")
+        self.batch("cases", "--keep", "cases/failed", code=1)
+        self.assertTrue(self.exists("cases/failed/x/job.json"))
+        self.assertEqual(self.names("cases", "--keep", "cases/failed"), ["x", "y"])
+
+
+class Verdicts(BatchCase):
+    def test_words_and_reasons(self):
+        self.add("good")
+        self.add("no_expectation", None)
+        self.add("mismatch", "bad.npy")
+        self.add("refused", timeout_ms=0, offset=[9, 0, 0])
+        self.write("cases/as_expected.json",
+                   dict(self.job(None, "../", offset=[9, 0, 0]),
+                        expect={"error": "MLI_STATUS_BAD_FUNC_CFG", "pointer": "/cfg/offset/0"}))
+        self.write("cases/not_refused.json",
+                   dict(self.job(None, "../"), expect={"error": "REFUSED"}))
+        self.write("cases/other_error.json",
+                   dict(self.job(None, "../", offset=[9, 0, 0]), expect={"error": "LIMIT"}))
+        self.write("cases/digest.json",
+                   dict(self.job(None, "../"), expect={"digest": "sha256:" + 64 * "0"}))
+        self.add("no_golden", "none.npy")
+        self.write("cases/no_source.json", mov("none.npy"))
+        self.write("cases/no_directory.json", mov("../in.npy", "none/out.npy"))
+        self.write("cases/syntax.json", "{\n  \"op\": mov }")
+        self.write("cases/key.json", dict(self.job(up="../"), speed=1))
+        _, cases, end = self.told("cases", code=1)
+        got = {name: (case["status"], case.get("reason")) for name, case in cases.items()}
+        self.assertEqual(got, {
+            "good": ("passed", None), "no_expectation": ("passed", None),
+            "as_expected": ("passed", None), "mismatch": ("failed", "mismatch"),
+            "digest": ("failed", "mismatch"), "refused": ("failed", "refused"),
+            "other_error": ("failed", "refused"), "not_refused": ("failed", "not refused"),
+            "no_golden": ("error", "unreadable"), "no_source": ("error", "unreadable"),
+            "no_directory": ("error", "unreadable"), "syntax": ("error", "unreadable"),
+            "key": ("error", "unreadable")})
+        self.assertEqual(self.counts(end), {"passed": 3, "failed": 5, "error": 5})
+        mismatch = cases["mismatch"]
+        self.assertEqual(mismatch["message"], "1 of 24 elements differ, the first at [0, 1, 2]: "
+                                              f"{MOVED[5]} in out.npy, 99 in ../bad.npy")
+        self.assertEqual(mismatch["pointer"], "/expect")
+        self.assertEqual(mismatch["difference"]["at"], [0, 1, 2])
+        self.assertEqual(cases["refused"]["pointer"], "/cfg/offset/0")
+        self.assertRegex(cases["syntax"]["message"], "^line 2, column 9: ")
+        self.assertEqual(cases["good"]["bytes"], 24)
+        self.assertNotIn("message", cases["good"])
+
+    def test_hostile_files_stop_nothing(self):
+        self.add("good")
+        self.write("cases/empty.json", b"")
+        self.write("cases/zeros.json", bytes(4096))
+        self.write("cases/latin.json", b'{"op": "m\xf6v"}')
+        self.write("cases/deep.json", b"[" * 100000)
+        self.write("cases/huge.json", b'{"op": "' + b"x" * (1 << 20) + b'"}')
+        os.mkfifo(self.path("cases/fifo.json"))
+        os.symlink("/dev/zero", self.path("cases/device.json"))
+        self.write("cases/self.json", mov("self.json", "self.json"))
+        self.write("cases/fifo_source.json", mov("fifo.json"))
+        self.write("cases/wide.json", self.job(None, "../", channels=17))
+        bad = ["deep", "device", "empty", "fifo", "fifo_source", "huge", "latin", "self", "wide",
+               "zeros"]
+        if not at_root():
+            os.chmod(self.add("locked"), 0)
+            (self.dir / "cases/shut").mkdir(mode=0)
+            self.addCleanup(os.chmod, self.path("cases/shut"), 0o700)
+            bad += ["locked", "shut"]
+        _, cases, end = self.told("cases", code=1)
+        self.assertEqual(sorted(cases), sorted(bad + ["good"]))
+        self.assertEqual(cases["good"]["status"], "passed")
+        self.assertEqual({cases[name]["status"] for name in bad}, {"error"}, cases)
+
+    def test_what_nobody_may_read_is_a_case(self):
+        if not at_root():
+            self.skipTest("only root can be somebody else")
+        self.add("good")
+        os.chmod(self.add("locked"), 0)
+        (self.dir / "cases/shut").mkdir(mode=0)
+        self.dir.chmod(0o777)
+        result = self.as_nobody("batch", "cases", "--json", "--keep", "none")
+        cases = {e["name"]: e for e in result.json if e["event"] == "case"}
+        self.assertEqual(result.code, 1, str(result))
+        self.assertEqual({n: c["status"] for n, c in cases.items()},
+                         {"good": "passed", "locked": "error", "shut": "error"})
+        self.assertEqual(cases["shut"]["file"], "cases/shut")
+
+    def test_names_of_any_bytes(self):
+        directory = os.fsencode(self.path("cases"))
+        os.mkdir(directory)
+        for name in (b"sp ace", b"new\nline", b"uml\xe4ut", b"\xf0\x9f\x98\x80", b"-q", b"%2e"):
+            with open(directory + b"/" + name + b".json", "w", encoding="utf-8") as file:
+                json.dump(self.job(up="../"), file)
+        begin, _, end = self.told("cases", code=0)
+        self.assertEqual((begin["cases"], self.counts(end)), (6, {"passed": 6}))
+
+
+class Chains(BatchCase):
+    """The outputs of a case are in memory, and there for its later jobs."""
+
+    def chain(self, *jobs):
+        return self.write("cases/chain.json", list(jobs))
+
+    def test_nothing_is_written_beside_the_cases(self):
+        self.chain(mov("../in.npy", "a.npy", perm_dim=PERM, name="a"),
+                   mov("./a.npy", {"file": "../cases/b.npy", "params": "b.json"},
+                       expect={"file": "../good.npy"}),
+                   mov({"file": "b.json", "format": "raw", "type": "fx8", "shape": [2]}, "c.npy"),
+                   mov("b.npy", {"file": "a.npy", "update": True}, expect={"file": "b.npy"}),
+                   mov("a.npy", "d.npy", expect={"file": "a.npy"}))
+        before = self.listing()
+        self.told("cases", code=0)
+        self.assertEqual(self.listing(), before)
+
+    def test_links_lead_to_the_same_output(self):
+        os.mkdir(self.path("cases"))
+        os.symlink(".", self.path("cases/here"))
+        self.chain(mov("../in.npy", "a.npy", perm_dim=PERM),
+                   mov("here/a.npy", "b.npy", expect={"file": "../good.npy"}))
+        self.told("cases", code=0)
+
+    def test_updates_of_what_lies_there_leave_it_alone(self):
+        self.write("cases/big.npy", npy("|i1", (4, 4, 3), bytes(48)))
+        want = b"".join(bytes(6) + MOVED[i * 6:i * 6 + 6] for i in range(4))
+        self.write("want.npy", npy("|i1", (4, 4, 3), want))
+        self.chain(mov("../in.npy", {"file": "big.npy", "update": True}, perm_dim=PERM,
+                       dst_offset=[0, 2, 0]),
+                   mov("big.npy", "copy.npy", expect={"file": "../want.npy"}))
+        before = self.listing()
+        self.told("cases", code=0)
+        self.assertEqual(self.listing(), before)
+
+    def test_an_output_hides_the_file_that_is_there(self):
+        self.write("cases/a.npy", npy("|i1", MOVED_SHAPE, bytes(24)))
+        self.chain(mov("../in.npy", "a.npy", perm_dim=PERM),
+                   mov("a.npy", "b.npy", expect={"file": "../good.npy"}))
+        self.told("cases", code=0)
+        self.chain(mov("a.npy", "b.npy", expect={"file": "../good.npy"}))
+        self.told("cases", code=1)
+
+    def test_order_and_what_fails_first(self):
+        self.chain(mov("b.npy", "c.npy", after=["b"], expect={"file": "../bad.npy"}),
+                   mov("../in.npy", "b.npy", perm_dim=PERM, name="b"),
+                   mov("none.npy", "d.npy"))
+        _, cases, _ = self.told("cases", code=1)
+        self.assertEqual(cases["chain"]["pointer"], "/0/expect")
+        self.assertEqual(cases["chain"]["bytes"], 48)
+
+    def test_cases_know_nothing_of_one_another(self):
+        self.write("cases/a.json", mov("../in.npy", "x.npy"))
+        self.write("cases/b.json", mov("x.npy", "y.npy"))
+        for _ in range(5):
+            _, cases, _ = self.told("cases", "-j1", code=1)
+            self.assertEqual(cases["b"]["reason"], "unreadable")
+
+    def test_a_directory_that_cannot_be_written(self):
+        if not at_root():
+            self.skipTest("only root can be somebody else")
+        self.chain(mov("../in.npy", "a.npy", perm_dim=PERM, expect={"file": "../good.npy"}))
+        result = self.as_nobody("batch", "cases", "--keep", "none")
+        self.assertEqual(result.code, 0, str(result))
+
+    def test_many_outputs(self):
+        jobs = [mov("../in.npy" if i == 0 else f"{i - 1}.npy", f"{i}.npy", name=f"j{i}")
+                for i in range(3000)]
+        self.chain(*jobs, mov("2999.npy", "last.npy", perm_dim=PERM,
+                              expect={"file": "../good.npy"}))
+        self.told("cases", code=0)
+
+    def test_large_ones(self):
+        size = 8 << 20
+        self.write_npy("big.npy", "|u1", (size,), data=SOURCE * (size // 24) + SOURCE[:size % 24])
+        self.chain(mov("../big.npy", "a.npy"), mov("a.npy", "b.npy", expect={"file": "../big.npy"}))
+        _, cases, _ = self.told("cases", code=0)
+        self.assertEqual(cases["chain"]["bytes"], 2 * size)
+
+
+if __name__ == "__main__":
+    main()

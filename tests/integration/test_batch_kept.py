@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl batch: what is kept of cases that fail, and golden files to come."""
+import json
+import os
+
+from batch_scene import MOVED, MOVED_SHAPE, PERM, BatchCase
+from harness import main, mov, npy
+
+
+class Kept(BatchCase):
+    def again(self, kept):
+        """Runs what was kept, from another directory."""
+        elsewhere = self.dir / "elsewhere"
+        elsewhere.mkdir(exist_ok=True)
+        return self.finish(self.start_in(elsewhere, "run", kept))
+
+    def start_in(self, directory, *arguments):
+        here, self.dir = self.dir, directory
+        try:
+            return self.start(*arguments)
+        finally:
+            self.dir = here
+
+    def kept(self, name):
+        _, cases, _ = self.told("cases", code=1)
+        self.assertEqual(cases[name]["kept"], f"batch-failed/{name}/job.json")
+        return cases[name], self.path(cases[name]["kept"])
+
+    def test_a_mismatch(self):
+        self.add("deep/a", "bad.npy")
+        case, kept = self.kept("deep/a")
+        for _ in range(2):
+            result = self.again(kept)
+            self.assertEqual(result.code, 1)
+            self.assertIn("1 of 24 elements differ, the first at [0, 1, 2]", result.err)
+        self.assertEqual(self.read("batch-failed/deep/a/given.npy")[-24:], MOVED)
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed/deep/a"))),
+                         ["given.npy", "job.json", "out.npy"])
+
+    def test_a_job_of_a_chain(self):
+        self.write("cases/a.json", [
+            mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
+            mov("../in.npy", "gold.npy", perm_dim=PERM),
+            mov({"file": "x.raw", "type": "fx8", "shape": list(MOVED_SHAPE)},
+                {"file": "gold.npy", "update": True}, offset=[1, 0, 0],
+                expect={"file": "x.raw"}, name="culprit", priority=1)])
+        case, kept = self.kept("a")
+        result = self.again(kept)
+        self.assertIn(case["message"].split(":")[0], result.err)
+        job = json.loads(self.read("batch-failed/a/job.json"))
+        self.assertEqual((job["name"], job["src"]["file"], job["expect"]["file"], job["priority"]),
+                         ("culprit", "source.raw", "golden.raw", 1))
+        self.assertEqual(self.read("batch-failed/a/source.raw"), MOVED)
+
+    def test_an_update(self):
+        self.write("cases/big.npy", npy("|i1", (4, 4, 3), bytes(48)))
+        self.write("cases/a.json", mov("../in.npy", {"file": "big.npy", "update": True},
+                                       perm_dim=PERM, dst_offset=[0, 2, 0],
+                                       expect={"digest": "sha256:" + "0" * 64}))
+        case, kept = self.kept("a")
+        self.assertEqual(self.read("batch-failed/a/out.npy"), self.read("cases/big.npy"))
+        for _ in range(2):
+            self.assertIn(case["message"].split(" of ")[0], self.again(kept).err)
+        self.assertEqual(self.read("batch-failed/a/out.npy"),
+                         self.read("batch-failed/a/given.npy"))
+
+    def test_an_error(self):
+        self.add("a", offset=[9, 0, 0])
+        case, kept = self.kept("a")
+        self.assertEqual(self.again(kept).code, 2)
+        self.write("cases/a.json", dict(self.job(None, "../"), expect={"error": "LIMIT"}))
+        case, kept = self.kept("a")
+        self.assertIn("LIMIT expected", self.again(kept).err)
+        self.assertEqual(os.listdir(self.path("batch-failed/a")), ["job.json"])
+        self.write("cases/a.json", mov("none.npy"))
+        self.assertIn("none.npy", self.again(self.kept("a")[1]).err)
+
+    def test_names_that_lead_elsewhere(self):
+        (self.dir / "w").mkdir()
+        self.write("up.json", self.job("bad.npy"))
+        absolute = self.write("abs.json", self.job("bad.npy"))
+        self.write("w/list", f"../up.json\n{absolute}\n")
+        result = self.batch("w/list", "--json", "--keep", "w/kept", code=1)
+        kept = [e["kept"] for e in result.json if e["event"] == "case"]
+        self.assertEqual(len(kept), 2)
+        for path in kept:
+            self.assertTrue(path.startswith("w/kept/") and "/../" not in path, path)
+            self.assertTrue(self.exists(path))
+            self.assertIn("differ", self.again(self.path(path)).err)
+
+    def test_nowhere_and_impossible(self):
+        self.add("a", "bad.npy")
+        self.assertNotIn("kept", self.told("cases", "--keep", "none", code=1)[1]["a"])
+        self.assertFalse(self.exists("batch-failed"))
+        self.write("file", "")
+        result = self.batch("cases", "--keep", "file", code=1)
+        self.assertIn("--keep", result.err)
+
+    def test_a_directory_whose_name_is_no_text(self):
+        directory = os.fsencode(self.path("cases")) + b"/uml\xe4ut"
+        os.makedirs(directory)
+        for name in ("in.npy", "bad.npy"):
+            with open(directory + b"/" + os.fsencode(name), "wb") as file:
+                file.write(self.read(name))
+        with open(directory + b"/a.json", "w", encoding="utf-8") as file:
+            json.dump(self.job("bad.npy"), file)
+        self.ctl("batch", "cases", "--json", "-q", code=1)
+        kept = os.fsencode(self.path("batch-failed")) + b"/uml\xe4ut/a"
+        self.assertEqual(sorted(os.listdir(kept)),
+                         [b"given.npy", b"golden.npy", b"job.json", b"source.npy"])
+        os.rename(kept, os.fsencode(self.path("moved")))
+        self.assertIn("differ", self.again(self.path("moved/job.json")).err)
+
+
+class Golden(BatchCase):
+    def update(self, code=1):
+        return self.told("cases", "--update-golden", code=code)
+
+    def test_beside_the_golden_file(self):
+        self.add("a", "bad.npy")
+        self.add("b")
+        before = self.listing()
+        _, cases, end = self.update()
+        self.assertEqual(self.counts(end), {"passed": 1, "updated": 1})
+        self.assertIn("1 of 24 elements differ", cases["a"]["message"])
+        self.assertIn("bad.npy.new", cases["a"]["message"])
+        new = {k: v for k, v in self.listing().items() if k not in before}
+        self.assertEqual(new, {"bad.npy.new": self.read("good.npy")})
+        self.update()
+        os.rename(self.path("bad.npy.new"), self.path("bad.npy"))
+        self.told("cases", code=0)
+
+    def test_where_there_is_none(self):
+        self.add("a", "fresh.npy")
+        self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
+        self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
+        self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
+
+    def test_all_jobs_of_a_case(self):
+        self.write("cases/a.json", [
+            mov("../in.npy", "x.npy", perm_dim=PERM, expect={"file": "../bad.npy"}, name="x"),
+            mov("x.npy", "y.npy", expect={"file": "../y.npy"}, after=["x"]),
+            mov("x.npy", "z.npy", expect={"digest": "sha256:" + "0" * 64})])
+        _, cases, _ = self.update()
+        self.assertEqual(self.read("y.npy"), self.read("good.npy"))
+        self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
+        self.assertIn("digests differ", cases["a"]["message"])
+
+    def test_of_either_kind(self):
+        self.write("cases/a.json", [
+            mov("../in.npy", "x.npy", perm_dim=PERM, expect={"file": "../a.raw"}),
+            mov("../in.npy", {"file": "y.raw", "strides": [12, 4, 1]}, perm_dim=PERM,
+                expect={"file": "../b.npy"}),
+            mov("../in.npy", "z.raw", perm_dim=PERM, expect={"file": "../c.raw"})])
+        self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
+        self.assertEqual(self.read("a.raw"), MOVED)
+        self.assertEqual(self.read("b.npy"), self.read("good.npy"))
+        self.assertEqual(self.read("c.raw"), MOVED)
+        self.told("cases", code=0)
+
+    def test_what_is_no_golden_matter(self):
+        self.add("a", offset=[9, 0, 0])
+        self.add("b", "bad.npy")
+        os.symlink("in.npy", self.path("bad.npy.new"))
+        before = self.read("in.npy")
+        _, cases, end = self.update()
+        self.assertEqual(self.counts(end), {"failed": 1, "error": 1})
+        self.assertIn("no regular file", cases["b"]["message"])
+        self.assertEqual(self.read("in.npy"), before)
+
+
+if __name__ == "__main__":
+    main()

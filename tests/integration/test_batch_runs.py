@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl batch: attempts, interruptions, state files, daemons that go away, the rate."""
+import fcntl
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import time
+
+from batch_scene import BatchCase
+from harness import MLICTL, main, open_files, wait_for
+from test_remote import STAND_IN
+
+SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
+SANITIZED = os.environ.get("MLI_TEST_SLOW", "1") != "1"
+
+
+class Attempts(BatchCase):
+    """The fault engine counts works: one worker, one work for each job."""
+
+    def engine(self, faults):
+        return ("-j1", "-c1", "-e", f"fault:threads,tiny=0,{faults}")
+
+    def test_flaky(self):
+        for name in "abc":
+            self.add(name)
+        corrupt = self.engine("corrupt=2")
+        _, cases, end = self.told("cases", *corrupt, code=1)
+        self.assertEqual(self.counts(end), {"passed": 2, "failed": 1})
+        _, cases, end = self.told("cases", "--retries", "1", *corrupt, code=0)
+        self.assertEqual(self.counts(end), {"passed": 2, "flaky": 1})
+        self.assertEqual((cases["b"]["attempts"], cases["b"]["reason"]), (2, "mismatch"))
+        self.assertIn("differ", cases["b"]["message"])
+        self.assertNotIn("kept", cases["b"])
+        self.told("cases", "--retries", "1", "--flaky", "fail", *corrupt, code=1)
+
+    def test_retries_end(self):
+        self.add("a")
+        always = self.engine("corrupt_pct=100")
+        _, cases, end = self.told("cases", "--retries", "3", *always, code=1)
+        self.assertEqual((self.counts(end), cases["a"]["attempts"]), ({"failed": 1}, 4))
+
+    def test_repeat(self):
+        self.add("a")
+        self.add("b")
+        _, cases, _ = self.told("cases", "--repeat", "5", *self.engine("corrupt=99"), code=0)
+        self.assertEqual({case["attempts"] for case in cases.values()}, {5})
+        _, cases, end = self.told("cases", "--repeat", "5", *self.engine("corrupt=3"), code=1)
+        self.assertEqual((cases["a"]["attempts"], cases["a"]["status"]), (3, "failed"))
+        self.assertEqual(cases["b"]["attempts"], 5)
+        _, cases, _ = self.told("cases", "--repeat", "5", "--retries", "1",
+                                *self.engine("corrupt=3"), code=0)
+        self.assertEqual((cases["a"]["attempts"], cases["a"]["status"]), (6, "flaky"))
+
+    def test_fail_fast(self):
+        for i in range(10):
+            self.add(f"c{i}", "bad.npy" if i == 3 else "good.npy")
+        _, cases, end = self.told("cases", "--fail-fast", "-j1", code=1)
+        self.assertEqual(self.counts(end), {"passed": 3, "failed": 1, "not_run": 6})
+        self.assertEqual(sorted(cases), ["c0", "c1", "c2", "c3"])
+
+    def test_channel_that_sticks(self):
+        for i in range(6):
+            self.add(f"c{i}")
+        _, cases, end = self.told("cases", "--timeout", "300", "-j1", "-c4", "-e",
+                                  "fault:threads,tiny=0,stick=3", code=1)
+        self.assertEqual(self.counts(end), {"passed": 5, "error": 1})
+        self.assertEqual(cases["c2"]["reason"], "timeout")
+        self.assertLess(cases["c2"]["ns"], 20e9)
+
+    def test_a_limit_of_the_job_may_be_expected(self):
+        job = dict(self.job(None, "../"), timeout_ms=100, expect={"error": "TIMED_OUT"})
+        self.write("cases/a.json", job)
+        stick = ("-j1", "-c4", "-e", "fault:threads,tiny=0,stick=1")
+        self.told("cases", *stick, code=0)
+        self.write("cases/a.json", dict(job, timeout_ms=60000))
+        _, cases, _ = self.told("cases", "--timeout", "200", *stick, code=1)
+        self.assertEqual((cases["a"]["status"], cases["a"]["reason"]), ("error", "timeout"))
+
+    def test_a_service_that_does_not_answer(self):
+        self.add("a")
+        self.add("b")
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        process = self.start("batch", "cases", "--json", "--timeout", "3000", "-j1", "--resume",
+                             "s.jsonl", "-s", self.daemon.socket)
+        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and b'"a"' in self.read("s.jsonl")))
+        os.kill(self.daemon.pid, signal.SIGCONT)
+        self.finish(process, code=1)
+        records = self.records("s.jsonl")
+        self.assertEqual((records["a"]["status"], records["a"]["reason"]), ("error", "timeout"))
+        self.assertEqual(records["b"]["status"], "passed")
+
+
+class Daemons(BatchCase):
+    def test_on_a_daemon(self):
+        for i in range(40):
+            self.add(f"c{i}", "bad.npy" if i == 7 else "good.npy")
+        _, _, end = self.told("cases", "-s", self.daemon.socket, "-j4", code=1)
+        self.assertEqual(self.counts(end), {"passed": 39, "failed": 1})
+        self.assertTrue(wait_for(self.daemon.idle))
+
+    def test_the_environment_names_no_daemon(self):
+        self.add("a")
+        environment = dict(self.environment(), MLID_SOCKET="/none", MLID_HOST="ssh://none")
+        self.environment = lambda: environment
+        self.told("cases", code=0)
+
+    def test_none_there(self):
+        self.add("a")
+        result = self.batch("cases", "-s", self.path("none.sock"), "--resume", "s.jsonl", code=3)
+        self.assertIn("no daemon listens", result.err)
+
+    def test_killed_in_the_middle(self):
+        for i in range(300):
+            self.add(f"c{i:03}")
+        self.daemon_may_die = True
+        arguments = ("batch", "cases", "-j2", "--json", "--resume", "s.jsonl", "-s")
+        engine = "fault:threads,tiny=0,delay_us=20000"
+        daemon = self._daemon = self.start_daemon(self.root, "--engine", engine)
+        process = self.start(*arguments, daemon.socket)
+        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
+                                 self.read("s.jsonl").count(b"\n") > 20))
+        daemon.process.kill()
+        daemon.process.wait()
+        result = self.finish(process, code=3)
+        self.assertIn("lost", result.err)
+        end = result.json[-1]
+        self.assertGreater(end["passed"], 10)
+        self.assertEqual(end["passed"] + end["not_run"], 300)
+        self.assertEqual(len(self.records("s.jsonl")), end["passed"])
+        _, cases, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        self.assertEqual((len(cases), end["passed"]), (300, 300))
+
+    def test_over_ssh(self):
+        stand_in = self.root / "ssh"
+        stand_in.write_text(STAND_IN.replace("{before}", ""))
+        stand_in.chmod(0o755)
+        log = self.root / "ssh.log"
+        environment = dict(self.environment(), MLI_SSH=str(stand_in), STAND_IN_LOG=str(log),
+                           MLID_SOCKET=self.daemon.socket,
+                           PATH=str(pathlib.Path(MLICTL).parent) + ":" + os.environ["PATH"])
+        self.environment = lambda: environment
+        for i in range(30):
+            self.add(f"c{i}", "bad.npy" if i == 7 else "good.npy")
+        for extra, connections in (((), 1), (("-j3",), 3)):
+            log.write_text("")
+            _, _, end = self.told("cases", "-H", "ssh://board", *extra, code=1)
+            self.assertEqual(self.counts(end), {"passed": 29, "failed": 1})
+            self.assertEqual(len(log.read_text().splitlines()), connections)
+        self.assertTrue(wait_for(self.daemon.idle))
+
+    def test_descriptors_stay_few(self):
+        for i in range(400):
+            self.add(f"c{i}", "bad.npy" if i % 3 == 0 else "good.npy")
+        counts = set()
+        process = self.start("batch", "cases", "-j2", "--repeat", "20", "--retries", "5")
+        while process.poll() is None:
+            try:
+                counts.add(len(open_files(process.pid)))
+            except FileNotFoundError:
+                break
+            time.sleep(0.01)
+        self.finish(process, code=1)
+        self.assertLess(max(counts), 120)
+
+
+class Resumed(BatchCase):
+    def setUp(self):
+        super().setUp()
+        for i in range(12):
+            self.add(f"c{i:02}", "bad.npy" if i in (3, 8) else "good.npy")
+
+    def test_nothing_runs_twice(self):
+        _, _, first = self.told("cases", "--resume", "s.jsonl", code=1)
+        lines = self.read("s.jsonl").count(b"\n")
+        begin, cases, end = self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual((begin["resumed"], len(cases)), (12, 12))
+        self.assertEqual(self.counts(end), self.counts(first))
+        self.assertEqual(self.read("s.jsonl").count(b"\n"), lines + 2)
+        self.assertIn("differ", cases["c03"]["message"])
+
+    def test_changed_and_mended_ones(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.write("bad.npy", self.read("good.npy"))
+        self.assertEqual(self.told("cases", "--resume", "s.jsonl", code=1)[0]["resumed"], 12)
+        begin, _, end = self.told("cases", "--resume", "s.jsonl", "--rerun", code=0)
+        self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
+        self.add("c05", "bad.npy", priority=1)
+        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        self.assertEqual((begin["resumed"], self.counts(end)), (11, {"passed": 12}))
+        self.write("cases/c05.json", "{")
+        for resumed in (11, 12):
+            begin, _, end = self.told("cases", "--resume", "s.jsonl", code=1)
+            self.assertEqual((begin["resumed"], self.counts(end)),
+                             (resumed, {"passed": 11, "error": 1}))
+
+    def test_a_file_of_others_is_refused(self):
+        self.told("cases", "--shard", "1/2", "--resume", "s.jsonl")
+        before = self.read("s.jsonl")
+        for arguments, words in ((("--shard", "2/2"), "shard"), ((), "shard"),
+                                 (("--filter", "c0*"), "other cases")):
+            result = self.batch("cases", *arguments, "--resume", "s.jsonl", code=2)
+            self.assertIn(words, result.err)
+        self.assertEqual(self.read("s.jsonl"), before)
+        self.assertIn("s.txt", self.batch("cases", "--resume", self.write("s.txt", "hello\n"),
+                                          code=2).err)
+
+    def test_a_cut_line(self):
+        self.told("cases", "--resume", "whole.jsonl", code=1)
+        whole = self.read("whole.jsonl")
+        generator = random.Random(SEED)
+        for _ in range(10):
+            self.write("s.jsonl", whole[:generator.randrange(len(whole))])
+            _, cases, end = self.told("cases", "--resume", "s.jsonl", code=1)
+            self.assertEqual(self.counts(end), {"passed": 10, "failed": 2}, f"seed {SEED}")
+            self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"))
+
+    def test_a_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        result = self.ctl("batch", "cases", "--json", "--resume", "s.jsonl", preexec_fn=lambda:
+                          resource.setrlimit(resource.RLIMIT_FSIZE, (1200, 1200)))
+        self.assertEqual(result.code, 1)
+        self.assertIn("s.jsonl", result.err)
+        self.assertGreater(result.json[-1]["not_run"], 0)
+        self.assertTrue(self.read("s.jsonl").endswith(b"\n"))
+        _, _, end = self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual(self.counts(end), {"passed": 10, "failed": 2})
+
+    def test_one_run_at_a_time(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        with open(self.path("s.jsonl"), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self.assertIn("another run", self.batch("cases", "--resume", "s.jsonl", code=2).err)
+
+
+class Interrupted(BatchCase):
+    """Cut off at random places until it ends: what is told is that of an undisturbed run."""
+
+    DELAY = ("-e", "fault:threads,tiny=0,delay_us=3000", "-c2")
+
+    def setUp(self):
+        super().setUp()
+        self.cases = 300
+        for i in range(self.cases):
+            self.add(f"c{i:03}", "bad.npy" if i % 17 == 3 else "good.npy")
+        self.told("cases", "--resume", "whole.jsonl", code=1)
+        self.generator = random.Random(SEED)
+
+    def cut(self, number, codes):
+        runs = 0
+        while True:
+            process = self.start("batch", "cases", "-j2", *self.DELAY, "--resume", "s.jsonl", "-q")
+            time.sleep(self.generator.uniform(0, 0.1))
+            process.send_signal(number)
+            result = self.finish(process)
+            runs += 1
+            self.assertIn(result.code, codes, str(result))
+            left = len(self.records("s.jsonl")) if self.exists("s.jsonl") else 0
+            if left == self.cases or runs == 200:
+                break
+        begin, cases, end = self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"), f"seed {SEED}")
+        self.assertEqual((len(cases), end["not_run"]), (self.cases, 0))
+        self.assertGreater(runs, 2)
+        self.assertEqual(sorted(p.name for p in self.dir.rglob("*") if p.name.startswith(".")), [])
+
+    def test_by_sigint(self):
+        self.cut(signal.SIGINT, (1, 4, -signal.SIGINT))
+
+    def test_by_sigkill(self):
+        self.cut(signal.SIGKILL, (1, -signal.SIGKILL))
+
+    def test_what_was_under_way_is_not_recorded(self):
+        process = self.start("batch", "cases", "--json", "-j2", "-c2", "--resume", "s.jsonl", "-e",
+                             "fault:threads,tiny=0,stick=20")
+        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
+                                 self.read("s.jsonl").count(b"\n") > 15))
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        result = self.finish(process, code=4)
+        end = result.json[-1]
+        self.assertEqual(end["exit"], 4)
+        self.assertGreater(end["not_run"], 0)
+        told = [e for e in result.json if e["event"] == "case"]
+        self.assertEqual({e["status"] for e in told} - {"passed", "failed"}, set())
+        self.assertEqual(len(self.records("s.jsonl")), len(told))
+        self.assertEqual(len(told) + end["not_run"], self.cases)
+
+
+class Rate(BatchCase):
+    def test_many_small_cases(self):
+        count = 300 if SANITIZED else 10000
+        text = json.dumps(self.job(up="../../"))
+        for i in range(count):
+            if i % 500 == 0:
+                directory = self.dir / f"cases/d{i // 500}"
+                directory.mkdir(parents=True)
+            (directory / f"c{i}.json").write_text(text)
+        begun = time.monotonic()
+        _, _, end = self.told("cases", code=0)
+        wall = time.monotonic() - begun
+        self.assertEqual(end["passed"], count)
+        print(f"{count} cases: {count / wall:.0f} cases/s with looking for them, "
+              f"{count / end['ns'] * 1e9:.0f} without", end=" ")
+
+
+if __name__ == "__main__":
+    main()
