@@ -78,6 +78,15 @@ class Options(MakeCase):
         for more in (["--shape", "24"], ["--offset", "1"]):
             self.assertIn(more[0] + " describes raw files", self.make(*more, code=2).err)
 
+    def test_tensors_of_archives(self):
+        for name in ("none.npz", "none.safetensors"):
+            self.assertEqual(self.ctl("make", "mov", name, "out.npy", "--tensor", "conv1/w", code=0)
+                             .json[0]["src"], {"file": name, "tensor": "conv1/w"})
+            self.assertIn("--shape describes raw files", self.ctl(
+                "make", "mov", name, "out.npy", "--shape", "1", code=2).err)
+        self.assertIn("in.npy is no .npz or .safetensors file",
+                      self.make("--tensor", "x", code=2).err)
+
     def test_wrong_usage(self):
         for words in ((), ("mov",), ("mov", "in.npy"), ("mov", "in.npy", "out.npy", "x.npy")):
             self.assertIn("usage: mlictl make", self.ctl("make", *words, code=2).err)
