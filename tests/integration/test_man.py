@@ -274,7 +274,10 @@ class Formatted(unittest.TestCase):
         for page in PAGES:
             done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], timeout=60,
                                   input=self.format(page), capture_output=True)
-            self.assertEqual(done.stdout.decode(), "", page)
+            # scdoc writes paragraphs that are empty; nothing else is let pass.
+            found = [line for line in done.stdout.decode().splitlines()
+                     if "skipping paragraph macro" not in line]
+            self.assertEqual(found, [], page)
 
 
 class References(unittest.TestCase):

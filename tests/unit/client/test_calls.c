@@ -344,6 +344,32 @@ static void test_commands(void **state)
     assert_int_equal(proto_count_fds(), before);
 }
 
+static void test_where_a_service_is_looked_for(void **state)
+{
+    char path[MLI_CLIENT_PATH_MAX], longest[MLI_CLIENT_PATH_MAX + 1];
+    mli_client_error error = {0};
+    (void)state;
+    setenv("MLID_SOCKET", "/from/environment", 1);
+    assert_int_equal(mli_client_socket_path("/given", path, &error), 0);
+    assert_string_equal(path, "/given");
+    assert_int_equal(mli_client_socket_path(NULL, path, &error), 0);
+    assert_string_equal(path, "/from/environment");
+    setenv("MLID_SOCKET", "", 1);
+    setenv("XDG_RUNTIME_DIR", "/run/user/1", 1);
+    assert_int_equal(mli_client_socket_path(NULL, path, &error), 0);
+    assert_string_equal(path, "/run/user/1/mlid.sock");
+    unsetenv("XDG_RUNTIME_DIR");
+    assert_int_equal(mli_client_socket_path(NULL, path, &error), 0);
+    assert_string_equal(path, "/run/mlid.sock");
+    memset(longest, 'x', sizeof(longest));
+    longest[MLI_CLIENT_PATH_MAX - 1] = '\0';
+    assert_int_equal(mli_client_socket_path(longest, path, &error), 0);
+    assert_string_equal(path, longest);
+    longest[MLI_CLIENT_PATH_MAX - 1] = 'x';
+    longest[MLI_CLIENT_PATH_MAX] = '\0';
+    assert_int_equal(mli_client_socket_path(longest, path, &error), MLI_CLIENT_MISUSE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_notifications),
         cmocka_unit_test(test_raw),
         cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_where_a_service_is_looked_for),
     };
     return cmocka_run_group_tests_name("client calls", tests, NULL, NULL);
 }
