@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "picture.h"
+
+#include "picture_axis.h"
+#include "picture_pick.h"
+
+static enum picture_level level_of(uint32_t rank, uint32_t dim)
+{
+    return (enum picture_level)(PICTURE_LEVELS - rank + dim);
+}
+
+/* What has a place on an axis of the source gets one on the scale of its colours. */
+static void make_scale(struct picture_scale *scale, const struct picture_axis *axis)
+{
+    scale->count = 0;
+    for (size_t i = 0; i < axis->count; i++) {
+        const struct picture_slot *slot = &axis->slot[i];
+        if (slot->kind == SLOT_COORDINATE && slot->real && slot->window == PICTURE_SAMPLED)
+            scale->sample[scale->count++] = slot->sample;
+    }
+}
+
+/* Whether the eye has to follow dimension a before b: what is permuted, then the innermost. */
+static bool goes_before(const mli_explanation *move, uint32_t a, uint32_t b)
+{
+    bool a_turns = move->axis[a].dst_dim != a, b_turns = move->axis[b].dst_dim != b;
+    return a_turns != b_turns ? a_turns : a > b;
+}
+
+static void find_followed(struct picture *picture)
+{
+    const mli_explanation *move = &picture->explained->move;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        if (move->axis[d].hi - move->axis[d].lo < 2)
+            continue;
+        uint32_t i = picture->followed_count++;
+        for (; i > 0 && goes_before(move, d, picture->followed[i - 1]); i--)
+            picture->followed[i] = picture->followed[i - 1];
+        picture->followed[i] = d;
+    }
+}
+
+/*
+ * The gaps that the destination's strides leave: each axis fills what the next larger stride has
+ * room for, and the rest of it is a gap. An axis of extent 1 has no stride to speak of.
+ */
+static void find_gaps(const struct explained *e, uint32_t dim, struct picture_place *place)
+{
+    const mli_explanation *move = &e->move;
+    const uint64_t stride = move->axis[dim].dst_stride;
+    const uint32_t extent = picture_extent(e, move->axis[dim].dst_dim);
+    uint64_t next = 0;
+    bool innermost = true;
+    if (extent < 2)
+        return;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        uint64_t other = move->axis[d].dst_stride;
+        if (d == dim || picture_extent(e, move->axis[d].dst_dim) < 2)
+            continue;
+        if (other < stride)
+            innermost = false;
+        if (other > stride && (next == 0 || other < next))
+            next = other;
+    }
+    if (innermost && stride > 1)
+        place->gap = stride - 1;
+    if (stride > 0 && next / stride > extent)
+        place->tail = next / stride - extent;
+}
+
+static void lay_out_src(struct picture *picture, const struct picture_room *room)
+{
+    const mli_explanation *move = &picture->explained->move;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        enum picture_level level = level_of(move->rank, d);
+        picture_axis_src(&picture->src.axis[level], move, d, room->level[level], room->edges);
+        make_scale(&picture->scale[d], &picture->src.axis[level]);
+    }
+}
+
+static void lay_out_dst(struct picture *picture, const struct picture_room *room)
+{
+    const struct explained *e = picture->explained;
+    const mli_explanation *move = &e->move;
+    picture->dst.is_dst = true;
+    picture->dst.update = e->update;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        uint32_t to = move->axis[d].dst_dim;
+        enum picture_level level = level_of(move->rank, to);
+        struct picture_place place = {
+            .extent = picture_extent(e, to), .room = room->level[level], .edges = room->edges};
+        find_gaps(e, d, &place);
+        picture_axis_dst(&picture->dst.axis[level], move, d, &place, &picture->scale[d]);
+    }
+}
+
+void picture_init(struct picture *picture, const struct explained *explained,
+                  const struct picture_room *room)
+{
+    *picture = (struct picture){.explained = explained};
+    for (enum picture_level level = 0; level < PICTURE_LEVELS; level++) {
+        picture_axis_none(&picture->src.axis[level]);
+        picture_axis_none(&picture->dst.axis[level]);
+    }
+    lay_out_src(picture, room);
+    lay_out_dst(picture, room);
+    find_followed(picture);
+}
+
+static enum picture_state src_state(bool real, enum picture_window window)
+{
+    if (!real)
+        return window == PICTURE_SAMPLED ? PICTURE_PADDING : PICTURE_PADDING_SKIPPED;
+    return window == PICTURE_SAMPLED        ? PICTURE_TAKEN
+           : window == PICTURE_STEPPED_OVER ? PICTURE_SKIPPED
+                                            : PICTURE_OUTSIDE;
+}
+
+static enum picture_state dst_state(const struct picture_side *side, bool real,
+                                    enum picture_window window)
+{
+    if (window != PICTURE_SAMPLED)
+        return side->update ? PICTURE_THERE : PICTURE_EMPTY;
+    return real ? PICTURE_WRITTEN : PICTURE_ZERO;
+}
+
+enum picture_state picture_state(const struct picture_side *side, const size_t *at)
+{
+    bool real = true, gap = false, left_out = false;
+    enum picture_window window = PICTURE_SAMPLED;
+    for (enum picture_level level = 0; level < PICTURE_LEVELS; level++) {
+        const struct picture_slot *slot = &side->axis[level].slot[at[level]];
+        left_out = left_out || slot->kind == SLOT_BREAK;
+        gap = gap || slot->kind == SLOT_GAP;
+        real = real && slot->real;
+        if (slot->window < window)
+            window = slot->window;
+    }
+    if (left_out)
+        return PICTURE_BREAK;
+    if (gap)
+        return PICTURE_GAP;
+    return side->is_dst ? dst_state(side, real, window) : src_state(real, window);
+}
+
+void picture_samples(const struct picture_side *side, const size_t *at, uint64_t *sample)
+{
+    for (enum picture_level level = 0; level < PICTURE_LEVELS; level++) {
+        const struct picture_axis *axis = &side->axis[level];
+        if (axis->dim >= 0)
+            sample[axis->source_dim] = axis->slot[at[level]].sample;
+    }
+}
+
+size_t picture_count(const struct picture_side *side, enum picture_state state)
+{
+    const struct picture_axis *axis = side->axis;
+    size_t at[PICTURE_LEVELS], count = 0;
+    for (at[0] = 0; at[0] < axis[0].count; at[0]++)
+        for (at[1] = 0; at[1] < axis[1].count; at[1]++)
+            for (at[2] = 0; at[2] < axis[2].count; at[2]++)
+                for (at[3] = 0; at[3] < axis[3].count; at[3]++)
+                    count += picture_state(side, at) == state;
+    return count;
+}
+
+uint32_t picture_position(const struct picture *picture, uint32_t source_dim, uint64_t sample,
+                          uint32_t most)
+{
+    const struct picture_scale *scale = &picture->scale[source_dim];
+    size_t above = 0;
+    if (scale->count < 2)
+        return 0;
+    while (above < scale->count && scale->sample[above] < sample)
+        above++;
+    if (above == scale->count)
+        return most;
+    uint64_t steps = scale->count - 1, position = above * (uint64_t)most / steps;
+    if (above == 0 || scale->sample[above] == sample)
+        return (uint32_t)position;
+    uint64_t from = scale->sample[above - 1], to = scale->sample[above];
+    position = (above - 1) * (uint64_t)most / steps;
+    return (uint32_t)(position + (sample - from) * most / (to - from) / steps);
+}
+
+uint64_t picture_coordinate(const struct picture *picture, uint32_t source_dim, uint64_t sample)
+{
+    const mli_explained_axis *a = &picture->explained->move.axis[source_dim];
+    return a->first + (sample - a->lo) * a->step;
+}
+
+bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
+{
+    *begin = *end = 0;
+    for (size_t i = 0; i < axis->count; i++) {
+        const struct picture_slot *slot = &axis->slot[i];
+        if (slot->kind != SLOT_COORDINATE || slot->window == PICTURE_OUT)
+            continue;
+        if (*end == 0)
+            *begin = i;
+        *end = i + 1;
+    }
+    return *end > 0;
+}

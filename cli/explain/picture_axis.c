@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "picture_axis.h"
+
+#include "picture_pick.h"
+
+enum {
+    CONTEXT = 2,     /* coordinates beside an edge, before more of the window */
+    SAMPLES_MIN = 4, /* from either end, before what is stepped over */
+    ROOM_MIN = 5
+};
+
+/* Slots that gaps take at most: between two elements, behind the last one. */
+enum { GAP_MAX = 2, TAIL_MAX = 3 };
+
+static void put(struct picture_axis *axis, struct picture_slot slot)
+{
+    if (axis->count < PICTURE_SLOTS_MAX)
+        axis->slot[axis->count++] = slot;
+}
+
+void picture_axis_none(struct picture_axis *axis)
+{
+    *axis = (struct picture_axis){.dim = -1, .source_dim = -1, .extent = 1};
+    put(axis, (struct picture_slot){.real = true, .window = PICTURE_SAMPLED});
+}
+
+static struct picture_slot break_slot(uint64_t from, uint64_t to)
+{
+    return (struct picture_slot){.kind = SLOT_BREAK, .at = from, .left_out = to - from};
+}
+
+/* Coordinate `at` of the padded source. */
+static struct picture_slot src_slot(const mli_explained_axis *a, uint64_t at)
+{
+    struct picture_slot slot = {.at = at};
+    slot.real = at >= a->pad_pre && at - a->pad_pre < a->extent;
+    if (at < a->offset || at - a->offset >= a->size) {
+        slot.window = PICTURE_OUT;
+    } else if ((at - a->offset) % a->step == 0) {
+        slot.window = PICTURE_SAMPLED;
+        slot.sample = (at - a->offset) / a->step;
+    } else {
+        slot.window = PICTURE_STEPPED_OVER;
+    }
+    return slot;
+}
+
+static struct picture_slot dst_slot(const mli_explained_axis *a, uint64_t at)
+{
+    struct picture_slot slot = {.at = at};
+    if (at < a->dst_offset || at - a->dst_offset >= a->count)
+        return slot;
+    slot.window = PICTURE_SAMPLED;
+    slot.sample = at - a->dst_offset;
+    slot.real = slot.sample >= a->lo && slot.sample < a->hi;
+    return slot;
+}
+
+/* Adds a break where coordinates are missing between what is there and `at`. */
+static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
+{
+    if (at > shown_to)
+        put(axis, break_slot(shown_to, at));
+}
+
+/* What has to be seen of the samples, those from the tensor first: the first, the last, the next.
+ * With a large step they are far from one another and from the window's edges. */
+static void pick_samples(struct pick *pick, const mli_explained_axis *a)
+{
+    const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};
+    for (size_t i = a->lo < a->hi ? 0 : 2; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        if (samples[i] < a->count)
+            pick_add(pick, a->offset + samples[i] * a->step);
+    }
+}
+
+/* The samples, the window's edges, those of the tensor and its padding, then more of the window. */
+static void pick_src(struct pick *pick, const mli_explained_axis *a, size_t room, size_t edges_room)
+{
+    const uint64_t begin = a->offset, end = begin + a->size;
+    const uint64_t edges[] = {begin, end,      a->pad_pre, (uint64_t)a->pad_pre + a->extent,
+                              0,     a->padded};
+    const size_t count = sizeof(edges) / sizeof(edges[0]);
+    pick_init(pick, a->padded, room, edges_room);
+    pick_samples(pick, a);
+    pick_around(pick, edges, count, 1);
+    pick_settle(pick);
+    pick_around(pick, edges, count, CONTEXT);
+    for (uint64_t k = 0; a->step > CONTEXT && k < SAMPLES_MIN && k < a->count; k++) {
+        pick_add(pick, begin + k * a->step);
+        pick_add(pick, begin + (a->count - 1 - k) * a->step);
+    }
+    for (uint64_t r = 0; r < room && r < a->size; r++) {
+        pick_add(pick, begin + r);
+        pick_add(pick, end - 1 - r);
+    }
+    pick_around(pick, edges, count, room);
+    pick_close(pick);
+}
+
+void picture_axis_src(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
+                      size_t room, size_t edges)
+{
+    const mli_explained_axis *a = &move->axis[dim];
+    struct pick pick;
+    pick_src(&pick, a, room, edges);
+    *axis = (struct picture_axis){.dim = (int)dim, .source_dim = (int)dim, .extent = a->padded};
+    uint64_t shown_to = 0;
+    for (size_t i = 0; i < pick.count; i++) {
+        put_break(axis, shown_to, pick.at[i]);
+        put(axis, src_slot(a, pick.at[i]));
+        shown_to = pick.at[i] + 1;
+    }
+    put_break(axis, shown_to, a->padded);
+}
+
+/* Memory that belongs to no element, on `most` slots: what is too much for them is a break. */
+static void put_gap(struct picture_axis *axis, uint64_t size, size_t most)
+{
+    struct picture_slot gap = {.kind = SLOT_GAP};
+    for (uint64_t i = 0; i < (size <= most ? size : most - 2); i++)
+        put(axis, gap);
+    if (size <= most)
+        return;
+    put(axis, (struct picture_slot){.kind = SLOT_BREAK, .left_out = size - (most - 1)});
+    put(axis, gap);
+}
+
+static bool is_on(const struct picture_scale *scale, uint64_t sample)
+{
+    for (size_t i = 0; i < scale->count; i++) {
+        if (scale->sample[i] == sample)
+            return true;
+    }
+    return false;
+}
+
+/* Adds a coordinate, but no element that the source does not show: it would come from nowhere. */
+static void add_dst(struct pick *pick, const mli_explained_axis *a,
+                    const struct picture_scale *scale, uint64_t at)
+{
+    struct picture_slot slot = dst_slot(a, at);
+    if (!slot.real || is_on(scale, slot.sample))
+        pick_add(pick, at);
+}
+
+static void pick_dst(struct pick *pick, const mli_explained_axis *a,
+                     const struct picture_scale *scale, uint64_t reach)
+{
+    const uint64_t begin = a->dst_offset, end = begin + a->count;
+    const uint64_t edges[] = {begin, end, begin + a->lo, begin + a->hi, 0, pick->extent};
+    const size_t count = sizeof(edges) / sizeof(edges[0]);
+    /* Something of everything, however little room there is. */
+    if (scale->count > 0)
+        pick_add(pick, begin + scale->sample[0]);
+    if (a->lo > 0 && a->lo < a->hi)
+        pick_add(pick, begin + a->lo - 1);
+    else if (a->hi < a->count)
+        pick_add(pick, begin + a->hi);
+    if (scale->count > 0)
+        pick_add(pick, begin + scale->sample[scale->count - 1]);
+    pick_around(pick, edges, count, 1);
+    pick_settle(pick);
+    for (size_t i = 0; i < scale->count; i++)
+        pick_add(pick, begin + scale->sample[i]);
+    for (uint64_t r = 1; r < reach; r++) {
+        for (size_t i = 0; i < count; i++) {
+            add_dst(pick, a, scale, edges[i] + r);
+            if (edges[i] > r)
+                add_dst(pick, a, scale, edges[i] - 1 - r);
+        }
+    }
+    pick_close(pick);
+}
+
+void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
+                      const struct picture_place *place, const struct picture_scale *scale)
+{
+    const mli_explained_axis *a = &move->axis[dim];
+    size_t gap = place->gap < GAP_MAX ? (size_t)place->gap : GAP_MAX;
+    size_t tail = place->tail < TAIL_MAX ? (size_t)place->tail : TAIL_MAX;
+    size_t room = place->room > tail + ROOM_MIN ? place->room - tail : ROOM_MIN;
+    struct pick pick;
+    pick_init(&pick, place->extent, room / (1 + gap) > ROOM_MIN ? room / (1 + gap) : ROOM_MIN,
+              place->edges / (1 + gap));
+    pick_dst(&pick, a, scale, room);
+
+    *axis = (struct picture_axis){
+        .dim = (int)a->dst_dim, .source_dim = (int)dim, .extent = place->extent};
+    uint64_t shown_to = 0;
+    for (size_t i = 0; i < pick.count; i++) {
+        put_break(axis, shown_to, pick.at[i]);
+        put(axis, dst_slot(a, pick.at[i]));
+        shown_to = pick.at[i] + 1;
+        if (shown_to < place->extent)
+            put_gap(axis, place->gap, GAP_MAX);
+    }
+    put_break(axis, shown_to, place->extent);
+    put_gap(axis, place->tail, TAIL_MAX);
+}

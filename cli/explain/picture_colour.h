@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The colour of a sample: the same in the source and in the destination, so that the eye can follow
+ * it. The dimension that is to be followed first gives the hue, the next the tint, then the shade,
+ * then a touch of the neighbouring hue. Whole numbers only: it is the same everywhere.
+ */
+#ifndef CLI_PICTURE_COLOUR_H
+#define CLI_PICTURE_COLOUR_H
+
+#include "picture.h"
+
+struct picture_colour {
+    uint8_t red, green, blue;
+};
+
+/** `sample` by source dimension. */
+struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample);
+
+/** Whether text on it has to be light. */
+bool picture_colour_is_dark(struct picture_colour colour);
+
+#endif /* CLI_PICTURE_COLOUR_H */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "picture_words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Adds to a text of PICTURE_WORDS_MAX bytes. */
+__attribute__((format(printf, 2, 3))) static void add(char *out, const char *format, ...)
+{
+    size_t length = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + length, PICTURE_WORDS_MAX - length, format, args);
+    va_end(args);
+}
+
+/* The same, with a comma before all but the first. */
+#define ADD_ITEM(out, ...) (add(out, "%s", *(out) ? ", " : ""), add(out, __VA_ARGS__))
+
+const char *picture_shape(char out[PICTURE_WORDS_MAX], uint32_t rank, const uint64_t *shape)
+{
+    snprintf(out, PICTURE_WORDS_MAX, "(");
+    for (uint32_t d = 0; d < rank; d++)
+        add(out, "%s%" PRIu64, d ? ", " : "", shape[d]);
+    add(out, ")");
+    return out;
+}
+
+const char *picture_side_shape(char out[PICTURE_WORDS_MAX], const struct explained_side *side)
+{
+    uint64_t shape[MLI_MAX_RANK];
+    if (side->rank == 0)
+        return strcpy(out, "raw bytes");
+    for (uint32_t d = 0; d < side->rank; d++)
+        shape[d] = side->shape[d];
+    return picture_shape(out, side->rank, shape);
+}
+
+static void tell_pad(const struct explained *e, char *what)
+{
+    for (uint32_t d = 0; d < e->move.rank; d++) {
+        const mli_explained_axis *a = &e->move.axis[d];
+        if (a->padded != a->extent)
+            ADD_ITEM(what, "d%" PRIu32 " %" PRIu32 "+%" PRIu32 "+%" PRIu32, d, a->pad_pre,
+                     a->extent, a->pad_post);
+    }
+}
+
+static void tell_crop(const struct explained *e, char *what)
+{
+    for (uint32_t d = 0; d < e->move.rank; d++) {
+        const mli_explained_axis *a = &e->move.axis[d];
+        if (a->size == a->padded)
+            ADD_ITEM(what, ":");
+        else
+            ADD_ITEM(what, "%" PRIu64 ":%" PRIu64, a->offset, a->offset + a->size);
+    }
+}
+
+static void tell_subsample(const struct explained *e, char *what)
+{
+    for (uint32_t d = 0; d < e->move.rank; d++) {
+        if (e->move.axis[d].step != 1)
+            ADD_ITEM(what, "d%" PRIu32 " 1 of %" PRIu64, d, e->move.axis[d].step);
+    }
+}
+
+static void tell_permute(const struct explained *e, char *what)
+{
+    uint32_t from[MLI_MAX_RANK];
+    for (uint32_t d = 0; d < e->move.rank; d++)
+        from[e->move.axis[d].dst_dim] = d;
+    for (uint32_t i = 0; i < e->move.rank; i++)
+        ADD_ITEM(what, "d%" PRIu32, from[i]);
+}
+
+/* Whether the strides of what is written are those of its whole tensor, packed. */
+static bool is_packed(const struct explained *e, const uint64_t *strides)
+{
+    uint64_t packed = 1;
+    for (uint32_t d = e->move.rank; d-- > 0; packed *= picture_extent(e, d)) {
+        if (picture_extent(e, d) > 1 && strides[d] != packed)
+            return false;
+    }
+    return true;
+}
+
+static void tell_place(const struct explained *e, char *what)
+{
+    uint64_t at[MLI_MAX_RANK] = {0}, strides[MLI_MAX_RANK] = {0};
+    bool moved = e->update;
+    char text[PICTURE_WORDS_MAX];
+    for (uint32_t d = 0; d < e->move.rank; d++) {
+        const mli_explained_axis *a = &e->move.axis[d];
+        at[a->dst_dim] = a->dst_offset;
+        strides[a->dst_dim] = a->dst_stride;
+        moved = moved || a->dst_offset > 0;
+    }
+    if (moved)
+        ADD_ITEM(what, "at %s", picture_shape(text, e->move.rank, at));
+    if (!is_packed(e, strides))
+        ADD_ITEM(what, "strides %s", picture_shape(text, e->move.rank, strides));
+}
+
+void picture_steps(const struct explained *explained, struct picture_step *steps)
+{
+    static void (*const tell[STEP_COUNT])(const struct explained *, char *) = {
+        tell_pad, tell_crop, tell_subsample, tell_permute, tell_place};
+    for (int i = 0; i < STEP_COUNT; i++) {
+        struct picture_step *step = &steps[i];
+        uint64_t shape[MLI_MAX_RANK];
+        *step = (struct picture_step){.name = step_word((enum step)i)};
+        /* Gaps of the strides are nothing that step_shape() would see. */
+        if (step_shape(&explained->move, (enum step)i, shape) || i == STEP_PLACE)
+            tell[i](explained, step->what);
+        step->neutral = step->what[0] == '\0';
+        picture_shape(step->shape, explained->move.rank, shape);
+    }
+}
+
+const char *picture_axis_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
+                               const struct picture_side *side, const struct picture_axis *axis)
+{
+    const mli_explained_axis *a = &picture->explained->move.axis[axis->source_dim];
+    out[0] = '\0';
+    if (side->is_dst) {
+        add(out, "%" PRIu64, a->count);
+        if (a->dst_offset > 0 || axis->extent > a->count)
+            add(out, " at %" PRIu32, a->dst_offset);
+        if (axis->extent > a->dst_offset + a->count)
+            add(out, " of %" PRIu64, axis->extent);
+    } else if (a->padded != a->extent) {
+        add(out, "%" PRIu32 "+%" PRIu32 "+%" PRIu32, a->pad_pre, a->extent, a->pad_post);
+    } else {
+        add(out, "%" PRIu32, a->extent);
+    }
+    return out;
+}
+
+static bool is_padding(const struct picture_side *side, const struct picture_slot *slot)
+{
+    return !side->is_dst && slot->kind == SLOT_COORDINATE && !slot->real;
+}
+
+/* A source's coordinates are told without its padding. */
+static uint64_t told(const struct picture *picture, const struct picture_side *side,
+                     const struct picture_axis *axis, uint64_t at)
+{
+    return side->is_dst ? at : at - picture->explained->move.axis[axis->source_dim].pad_pre;
+}
+
+const char *picture_plane_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
+                                const struct picture_side *side, size_t line, size_t plane)
+{
+    const size_t at[] = {line, plane};
+    out[0] = '\0';
+    for (enum picture_level level = PICTURE_LINES; level <= PICTURE_PLANES; level++) {
+        const struct picture_axis *axis = &side->axis[level];
+        const struct picture_slot *slot = &axis->slot[at[level]];
+        if (axis->dim < 0)
+            continue;
+        if (slot->kind == SLOT_GAP || is_padding(side, slot)) {
+            snprintf(out, PICTURE_WORDS_MAX, "%s", slot->kind == SLOT_GAP ? "gap" : "padding");
+            return out;
+        }
+        add(out, "%s%" PRIu64 ", ", *out ? "" : "[", told(picture, side, axis, slot->at));
+    }
+    if (*out)
+        add(out, ":, :]");
+    return out;
+}
+
+const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture *picture,
+                               const struct picture_side *side, const struct picture_axis *axis,
+                               size_t slot)
+{
+    const struct picture_slot *s = &axis->slot[slot];
+    out[0] = '\0';
+    if (s->kind == SLOT_COORDINATE && !is_padding(side, s))
+        snprintf(out, PICTURE_TICK_MAX, "%" PRIu64, told(picture, side, axis, s->at));
+    return out;
+}
+
+const char *picture_file(char out[PICTURE_FILE_MAX], const char *file)
+{
+    size_t length = strlen(file);
+    const char *end = file;
+    if (length >= PICTURE_FILE_MAX) {
+        end += length - (PICTURE_FILE_MAX - 4);
+        while (((unsigned char)*end & 0xc0) == 0x80) /* within a character */
+            end++;
+    }
+    snprintf(out, PICTURE_FILE_MAX, "%s%s", end == file ? "" : "...", end);
+    return out;
+}
+
+bool picture_is_quantised(const struct picture *picture, const struct picture_axis *axis)
+{
+    return axis->dim >= 0 && axis->source_dim == picture->explained->src.quant_axis;
+}

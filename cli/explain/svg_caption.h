@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The name of an axis: its source dimension, how long it is, and how colours go along it. */
+#ifndef CLI_SVG_CAPTION_H
+#define CLI_SVG_CAPTION_H
+
+#include "picture_block.h"
+#include "svgw.h"
+
+enum { SVG_CAPTION = 20 /* its height */ };
+
+/** Whether the caption of the rows, which reads upwards beside them, has to stand above them. */
+bool svg_caption_is_above(const struct picture_block *block);
+
+/** Draws the caption of a level from x, y on, its upper left corner; SVG_CAPTION high. */
+void svg_caption(struct textw *w, const struct picture_block *block, enum picture_level level,
+                 int x, int y);
+
+/** The same for the rows, which have their place beside the planes: x, y is their middle. */
+void svg_caption_beside(struct textw *w, const struct picture_block *block, int x, int y);
+
+/** How colours go along a source dimension, as a strip; returns its width. */
+int svg_caption_strip(struct textw *w, const struct picture *picture, uint32_t source_dim, int x,
+                      int y);
+
+#endif /* CLI_SVG_CAPTION_H */

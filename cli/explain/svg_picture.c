@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "svg_picture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output.h"
+#include "picture_fit.h"
+#include "picture_words.h"
+#include "print.h"
+#include "svg_caption.h"
+#include "svg_legend.h"
+#include "svg_side.h"
+#include "svg_steps.h"
+#include "svg_ticks.h"
+
+enum {
+    MARGIN = 28,
+    TOP = 78,     /* the title's */
+    HEADING = 46, /* above a side */
+    SPACE = 26,   /* beside the arrow */
+    SIDE_WIDTH = 470,
+    SIDE_HEIGHT = 620,
+    CELL_MIN = 13,
+    CELL_MAX = 30,
+    ROOM_MAX = 32,
+    ROOM_MIN = 4,
+    EDGES = 6,
+    WIDTH_MIN = 760
+};
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+struct drawing {
+    const struct explained *explained;
+    struct picture picture;
+    struct picture_block src, dst;
+    bool sprawls; /* may do so (picture_block.h) */
+};
+
+/* Captions of axes that go beyond a plane stand above it. */
+static int top_of(const struct picture_side *side)
+{
+    int captions = (side->axis[PICTURE_LINES].dim >= 0) + (side->axis[PICTURE_PLANES].dim >= 0);
+    return captions ? captions * SVG_CAPTION + 4 : 0;
+}
+
+static void lay_out_side(struct picture_block *block, const struct picture *picture,
+                         const struct picture_side *side, int cell)
+{
+    struct picture_metrics metrics = {
+        .cell_width = cell,
+        .cell_height = cell,
+        .break_width = larger(cell * 2 / 3, 10),
+        .break_height = larger(cell * 2 / 3, 10),
+        .planes_left_out = 26,
+        .lines_left_out = 34,
+        .across = 14,
+        .down = 8,
+        .label = 15,
+        .left = SVG_CAPTION + SVG_TICKS_AWAY,
+        .top = top_of(side),
+        .bottom = SVG_TICKS_FONT + 5 + SVG_CAPTION,
+        .text_width = svg_ticks_text_width,
+    };
+    picture_block_init(block, picture, side, &metrics, SIDE_WIDTH);
+    if (!svg_caption_is_above(block))
+        return;
+    metrics.top += SVG_CAPTION + (metrics.top ? 0 : 4);
+    picture_block_init(block, picture, side, &metrics, SIDE_WIDTH);
+}
+
+static void lay_out(struct drawing *drawing, int cell)
+{
+    lay_out_side(&drawing->src, &drawing->picture, &drawing->picture.src, cell);
+    lay_out_side(&drawing->dst, &drawing->picture, &drawing->picture.dst, cell);
+}
+
+static bool fits(const struct drawing *drawing)
+{
+    const struct picture_block *src = &drawing->src, *dst = &drawing->dst;
+    if (!drawing->sprawls && (picture_block_sprawls(src) || picture_block_sprawls(dst)))
+        return false;
+    return src->width <= SIDE_WIDTH && dst->width <= SIDE_WIDTH && src->height <= SIDE_HEIGHT &&
+           dst->height <= SIDE_HEIGHT;
+}
+
+static bool try_room(void *state, const struct picture_room *room)
+{
+    struct drawing *drawing = state;
+    picture_init(&drawing->picture, drawing->explained, room);
+    lay_out(drawing, CELL_MIN);
+    return fits(drawing);
+}
+
+/* As many cells as there is room for, and then as large as they can be. */
+static void find_layout(struct drawing *drawing)
+{
+    struct picture_fit_range range = {ROOM_MAX, ROOM_MIN, EDGES};
+    if (!picture_fit(try_room, drawing, &range)) {
+        drawing->sprawls = true;
+        range.edges = 0;
+        picture_fit(try_room, drawing, &range);
+    }
+    int cell = CELL_MAX;
+    for (lay_out(drawing, cell); cell > CELL_MIN && !fits(drawing);)
+        lay_out(drawing, --cell);
+}
+
+static void put_title(struct textw *w, const struct explained *e)
+{
+    static const struct svgw_font title = {20, SVGW_START, "#141c2e", .bold = true};
+    static const struct svgw_font line = {13, SVGW_START, "#5b6575"};
+    char from[PICTURE_WORDS_MAX], to[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
+    char file[PICTURE_FILE_MAX];
+    svgw_text(w, MARGIN, 40, &title, "%s%s%s", e->name ? e->name : picture_file(file, e->file),
+              e->name || !*e->pointer ? "" : "#", e->name ? "" : e->pointer);
+    svgw_text(w, MARGIN, 61, &line, "%s %s \xe2\x86\x92 %s, %s, %s written", e->op,
+              picture_side_shape(from, &e->src), picture_side_shape(to, &e->dst), e->type,
+              print_bytes(bytes, e->move.samples * e->move.elem));
+}
+
+static void put_heading(struct textw *w, int x, int y, const char *what,
+                        const struct explained_side *side, bool update)
+{
+    static const struct svgw_font head = {14, SVGW_START, "#141c2e", .bold = true};
+    static const struct svgw_font line = {11, SVGW_START, "#5b6575"};
+    char file[PICTURE_FILE_MAX], shape[PICTURE_WORDS_MAX], bytes[PRINT_TEXT_MAX];
+    svgw_text(w, x, y + 14, &head, "%s", what);
+    svgw_text(w, x + svgw_text_width(what, 14) + 12, y + 14, &line, "%s",
+              picture_file(file, side->file));
+    svgw_text(w, x, y + 30, &line, "%s, %s%s", picture_side_shape(shape, side),
+              print_bytes(bytes, side->bytes), update ? ", updated" : "");
+}
+
+static void put_side(struct textw *w, const struct picture_block *block, int x, int y)
+{
+    textw_printf(w, "<g class=\"%s\" transform=\"translate(%d %d)\">\n",
+                 block->side->is_dst ? "dst" : "src", x, y);
+    svg_side(w, block);
+    svgw_group_end(w);
+}
+
+static void draw(struct textw *w, const struct drawing *drawing)
+{
+    const struct explained *e = drawing->explained;
+    const struct picture_block *src = &drawing->src, *dst = &drawing->dst;
+    int src_width = larger(src->width, 180), dst_width = larger(dst->width, 180);
+    int arrow = MARGIN + src_width + SPACE;
+    int dst_x = arrow + SVG_STEPS_WIDTH + SPACE;
+    int width = larger(dst_x + dst_width + MARGIN, WIDTH_MIN);
+    int steps = svg_steps_height(e);
+    int middle = larger(larger(src->height, dst->height) + HEADING, steps);
+    int low = TOP + middle + SPACE;
+    int height = low + svg_legend_height(&drawing->picture, width - 2 * MARGIN) + MARGIN - 8;
+
+    svgw_begin(w, width, height);
+    svg_side_define(w);
+    svgw_box(w, (struct svgw_box){0, 0, width, height}, "rx=\"8\" fill=\"#ffffff\"");
+    put_title(w, e);
+    int src_y = TOP + (middle - src->height - HEADING) / 2;
+    int dst_y = TOP + (middle - dst->height - HEADING) / 2;
+    put_heading(w, MARGIN, src_y, "source", &e->src, false);
+    put_side(w, src, MARGIN, src_y + HEADING);
+    svg_steps(w, e, arrow, TOP + (middle - steps) / 2);
+    put_heading(w, dst_x, dst_y, "destination", &e->dst, e->update);
+    put_side(w, dst, dst_x, dst_y + HEADING);
+    svg_legend(w, &drawing->picture, MARGIN, low, width - 2 * MARGIN);
+    svgw_end(w);
+}
+
+void svg_picture(struct textw *w, const struct explained *explained)
+{
+    struct drawing drawing = {.explained = explained};
+    find_layout(&drawing);
+    draw(w, &drawing);
+}
+
+int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault)
+{
+    struct output output;
+    struct textw w;
+    textw_init(&w);
+    svg_picture(&w, explained);
+    int status = w.failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
+    if (status == 0) {
+        status = output_init(&output, path, NULL, fault);
+        if (status == 0)
+            status = output_write(&output, w.data, w.length, 0, fault);
+        if (status == 0)
+            status = output_commit(&output, false, fault);
+        output_finish(&output);
+    }
+    textw_finish(&w);
+    return status;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layout of a picture against a move that is carried out element by element: where every
+ * coordinate has a cell the cells are looked at one by one, where not what has to be there is.
+ * `test_picture SEED` repeats a run.
+ */
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "picture.h"
+#include "random_hand.h"
+
+enum { CASES = 1500, SMALL = 5, EXTENT_MAX = SMALL + 6, ELEMENTS_MAX = 40000, EDGES = 12 };
+
+static uint64_t seed;
+static struct hand hand;
+static struct explained explained;
+static struct picture picture;
+
+/* A move by its definition. Elements are numbered in the order of the coordinates; from[] and
+ * state[] of the destination, state[] of the padded source. */
+static struct {
+    uint32_t padded[MLI_MAX_RANK], whole[MLI_MAX_RANK];
+    enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX];
+    uint64_t from[ELEMENTS_MAX]; /* the source's number, for what is WRITTEN */
+} oracle;
+
+static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
+{
+    uint64_t number = 0;
+    for (uint32_t d = 0; d < hand.rank; d++)
+        number = number * extents[d] + at[d];
+    return number;
+}
+
+/* Counts up as an odometer; false at the end. */
+static bool next(const uint32_t *extents, uint64_t *at)
+{
+    for (uint32_t d = hand.rank; d-- > 0;) {
+        if (++at[d] < extents[d])
+            return true;
+        at[d] = 0;
+    }
+    return false;
+}
+
+static uint64_t size_of(uint32_t d)
+{
+    return hand.size[d] ? hand.size[d] : oracle.padded[d] - hand.offset[d];
+}
+
+static bool is_real(const uint64_t *at)
+{
+    for (uint32_t d = 0; d < hand.rank; d++) {
+        if (at[d] < hand.pre[d] || at[d] >= hand.pre[d] + hand.shape[d])
+            return false;
+    }
+    return true;
+}
+
+/* Moves the element of the padded source at `at`, if it is one that is moved. */
+static void move_one(const uint64_t *at)
+{
+    uint64_t to[MLI_MAX_RANK] = {0}, in_src[MLI_MAX_RANK] = {0},
+             number = number_of(oracle.padded, at);
+    bool real = is_real(at), over = false;
+    oracle.src[number] = real ? PICTURE_OUTSIDE : PICTURE_PADDING_SKIPPED;
+    for (uint32_t d = 0; d < hand.rank; d++) {
+        if (at[d] < hand.offset[d] || at[d] >= hand.offset[d] + size_of(d))
+            return;
+        over = over || (at[d] - hand.offset[d]) % hand.step[d] > 0;
+        in_src[d] = at[d] - hand.pre[d];
+    }
+    if (over) {
+        oracle.src[number] = real ? PICTURE_SKIPPED : PICTURE_PADDING_SKIPPED;
+        return;
+    }
+    oracle.src[number] = real ? PICTURE_TAKEN : PICTURE_PADDING;
+    for (uint32_t i = 0; i < hand.rank; i++) {
+        uint32_t d = hand.perm[i];
+        to[i] = hand.at[i] + (at[d] - hand.offset[d]) / hand.step[d];
+    }
+    uint64_t there = number_of(oracle.whole, to);
+    oracle.dst[there] = real ? PICTURE_WRITTEN : PICTURE_ZERO;
+    oracle.from[there] = real ? number_of(hand.shape, in_src) : 0;
+}
+
+static void move(void)
+{
+    uint64_t at[MLI_MAX_RANK] = {0}, elements = 1;
+    for (uint32_t d = 0; d < hand.rank; d++) {
+        oracle.padded[d] = hand.shape[d] + hand.pre[d] + hand.post[d];
+        oracle.whole[d] = explained.dst.shape[d];
+        elements *= oracle.whole[d];
+    }
+    assert_true(elements <= ELEMENTS_MAX);
+    for (uint64_t i = 0; i < elements; i++)
+        oracle.dst[i] = hand.whole[0] ? PICTURE_THERE : PICTURE_EMPTY;
+    do
+        move_one(at);
+    while (next(oracle.padded, at));
+}
+
+static void lay_out(size_t room)
+{
+    struct picture_room rooms = {.edges = EDGES};
+    for (int level = 0; level < PICTURE_LEVELS; level++)
+        rooms.level[level] = room;
+    hand_explain(&hand, &explained);
+    picture_init(&picture, &explained, &rooms);
+}
+
+/* The coordinates of a cell of a side; false where it is a gap. */
+static bool coordinates(const struct picture_side *side, const size_t *slots, uint64_t *at)
+{
+    for (int level = 0; level < PICTURE_LEVELS; level++) {
+        const struct picture_axis *axis = &side->axis[level];
+        const struct picture_slot *slot = &axis->slot[slots[level]];
+        if (axis->dim >= 0 && slot->kind != SLOT_COORDINATE)
+            return false;
+        if (axis->dim >= 0)
+            at[axis->dim] = slot->at;
+    }
+    return true;
+}
+
+static bool next_cell(const struct picture_side *side, size_t *slots)
+{
+    for (int level = PICTURE_LEVELS; level-- > 0;) {
+        if (++slots[level] < side->axis[level].count)
+            return true;
+        slots[level] = 0;
+    }
+    return false;
+}
+
+/* What the cell says of its element in the source: where that is. */
+static uint64_t origin(const struct picture_side *side, const size_t *slots)
+{
+    uint64_t sample[MLI_MAX_RANK] = {0}, at[MLI_MAX_RANK] = {0};
+    picture_samples(side, slots, sample);
+    for (uint32_t d = 0; d < hand.rank; d++)
+        at[d] = picture_coordinate(&picture, d, sample[d]);
+    return number_of(hand.shape, at);
+}
+
+static size_t check_src(void)
+{
+    size_t slots[PICTURE_LEVELS] = {0}, cells = 0;
+    do {
+        uint64_t at[MLI_MAX_RANK] = {0}, in_src[MLI_MAX_RANK] = {0};
+        assert_true(coordinates(&picture.src, slots, at));
+        enum picture_state want = oracle.src[number_of(oracle.padded, at)];
+        assert_int_equal(picture_state(&picture.src, slots), want);
+        for (uint32_t d = 0; d < hand.rank; d++)
+            in_src[d] = at[d] - hand.pre[d];
+        if (want == PICTURE_TAKEN)
+            assert_int_equal(origin(&picture.src, slots), number_of(hand.shape, in_src));
+        cells++;
+    } while (next_cell(&picture.src, slots));
+    return cells;
+}
+
+static size_t check_dst(void)
+{
+    size_t slots[PICTURE_LEVELS] = {0}, cells = 0;
+    do {
+        uint64_t at[MLI_MAX_RANK] = {0};
+        enum picture_state state = picture_state(&picture.dst, slots);
+        if (!coordinates(&picture.dst, slots, at)) {
+            assert_true(state == PICTURE_GAP || state == PICTURE_BREAK);
+            continue;
+        }
+        uint64_t number = number_of(oracle.whole, at);
+        assert_int_equal(state, oracle.dst[number]);
+        if (state == PICTURE_WRITTEN)
+            assert_int_equal(origin(&picture.dst, slots), oracle.from[number]);
+        cells++;
+    } while (next_cell(&picture.dst, slots));
+    return cells;
+}
+
+/*
+ * Cells stand in the order of memory: those of gaps counted, the n-th cell is the n-th element from
+ * the tensor's first one. Gaps are at most three here, so that none of them has a break.
+ */
+static void check_memory(void)
+{
+    size_t slots[PICTURE_LEVELS] = {0};
+    uint64_t place = 0;
+    do {
+        uint64_t at[MLI_MAX_RANK], offset = 0;
+        if (coordinates(&picture.dst, slots, at)) {
+            for (uint32_t i = 0; i < hand.rank; i++)
+                offset +=
+                    explained.dst.shape[i] > 1 ? at[i] * (uint64_t)explained.dst.strides[i] : 0;
+            assert_int_equal(place, offset);
+        }
+        place++;
+    } while (next_cell(&picture.dst, slots));
+}
+
+static bool has_unit_extents(void)
+{
+    for (uint32_t i = 0; i < hand.rank; i++) {
+        if (explained.dst.shape[i] == 1)
+            return true;
+    }
+    return false;
+}
+
+static void test_every_cell(void **state)
+{
+    size_t gaps = 0, checked = 0;
+    (void)state;
+    for (uint64_t i = 0; i < CASES; i++) {
+        struct rng rng = rng_for_case(seed, i);
+        uint64_t all_src = 1, all_dst = 1;
+        random_hand(&rng, SMALL, &hand);
+        lay_out(60);
+        move();
+        for (uint32_t d = 0; d < hand.rank; d++) {
+            all_src *= oracle.padded[d];
+            all_dst *= oracle.whole[d];
+        }
+        assert_int_equal(check_src(), all_src);
+        assert_int_equal(check_dst(), all_dst);
+        gaps += picture_count(&picture.dst, PICTURE_GAP);
+        /* The strides of an axis of one element say nothing. */
+        if (!has_unit_extents()) {
+            check_memory();
+            checked++;
+        }
+    }
+    assert_true(gaps > CASES && checked > CASES / 4);
+}
+
+/* Slots rise, breaks stand for what is missing, and for more than one coordinate. */
+static void check_axis(const struct picture_axis *axis, size_t room)
+{
+    uint64_t to = 0, coordinates_shown = 0;
+    size_t taken = 0;
+    for (size_t i = 0; i < axis->count; i++) {
+        const struct picture_slot *slot = &axis->slot[i];
+        taken++;
+        /* Gaps have breaks, too; those have no coordinate. */
+        if (slot->kind == SLOT_GAP || (slot->kind == SLOT_BREAK && slot->at != to))
+            continue;
+        assert_int_equal(slot->at, to);
+        to += slot->kind == SLOT_BREAK ? slot->left_out : 1;
+        coordinates_shown += slot->kind == SLOT_COORDINATE;
+        assert_true(slot->kind == SLOT_COORDINATE || slot->left_out > 1);
+    }
+    assert_int_equal(to, axis->extent);
+    assert_true(coordinates_shown > 0);
+    assert_true(taken <= (room > EDGES ? room : EDGES) + 6);
+}
+
+static bool shows(const struct picture_axis *axis, uint64_t at)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        if (axis->slot[i].kind == SLOT_COORDINATE && axis->slot[i].at == at)
+            return true;
+    }
+    return false;
+}
+
+/* Both sides of each edge of the window, and the tensor's first and last element. */
+static void check_edges(const struct picture_side *side)
+{
+    for (int level = 0; level < PICTURE_LEVELS; level++) {
+        const struct picture_axis *axis = &side->axis[level];
+        if (axis->dim < 0)
+            continue;
+        const mli_explained_axis *a = &explained.move.axis[axis->source_dim];
+        uint64_t begin = side->is_dst ? a->dst_offset : a->offset;
+        uint64_t end = begin + (side->is_dst ? a->count : a->size);
+        assert_true(shows(axis, begin) && shows(axis, 0) && shows(axis, axis->extent - 1));
+        assert_true(begin == 0 || shows(axis, begin - 1));
+        assert_true(shows(axis, end - 1));
+        assert_true(end == axis->extent || shows(axis, end));
+        if (!side->is_dst)
+            assert_true(shows(axis, a->offset + (a->count - 1) * a->step));
+    }
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < CASES; i++) {
+        struct rng rng = rng_for_case(seed, CASES + i);
+        uint32_t most = rng_chance(&rng, 50) ? 1000 : rng_between(&rng, 10, 100);
+        size_t room = rng_between(&rng, 6, 60);
+        random_hand(&rng, most, &hand);
+        lay_out(room);
+        for (int level = 0; level < PICTURE_LEVELS; level++) {
+            check_axis(&picture.src.axis[level], room);
+            check_axis(&picture.dst.axis[level], room);
+        }
+        if (room >= 24) {
+            check_edges(&picture.src);
+            check_edges(&picture.dst);
+        }
+    }
+}
+
+/* Samples keep their order on the scale of colours, and fill it from end to end. */
+static void test_scale(void **state)
+{
+    (void)state;
+    hand = (struct hand){.rank = 1, .elem = 1, .shape = {100000}, .step = {10}};
+    lay_out(20);
+    assert_int_equal(picture_position(&picture, 0, 0, 1000), 0);
+    assert_int_equal(picture_position(&picture, 0, 9999, 1000), 1000);
+    for (uint64_t k = 1; k < 10000; k++)
+        assert_true(picture_position(&picture, 0, k - 1, 1000) <=
+                    picture_position(&picture, 0, k, 1000));
+}
+
+/* What is permuted is followed before what is not, and nothing that has one sample only. */
+static void test_followed(void **state)
+{
+    (void)state;
+    hand = (struct hand){.rank = 4, .elem = 1, .shape = {2, 3, 1, 5}, .perm = {1, 0, 2, 3}};
+    lay_out(20);
+    assert_int_equal(picture.followed_count, 3);
+    assert_int_equal(picture.followed[0], 1);
+    assert_int_equal(picture.followed[1], 0);
+    assert_int_equal(picture.followed[2], 3);
+}
+
+/* Nothing that a tensor may be makes slots run over. */
+static void test_extremes(void **state)
+{
+    (void)state;
+    const uint32_t huge = UINT32_MAX;
+    hand = (struct hand){.rank = 4,
+                         .elem = 4,
+                         .shape = {huge, huge, huge, huge},
+                         .pre = {255, 255, 255, 255},
+                         .post = {255, 255, 255, 255},
+                         .offset = {huge, 1, 0, 254},
+                         .step = {1, huge, 1000000, 1},
+                         .stride = {1, 1u << 30, 7, 1u << 20}};
+    for (size_t room = 6; room <= 64; room++) {
+        lay_out(room);
+        for (int level = 0; level < PICTURE_LEVELS; level++) {
+            check_axis(&picture.src.axis[level], room);
+            assert_true(picture.dst.axis[level].count <= PICTURE_SLOTS_MAX);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_cell), cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_scale),      cmocka_unit_test(test_followed),
+        cmocka_unit_test(test_extremes),
+    };
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Drawings of random moves: well-formed whatever they are called, as many cells as they say, and an
+ * element in one colour on both sides. `test_svg SEED` repeats a run.
+ */
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "random_hand.h"
+#include "svg_picture.h"
+
+enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 1800, HEIGHT_MAX = 1300 };
+
+static uint64_t seed;
+static struct hand hand;
+static struct explained explained;
+static struct textw w;
+
+static int set_up(void **state)
+{
+    (void)state;
+    textw_init(&w);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    textw_finish(&w);
+    return 0;
+}
+
+static const char *draw(void)
+{
+    textw_reset(&w);
+    svg_picture(&w, &explained);
+    assert_false(w.failed);
+    return w.data;
+}
+
+/* Text between tags: no character that has to be escaped, and what is escaped is known. */
+static const char *check_text(const char *at)
+{
+    for (; *at && *at != '<'; at++) {
+        assert_true((unsigned char)*at >= ' ' || *at == '\n');
+        assert_int_not_equal(*at, '>');
+        if (*at == '&')
+            assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
+                        strncmp(at, "&amp;", 5) == 0 || strncmp(at, "&quot;", 6) == 0);
+    }
+    return at;
+}
+
+/* Tags that close what was opened last, attributes in quotes, text in order. */
+static void check_well_formed(const char *at)
+{
+    char open[DEPTH_MAX][16];
+    size_t depth = 0;
+    for (at = check_text(strchr(at, '\n')); *at; at = check_text(at)) {
+        const char *end = strchr(at, '>');
+        char name[16] = "";
+        assert_non_null(end);
+        sscanf(at + 1 + (at[1] == '/'), "%15[a-zA-Z]", name);
+        assert_true(*name);
+        size_t quotes = 0;
+        for (const char *c = at; c < end; c++)
+            quotes += *c == '"';
+        assert_int_equal(quotes % 2, 0);
+        if (at[1] == '/') {
+            assert_true(depth > 0);
+            assert_string_equal(open[--depth], name);
+        } else if (end[-1] != '/') {
+            assert_true(depth < DEPTH_MAX);
+            snprintf(open[depth++], sizeof(open[0]), "%s", name);
+        }
+        at = end + 1;
+    }
+    assert_int_equal(depth, 0);
+}
+
+/* Rectangles in groups of a class, from `at` up to `end`. */
+static size_t count_cells(const char *at, const char *end, const char *class)
+{
+    char group[64];
+    size_t count = 0;
+    snprintf(group, sizeof(group), "<g class=\"%s\" ", class);
+    while ((at = strstr(at, group)) != NULL && at < end) {
+        const char *last = strstr(at, "</g>");
+        for (; (at = strstr(at, "<rect ")) != NULL && at < last; at++)
+            count++;
+        at = last;
+    }
+    return count;
+}
+
+/* The number behind words of the legend: of those that are shown, or of all. 0: there is none. */
+static size_t claimed(const char *svg, const char *words)
+{
+    const char *at = strstr(svg, words);
+    char *end;
+    if (!at)
+        return 0;
+    at += strlen(words);
+    size_t number = strtoull(at, &end, 10);
+    assert_ptr_not_equal(at, end);
+    if (strncmp(end, ", ", 2) != 0)
+        return number;
+    number = strtoull(end + 2, &end, 10);
+    assert_memory_equal(end, " of them here", 13);
+    return number;
+}
+
+/* The value of an attribute of the whole drawing. */
+static long extent(const char *svg, const char *attribute)
+{
+    const char *at = strstr(svg, attribute);
+    assert_non_null(at);
+    return strtol(at + strlen(attribute), NULL, 10);
+}
+
+/* What stands behind the first `key` of an element, up to `last`. */
+static void get(const char *element, const char *key, char last, char out[128])
+{
+    const char *at = strstr(element, key);
+    assert_non_null(at);
+    at += strlen(key);
+    size_t length = (size_t)(strchr(at, last) - at);
+    assert_true(length < 128);
+    memcpy(out, at, length);
+    out[length] = '\0';
+}
+
+/* Each element that is written has the colour that it has in the source, if it is shown there. */
+static size_t check_colours(const char *svg, const char *dst)
+{
+    size_t found = 0;
+    for (const char *at = dst; (at = strstr(at, "<title>")) != NULL; at++) {
+        char title[128], to[128], fill[128], there[128];
+        const char *rect = at;
+        while (strncmp(rect, "<rect", 5) != 0)
+            rect--;
+        get(rect, "fill=\"", '"', fill);
+        get(at, "<title>", '<', title);
+        snprintf(to, sizeof(to), ">%.120s<", title);
+        const char *source = strstr(svg, to);
+        if (!source || source > dst)
+            continue;
+        while (strncmp(source, "<rect", 5) != 0)
+            source--;
+        get(source, "fill=\"", '"', there);
+        assert_string_equal(fill, there);
+        found++;
+    }
+    return found;
+}
+
+static void check_drawing(size_t *cells, size_t *same)
+{
+    const char *svg = draw(), *end = svg + w.length;
+    const char *src = strstr(svg, "<g class=\"src\""), *dst = strstr(svg, "<g class=\"dst\"");
+    check_well_formed(svg);
+    assert_true(src && dst && src < dst);
+    assert_in_range(extent(svg, " width=\""), 1, WIDTH_MAX);
+    assert_in_range(extent(svg, " height=\""), 1, HEIGHT_MAX);
+    size_t written = count_cells(dst, end, "written"), zeros = count_cells(dst, end, "zero");
+    assert_int_equal(written, claimed(svg, "moved, the same colour on both sides:"));
+    assert_int_equal(zeros, claimed(svg, ">zeros:"));
+    assert_int_equal(count_cells(src, dst, "written"), 0);
+    assert_int_equal(count_cells(dst, end, "taken"), 0);
+    assert_true(written > 0 || explained.move.samples_read == 0);
+    assert_true(zeros > 0 || explained.move.samples == explained.move.samples_read);
+    assert_true(count_cells(src, dst, "taken") > 0 || explained.move.samples_read == 0);
+    *cells += written + zeros;
+    *same += check_colours(src, dst);
+}
+
+static void test_random(void **state)
+{
+    size_t cells = 0, same = 0;
+    (void)state;
+    for (uint64_t i = 0; i < CASES; i++) {
+        struct rng rng = rng_for_case(seed, i);
+        random_hand(&rng, rng_chance(&rng, 50) ? 6 : 300, &hand);
+        hand_explain(&hand, &explained);
+        check_drawing(&cells, &same);
+    }
+    assert_true(cells > CASES && same > CASES);
+}
+
+static size_t all_cells(const char *svg)
+{
+    size_t count = 0;
+    for (const char *at = svg; (at = strstr(at, "<rect ")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* The largest tensors there are do not make large drawings. */
+static void test_large(void **state)
+{
+    static const struct hand moves[] = {
+        {.rank = 1, .elem = 1, .shape = {UINT32_MAX}, .step = {1000}},
+        {.rank = 2, .elem = 1, .shape = {UINT32_MAX, UINT32_MAX}, .perm = {1, 0}},
+        {.rank = 3, .elem = 1, .shape = {UINT32_MAX, 4, UINT32_MAX}, .pre = {255, 255, 255}},
+        {.rank = 4,
+         .elem = 4,
+         .shape = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+         .offset = {1, 1 << 20, 1 << 30, 0},
+         .size = {1 << 30, 1, 2, 0},
+         .step = {1, 1, 1, 7}},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(moves); i++) {
+        hand_explain(&moves[i], &explained);
+        check_well_formed(draw());
+        assert_true(all_cells(w.data) < CELLS_MAX);
+    }
+}
+
+static void test_deterministic(void **state)
+{
+    (void)state;
+    hand = (struct hand){.rank = 3, .elem = 1, .shape = {40, 30, 3}, .perm = {2, 0, 1}};
+    hand_explain(&hand, &explained);
+    char *first = strdup(draw());
+    assert_string_equal(first, draw());
+    free(first);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    hand = (struct hand){.rank = 1, .elem = 1, .shape = {3}, .name = "<b>&\"'"};
+    hand_explain(&hand, &explained);
+    explained.src.file = "\x01]]>\xff\xef\xbf\xbf\xc3\xa4.npy";
+    explained.dst.file = "0123456789012345678901234567890123456789\xc3\xa4\xc3\xa4\xc3\xa4.npy";
+    check_well_formed(draw());
+    assert_non_null(strstr(w.data, "&lt;b&gt;&amp;&quot;'"));
+    assert_non_null(strstr(w.data, "\xef\xbf\xbd]]&gt;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa4.npy"));
+    assert_null(strstr(w.data, "<b>"));
+}
+
+/* Axes say where they come from, in the order of the destination. */
+static void test_axes(void **state)
+{
+    (void)state;
+    hand = (struct hand){
+        .rank = 3, .elem = 1, .shape = {4, 6, 3}, .perm = {2, 0, 1}, .axis = 3, .type = "sa8"};
+    hand_explain(&hand, &explained);
+    const char *dst = strstr(draw(), "<g class=\"dst\"");
+    const char *planes = strstr(dst, ">d2<"), *rows = strstr(dst, ">d0<");
+    const char *columns = strstr(dst, ">d1<");
+    assert_true(planes && rows && columns && planes < rows && rows < columns);
+    assert_non_null(strstr(dst, "class=\"axis\""));
+    assert_true(strstr(dst, "class=\"axis\"") < rows);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_random, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_large, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_deterministic, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_axes, set_up, tear_down),
+    };
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", seed);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
