@@ -115,11 +115,17 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
         walk_move_rows(leaf, walk, &rest);
 }
 
-/* Rows of a few bytes that share lines stay together. */
+/* Rows of a few bytes that share lines stay together, and long ones that elements are picked of are
+   read from end to end. */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
-    return leaf->fetches && walk->border.before + walk->border.after == 0 &&
-           (walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE);
+    enum { LONG_PICK = 8 * LINE };
+
+    if (!leaf->fetches || walk->border.before + walk->border.after > 0)
+        return false;
+    if (walk->kind == WALK_PICK && walk->col[1].count * walk->col[1].src_step > LONG_PICK)
+        return false;
+    return walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE;
 }
 
 /* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
