@@ -52,7 +52,7 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
         .rank = g->rank,
         .elem = g->elem,
         .samples = g->samples,
-        .samples_read = g->reads,
+        .samples_read = 1,
         .read = range_of(&g->read),
         .written = range_of(&g->written),
     };
