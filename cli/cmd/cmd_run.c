@@ -23,16 +23,15 @@ static enum exit_code run(const struct options *options)
     struct service_thread *service = NULL;
     struct execution execution = {.client = &client};
     struct fault fault;
+    uint32_t channels = 0;
+    if (embedded_channels(options, &channels))
+        return EXIT_CODE_INVALID;
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    uint32_t channels = sequence_channels(&sequence);
-    if (channels < CHANNELS_MIN)
-        channels = CHANNELS_MIN;
-    if (embedded_channels(options, &channels)) {
-        code = EXIT_CODE_INVALID;
-        goto out;
-    }
+    if (channels == 0) /* nobody has asked for a number */
+        channels = sequence_channels(&sequence) > CHANNELS_MIN ? sequence_channels(&sequence)
+                                                               : CHANNELS_MIN;
     if (embedded_start(options, channels, &service, &client, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;

@@ -32,6 +32,8 @@ class Slips(Messages):
         self.says("unknown option --frobnicate; --help lists", "run", "--frobnicate", "j")
         self.says("unknown option -x; --help lists", "run", "-x", "j")
         self.says("--engine needs a value: --engine SPEC", "run", "j", "--engine")
+        # The letter has taken the file.
+        self.says("--channels job.json: an integer from 1 to 16 is needed", "run", "-c", "job.json")
 
     def test_words(self):
         gen = ("gen", "x.npy", "--shape", "2", "--dtype")

@@ -197,7 +197,7 @@ class Drawing(Terminal):
         self.assertNotIn("\033", shown)
 
     def test_progress_of_a_selftest_keeps_to_its_line(self):
-        line = ("selftest", "-t", "4", "-e", "fault:threads,delay_us=10,reorder_pct=1")
+        line = ("selftest", "-t", "2", "-e", "fault:threads,delay_us=10,reorder_pct=1")
         for columns in (20, 200):
             shown, code = self.show(*line, columns=columns)
             self.assertEqual(code, 0)
