@@ -30,7 +30,7 @@ static int cannot_read(int error, struct fault *fault)
 {
     enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
     if (error == EISDIR)
-        return fault_set(fault, code, NULL, "it is a directory; a file is needed");
+        return fault_set(fault, code, NULL, "it is a directory; mlictl batch takes those");
     return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
 }
 
