@@ -9,27 +9,6 @@
 #include "pointer.h"
 #include "utf8.h"
 
-/*
- * Sentences quote what users, peers and files hold; none of it may steer a terminal, break a line
- * or be no text at all.
- */
-static void disarm(char *text)
-{
-    size_t left = strlen(text);
-
-    while (left > 0) {
-        size_t size = utf8_char(text, left);
-        unsigned char first = (unsigned char)*text;
-
-        if (size == 0 || first < 0x20 || first == 0x7f)
-            *text = '?';
-        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F */
-            text[0] = text[1] = '?';
-        text += size ? size : 1;
-        left -= size ? size : 1;
-    }
-}
-
 static void set_pointer(struct fault *fault, const char *pointer)
 {
     size_t length = strlen(pointer);
@@ -58,7 +37,7 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
         text[0] = '\0';
     else if ((size_t)length >= sizeof text)
         text[utf8_cut(text, sizeof text - 1)] = '\0';
-    disarm(text);
+    utf8_disarm(text); /* it quotes what users, peers and files hold */
 
     fault->code = code;
     fault->status = MLI_STATUS_OK;

@@ -7,24 +7,20 @@
 #include "expectation.h"
 #include "job_cfg.h"
 
-static const char *const format_words[] = {
-#define FORMAT_WORD(name, word) [FILE_FORMAT_##name] = (word),
-    FILE_FORMAT_TABLE(FORMAT_WORD)
+#define FORMAT_WORD(name, word) word,
+const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};
 #undef FORMAT_WORD
-};
-
-enum { FORMAT_COUNT = sizeof format_words / sizeof *format_words };
 
 const char *file_format_word(enum file_format format)
 {
-    return format_words[format];
+    return file_format_words[format - 1];
 }
 
 enum file_format file_format_from_word(const char *word)
 {
-    for (unsigned i = FILE_FORMAT_AUTO + 1; i < FORMAT_COUNT; i++) {
-        if (strcmp(format_words[i], word) == 0)
-            return (enum file_format)i;
+    for (unsigned i = 0; file_format_words[i]; i++) {
+        if (strcmp(file_format_words[i], word) == 0)
+            return (enum file_format)(i + 1);
     }
     return FILE_FORMAT_AUTO;
 }

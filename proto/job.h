@@ -98,6 +98,8 @@ struct job_list {
     size_t count;
 };
 
+/** The words of all formats, from FILE_FORMAT_AUTO + 1 on; null-terminated. */
+extern const char *const file_format_words[];
 /** The word of a format that is not FILE_FORMAT_AUTO. */
 const char *file_format_word(enum file_format format);
 /** The format with that word; FILE_FORMAT_AUTO: there is none. */

@@ -24,20 +24,14 @@ static const char *const dst_keys[] = {
 
 static int read_format(struct tensor_ref *ref, const struct json *object)
 {
-#define FORMAT_NAME(name, word) word,
-#define FORMAT(name, word)      FILE_FORMAT_##name,
-    static const char *const names[] = {FILE_FORMAT_TABLE(FORMAT_NAME) NULL};
-    static const enum file_format formats[] = {FILE_FORMAT_TABLE(FORMAT)};
-#undef FORMAT_NAME
-#undef FORMAT
     struct json value = json_member(object, "format");
     size_t index;
 
     if (!json_present(&value))
         return 0;
-    if (json_choice(&value, names, &index) < 0)
+    if (json_choice(&value, file_format_words, &index) < 0)
         return -1;
-    ref->format = formats[index];
+    ref->format = (enum file_format)(index + 1);
     return 0;
 }
 

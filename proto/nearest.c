@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { WORD_MAX = 32 }; /* longer ones are not compared */
+enum { WORD_MAX = 128 }; /* longer ones are not compared */
 
 static size_t min(size_t a, size_t b)
 {
@@ -71,7 +71,7 @@ const char *nearest_word(const char *given, const char *const *words)
     for (; *words; words++) {
         size_t size = strlen(*words), slips;
 
-        if (size > WORD_MAX)
+        if (size > WORD_MAX || size >= length + best || length >= size + best)
             continue;
         slips = distance(given, length, *words, size);
         if (slips < best && slips < length) {

@@ -4,9 +4,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "npy_literal.h"
+#include "tensor_list.h"
 
 static const char magic[] = "\x93NUMPY";
 
@@ -118,13 +120,72 @@ int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_h
     if (prefix == 0)
         return -1;
     header->data_offset = prefix + size;
-    if (npy_literal_parse((const char *)bytes + prefix, size, &literal, fault) < 0 ||
+    if (npy_literal_parse((const char *)bytes + prefix, size, NPY_OURS, &literal, fault) < 0 ||
         read_dtype(literal.descr, header, fault) < 0)
         return -1;
     header->fortran_order = literal.fortran_order;
     header->rank = literal.rank;
-    memcpy(header->shape, literal.shape, sizeof header->shape);
+    for (uint32_t i = 0; i < literal.rank; i++)
+        header->shape[i] = (uint32_t)literal.shape[i];
     return check_size(header, file_size, fault);
+}
+
+size_t npy_header_size(const void *bytes, size_t length)
+{
+    const unsigned char *prefix = bytes;
+    size_t size;
+
+    if (length < NPY_PREFIX_MAX || memcmp(prefix, magic, MAGIC_SIZE) != 0)
+        return 0;
+    size = prefix[8] | (size_t)prefix[9] << 8;
+    if (prefix[MAGIC_SIZE] == 1)
+        return PREFIX_V1 + size;
+    return PREFIX_V2 + (size | (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24);
+}
+
+/* "<i8" is "int64" to people; what numpy has no such name for stays as it is. */
+static void name_dtype(const char *descr, char out[TENSOR_DTYPE_MAX])
+{
+    static const struct {
+        char kind;
+        const char *name;
+    } names[] = {{'i', "int"}, {'u', "uint"}, {'f', "float"}, {'c', "complex"}};
+    size_t digits = descr[0] && descr[1] ? strspn(descr + 2, "0123456789") : 0;
+
+    snprintf(out, TENSOR_DTYPE_MAX, "%s", descr);
+    if (digits < 1 || digits > 2 || descr[2 + digits] || !strchr("<|=", descr[0]))
+        return;
+    if (strcmp(descr + 1, "b1") == 0)
+        snprintf(out, TENSOR_DTYPE_MAX, "bool");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (descr[1] == names[i].kind)
+            snprintf(out, TENSOR_DTYPE_MAX, "%s%d", names[i].name, 8 * (int)strtol(descr + 2, NULL, 10));
+    }
+}
+
+int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct tensor_entry *entry,
+                struct fault *fault)
+{
+    struct npy_literal literal;
+    struct fault why;
+    size_t size, prefix;
+
+    if (length > file_size)
+        length = (size_t)file_size;
+    prefix = find_literal(bytes, length, &size, fault);
+    if (prefix == 0 ||
+        npy_literal_parse((const char *)bytes + prefix, size, NPY_ANY, &literal, fault) < 0)
+        return -1;
+    entry->bytes = file_size - (prefix + size);
+    if (tensor_entry_set_shape(entry, literal.shape, literal.rank) < 0)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a shape");
+    if (npy_parse(bytes, length, file_size, &entry->header, &why) < 0) {
+        entry->header = (struct npy_header){.data_offset = prefix + size};
+        if (tensor_entry_refuse(entry, &why) < 0)
+            return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a sentence");
+    }
+    name_dtype(literal.descr, entry->dtype);
+    return 0;
 }
 
 int npy_format(struct npy_header *header, void *out, size_t size)

@@ -14,8 +14,11 @@
 #include "fault.h"
 #include "mli_types.h"
 
+struct tensor_entry;
+
 enum {
     NPY_HEADER_MAX = 64 * 1024, /* bytes of a header we are willing to read */
+    NPY_PREFIX_MAX = 12,        /* bytes that tell how long the header is */
     NPY_DESCR_MAX = 8
 };
 
@@ -37,6 +40,20 @@ struct npy_header {
  */
 int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_header *header,
               struct fault *fault);
+
+/**
+ * How many bytes of a file its header takes, as its first NPY_PREFIX_MAX bytes tell; 0 where they
+ * are none of a .npy file.
+ */
+size_t npy_header_size(const void *bytes, size_t length);
+
+/**
+ * The same bytes, of any .npy file that NumPy may have written, as an entry of a list: dtype,
+ * shape, bytes, and `header` or a refusal (then only its data_offset is filled). Faults as
+ * npy_parse(), or FAULT_INTERNAL. Returns 0 or -1.
+ */
+int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct tensor_entry *entry,
+                struct fault *fault);
 
 /**
  * Writes a version 1.0 header of exactly `size` bytes (a multiple of 64 that holds it; 128 always

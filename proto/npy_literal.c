@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "npy_literal.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 struct scan {
     const char *text;
     size_t length, at;
+    enum npy_scope scope;
     struct fault *fault;
 };
 
@@ -97,8 +99,9 @@ static int read_bool(struct scan *scan, bool *value)
     return *value || accept_word(scan, "False") ? 0 : refuse(scan, "True or False is expected");
 }
 
-static int read_extent(struct scan *scan, uint32_t *extent)
+static int read_extent(struct scan *scan, uint64_t *extent)
 {
+    uint64_t max = scan->scope == NPY_ANY ? INT64_MAX : UINT32_MAX;
     size_t begin;
     uint64_t value = 0;
 
@@ -110,9 +113,9 @@ static int read_extent(struct scan *scan, uint32_t *extent)
 
         if (c < '0' || c > '9')
             break;
+        if (value > (max - (uint64_t)(c - '0')) / 10)
+            return refuse(scan, "an extent above %" PRIu64 " is not supported", max);
         value = value * 10 + (uint64_t)(c - '0');
-        if (value > UINT32_MAX)
-            return refuse(scan, "an extent above %u is not supported", UINT32_MAX);
     }
     if (scan->at == begin)
         return refuse(scan, "an extent is expected");
@@ -121,13 +124,14 @@ static int read_extent(struct scan *scan, uint32_t *extent)
     /* Python 2 wrote long integers as 3L. */
     if (scan->at < scan->length && scan->text[scan->at] == 'L')
         scan->at++;
-    *extent = (uint32_t)value;
+    *extent = value;
     return 0;
 }
 
 /* "(2, 3)", "(2, 3,)", "(2,)"; "(2)" is a number in Python, not a tuple. */
 static int read_shape(struct scan *scan, struct npy_literal *literal)
 {
+    uint32_t most = scan->scope == NPY_ANY ? NPY_RANK_MAX : MLI_MAX_RANK;
     bool comma = true;
 
     if (expect(scan, '(') < 0)
@@ -136,23 +140,49 @@ static int read_shape(struct scan *scan, struct npy_literal *literal)
     while (!next_is(scan, ')')) {
         if (!comma)
             return refuse(scan, "',' or ')' is expected");
-        if (literal->rank == MLI_MAX_RANK)
-            return refuse(scan, "the shape has more than %d dimensions", MLI_MAX_RANK);
+        if (literal->rank == most)
+            return refuse(scan, "the shape has more than %" PRIu32 " dimensions", most);
         if (read_extent(scan, &literal->shape[literal->rank++]) < 0)
             return -1;
         comma = accept(scan, ',');
     }
-    if (literal->rank == 0)
+    if (literal->rank == 0 && scan->scope == NPY_OURS)
         return refuse(scan, "the shape has no dimension, 1 to %d are wanted", MLI_MAX_RANK);
     if (literal->rank == 1 && !comma)
         return refuse(scan, "a shape of one dimension is written with a comma, as (3,)");
     return expect(scan, ')');
 }
 
+/* A list that may hold lists, tuples and strings, up to its end. */
+static int skip_list(struct scan *scan)
+{
+    size_t depth = 0;
+
+    do {
+        char c = scan->at < scan->length ? scan->text[scan->at] : '\0';
+        const char *end = NULL;
+
+        if (c == '[' || c == '(')
+            depth++;
+        else if (c == ']' || c == ')')
+            depth--;
+        else if (c == '\'' || c == '"')
+            end = memchr(scan->text + scan->at + 1, c, scan->length - scan->at - 1);
+        if (c == '\0' || ((c == '\'' || c == '"') && !end))
+            return refuse(scan, "the structured dtype does not end");
+        scan->at = (end ? (size_t)(end - scan->text) : scan->at) + 1;
+    } while (depth > 0);
+    return 0;
+}
+
 static int read_descr(struct scan *scan, struct npy_literal *literal)
 {
-    if (next_is(scan, '['))
+    if (next_is(scan, '[') && scan->scope == NPY_OURS)
         return refuse(scan, "a structured dtype is not supported");
+    if (next_is(scan, '[')) {
+        strcpy(literal->descr, "structured");
+        return skip_list(scan);
+    }
     return read_string(scan, literal->descr, sizeof literal->descr);
 }
 
@@ -185,10 +215,10 @@ static int read_member(struct scan *scan, struct npy_literal *literal, unsigned 
     return key == KEY_SHAPE ? read_shape(scan, literal) : read_bool(scan, &literal->fortran_order);
 }
 
-int npy_literal_parse(const char *text, size_t length, struct npy_literal *literal,
-                      struct fault *fault)
+int npy_literal_parse(const char *text, size_t length, enum npy_scope scope,
+                      struct npy_literal *literal, struct fault *fault)
 {
-    struct scan scan = {.text = text, .length = length, .fault = fault};
+    struct scan scan = {.text = text, .length = length, .scope = scope, .fault = fault};
     unsigned seen = 0;
     bool comma = true;
 

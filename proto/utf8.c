@@ -2,6 +2,7 @@
 #include "utf8.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static bool continues(unsigned char byte)
 {
@@ -88,4 +89,21 @@ size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX])
     out[2] = (char)(0x80 | (code >> 6 & 0x3f));
     out[3] = (char)(0x80 | (code & 0x3f));
     return 4;
+}
+
+void utf8_disarm(char *text)
+{
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        size_t size = utf8_char(text, left);
+        unsigned char first = (unsigned char)*text;
+
+        if (size == 0 || first < 0x20 || first == 0x7f)
+            *text = '?';
+        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F */
+            text[0] = text[1] = '?';
+        text += size ? size : 1;
+        left -= size ? size : 1;
+    }
 }

@@ -20,4 +20,10 @@ uint32_t utf8_decode(const char *text, size_t size);
 /** Writes a character and returns its bytes. `code` is a Unicode scalar value. */
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 
+/**
+ * Makes a text that comes from elsewhere fit for a line on a terminal, whatever it holds: what is
+ * no printable character becomes '?'. Its length stays.
+ */
+void utf8_disarm(char *text);
+
 #endif /* PROTO_UTF8_H */

@@ -13,6 +13,7 @@
 #include "job_calls.h"
 #include "proto_unit.h"
 #include "rpc.h"
+#include "safetensors.h"
 #include "textw.h"
 
 void *__real_malloc(size_t size);
@@ -183,6 +184,33 @@ static int parse_calls(struct fault *fault)
     return status;
 }
 
+static int parse_safetensors(struct fault *fault)
+{
+    static const char text[] = "{\"__metadata__\":{\"a\":\"b\"},"
+                               "\"w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+                               "\"n\":{\"dtype\":\"I64\",\"shape\":[],\"data_offsets\":[24,32]}}";
+    size_t length = sizeof text - 1;
+    struct tensor_list list;
+
+    if (safetensors_parse(text, length, SAFETENSORS_PREFIX + length + 32, &list, fault) < 0)
+        return -1;
+    tensor_list_finish(&list);
+    return 0;
+}
+
+static int outline_npy(struct fault *fault)
+{
+    static const char text[] =
+        "\x93NUMPY\x01\x00\x38\x00{'descr': '<i8', 'fortran_order': False, 'shape': (2,)}\n";
+    struct tensor_list list = {0};
+    struct tensor_entry *entry = tensor_list_add(&list, "x");
+    int status = entry ? npy_outline(text, sizeof text - 1, sizeof text - 1 + 16, entry, fault)
+                       : fault_set(fault, FAULT_INTERNAL, NULL, "failed");
+
+    tensor_list_finish(&list);
+    return status;
+}
+
 static int print_text(struct fault *fault)
 {
     struct textw w;
@@ -256,6 +284,8 @@ SWEEP_TEST(parse_request)
 SWEEP_TEST(parse_reply)
 SWEEP_TEST(parse_large)
 SWEEP_TEST(parse_calls)
+SWEEP_TEST(parse_safetensors)
+SWEEP_TEST(outline_npy)
 SWEEP_TEST(print_text)
 SWEEP_TEST(write_text)
 SWEEP_TEST(copy_desc)
@@ -287,7 +317,8 @@ int main(void)
         cmocka_unit_test(test_parse_large),     cmocka_unit_test(test_parse_calls),
         cmocka_unit_test(test_print_text),      cmocka_unit_test(test_write_text),
         cmocka_unit_test(test_copy_desc),       cmocka_unit_test(test_make_frame),
-        cmocka_unit_test(test_writer_recovers),
+        cmocka_unit_test(test_writer_recovers), cmocka_unit_test(test_parse_safetensors),
+        cmocka_unit_test(test_outline_npy),
     };
 
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

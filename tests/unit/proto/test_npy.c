@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto_unit.h"
+#include "tensor_list.h"
 
 /* A file's begin: magic, version and length before a literal; `lie` is added to the length. */
 struct file {
@@ -432,6 +433,122 @@ static void test_strides(void **state)
     assert_int_equal(npy_strides(&header, strides), -1);
 }
 
+/* What a header says of a tensor that is none of ours. */
+static void test_outline(void **state)
+{
+    static const struct {
+        const char *literal;
+        uint64_t data;
+        const char *dtype;
+        size_t rank;
+        uint64_t shape[6];
+        const char *refusal; /* null: none */
+    } cases[] = {
+        {LITERAL("'<i2'", "True", "(2, 3)"), 12, "int16", 2, {2, 3}, NULL},
+        {LITERAL("'|b1'", "False", "(2,)"), 2, "bool", 1, {2}, NULL},
+        {LITERAL("'<i8'", "False", "(2,)"),
+         16,
+         "int64",
+         1,
+         {2},
+         "npy dtype '<i8' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
+        {LITERAL("'<c16'", "False", "()"),
+         16,
+         "complex128",
+         0,
+         {0},
+         "npy header, byte 52: the shape has no dimension, 1 to 4 are wanted"},
+        {LITERAL("'>i4'", "False", "(1,)"),
+         4,
+         ">i4",
+         1,
+         {1},
+         "npy dtype '>i4' is not little-endian; '<i4' is wanted"},
+        {LITERAL("'<U7'", "False", "(1,)"),
+         28,
+         "<U7",
+         1,
+         {1},
+         "npy dtype '<U7' is not supported; b1, i1, u1, i2, u2, f2, i4, u4 and f4 are"},
+        {LITERAL("'<i2'", "False", "(1,2,3,1,1,5000000000)"),
+         12,
+         "int16",
+         6,
+         {1, 2, 3, 1, 1, 5000000000},
+         "npy header, byte 59: the shape has more than 4 dimensions"},
+        {LITERAL("'<i2'", "False", "(0, 3)"),
+         0,
+         "int16",
+         2,
+         {0, 3},
+         "npy shape[0] is 0: a tensor without elements cannot be moved"},
+        {LITERAL("'<i2'", "False", "(2, 3)"),
+         13,
+         "int16",
+         2,
+         {2, 3},
+         "npy shape and dtype need 12 bytes after the header of 72, the file has 13"},
+        {LITERAL("[('a]', '<i2'), (\"b'\", [('c', '|S3')], (2,))]", "False", "(3,)"),
+         24,
+         "structured",
+         1,
+         {3},
+         "npy header, byte 10: a structured dtype is not supported"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct tensor_list list = {0};
+        struct tensor_entry *entry = tensor_list_add(&list, "x");
+        struct file file;
+        struct fault fault;
+
+        build(&file, 1, cases[i].literal, 0);
+        assert_int_equal(npy_header_size(file.bytes, file.length), file.length);
+        assert_no_fault(
+            npy_outline(file.bytes, file.length, file.length + cases[i].data, entry, &fault),
+            &fault);
+        assert_string_equal(entry->dtype, cases[i].dtype);
+        assert_int_equal(entry->rank, cases[i].rank);
+        for (size_t d = 0; d < cases[i].rank; d++)
+            assert_int_equal(entry->shape[d], cases[i].shape[d]);
+        assert_int_equal(entry->bytes, cases[i].data);
+        assert_int_equal(entry->header.data_offset, file.length);
+        assert_string_equal(entry->refusal ? entry->refusal : "",
+                            cases[i].refusal ? cases[i].refusal : "");
+        tensor_list_finish(&list);
+    }
+}
+
+static void test_bad_outline(void **state)
+{
+    static const struct {
+        const char *literal, *text;
+    } cases[] = {
+        {LITERAL("[('a', '<i2')", "False", "(2, 3)"),
+         "npy header, byte 70: the structured dtype does not end"},
+        {LITERAL("['a", "False", "(2, 3)"),
+         "npy header, byte 45: the structured dtype does not end"},
+        {LITERAL("'<i2'", "False", "(99999999999999999999,)"),
+         "npy header, byte 69: an extent above 9223372036854775807 is not supported"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct tensor_entry entry = {0};
+        struct file file;
+        struct fault fault;
+
+        build(&file, 1, cases[i].literal, 0);
+        assert_int_equal(npy_outline(file.bytes, file.length, file.length, &entry, &fault), -1);
+        assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, cases[i].text, cases[i].literal);
+        assert_string_equal(entry.dtype, "");
+    }
+    assert_int_equal(npy_header_size("\x93NUMPY\x02\x00\x01\x02\x03\x04", 12), 12 + 0x04030201);
+    assert_int_equal(npy_header_size("\x93NUMPY\x01\x00\x01\x02", 10), 0); /* more is needed */
+    assert_int_equal(npy_header_size("PK\x03\x04        ", 12), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -450,6 +567,8 @@ int main(void)
         cmocka_unit_test(test_format_round_trips),
         cmocka_unit_test(test_longest_format),
         cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_outline),
+        cmocka_unit_test(test_bad_outline),
     };
 
     return cmocka_run_group_tests_name("npy", tests, NULL, NULL);
