@@ -62,10 +62,11 @@ static int write_npy(struct output *golden, const struct tensor_file *whole, str
 /* As what the golden file is compared with: of a .npy output a raw golden file has the elements. */
 static int write_content(struct output *golden, const struct resolved *r, struct fault *fault)
 {
-    bool npy = tensor_ref_format(&r->job->expect.golden) == FILE_FORMAT_NPY;
+    enum file_format format = tensor_ref_format(&r->job->expect.golden);
+    bool npy = format == FILE_FORMAT_NPY;
     struct tensor_file whole = r->whole;
     whole.fd = r->output.fd;
-    if (npy == whole.npy)
+    if (format == whole.format)
         return output_copy(golden, whole.fd, (uint64_t)whole.stat.st_size, fault);
     if (tensor_file_map(&whole, fault))
         return -1;

@@ -85,9 +85,10 @@ static const char *ending_of(const struct tensor_ref *ref)
 /* What an earlier run kept here. */
 static void forget(const struct keeper *keeper)
 {
-    static const char *const names[] = {"job.json",   "params.json", "given.npy",  "given.raw",
-                                        "out.npy",    "out.raw",     "source.npy", "source.raw",
-                                        "source.npz", "golden.npy",  "golden.raw", "golden.npz"};
+    static const char *const names[] = {
+        "job.json",   "params.json", "given.npy",          "given.raw",         "out.npy",
+        "out.raw",    "source.npy",  "source.raw",         "source.npz",        "golden.npy",
+        "golden.raw", "golden.npz",  "source.safetensors", "golden.safetensors"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char *path = NULL;
         if (asprintf(&path, "%s/%s", keeper->place, names[i]) >= 0)

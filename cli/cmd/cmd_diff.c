@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "compare.h"
+#include "compare_archives.h"
 #include "print.h"
 #include "tensor_args.h"
 
@@ -46,27 +47,41 @@ static enum exit_code report(const struct print_style *style, const struct optio
     return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
 
-static enum exit_code diff(const struct options *options)
+static enum exit_code diff_tensors(const struct print_style *style, const struct options *options,
+                                   const enum file_format formats[2])
 {
-    struct print_style style = options_style(options);
     struct tensor_file a = {.fd = -1}, b = {.fd = -1};
     struct difference difference;
     struct fault fault;
-    if (options->argument_count != 2)
-        return command_misused(&cmd_diff);
-    enum exit_code code = tensor_args_open(options, options->arguments[0], &a);
+    enum exit_code code = tensor_args_open(options, options->arguments[0], formats[0], &a);
     if (code == EXIT_CODE_DONE)
-        code = tensor_args_open(options, options->arguments[1], &b);
+        code = tensor_args_open(options, options->arguments[1], formats[1], &b);
     if (code != EXIT_CODE_DONE)
         goto out;
     if (compare_tensors(&a, &b, &difference, &fault))
-        code = print_file_failure(&style, a.map ? b.path : a.path, &fault);
+        code = print_file_failure(style, a.map ? b.path : a.path, &fault);
     else
-        code = report(&style, options, &difference);
+        code = report(style, options, &difference);
 out:
     tensor_file_close(&a);
     tensor_file_close(&b);
     return code;
+}
+
+static enum exit_code diff(const struct options *options)
+{
+    struct print_style style = options_style(options);
+    enum file_format formats[2];
+    if (options->argument_count != 2)
+        return command_misused(&cmd_diff);
+    if (tensor_args_formats(options, formats))
+        return EXIT_CODE_INVALID;
+    if (file_format_is_archive(formats[0]) && file_format_is_archive(formats[1]) &&
+        !options_get(options, "tensor")) {
+        const char *const paths[2] = {options->arguments[0], options->arguments[1]};
+        return compare_archives(&style, paths, formats);
+    }
+    return diff_tensors(&style, options, formats);
 }
 
 static const struct example examples[] = {
@@ -78,9 +93,10 @@ static const struct example examples[] = {
 const struct command cmd_diff = {
     .name = "diff",
     .arguments = "A B",
-    .summary = "compare two tensors bit for bit",
+    .summary = "compare two tensors, or all of two archives, bit for bit",
     .details = "Says the first coordinate that differs, how many elements do, and both values;\n"
-               "the options hold for both files.\n",
+               "the options hold for both files. Of two .npz or .safetensors files without\n"
+               "--tensor: every tensor of the same name, and those that only one of them has.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

@@ -19,6 +19,9 @@ enum {
 
 static const struct value pattern_value = {VALUE_WORD, pattern_words};
 
+static const char *const format_words[] = {"npy", "raw", NULL}; /* those that can be written */
+static const struct value format_value = {VALUE_WORD, format_words};
+
 static const struct option options_table[] = {
     {"shape", 0, "4,6,8", "extents, outermost first"},
     {"dtype", 0, "DTYPE", "int8, uint8, int16, uint16, int32, uint32, float16, float32 or bool",
@@ -27,7 +30,8 @@ static const struct option options_table[] = {
      .takes = &pattern_value},
     {"seed", 0, "N", "of the random pattern (1)"},
     {"fortran", 0, NULL, "store in Fortran order: the first dimension varies fastest"},
-    {"format", 0, "npy|raw", "of the file, where its name does not tell (.npy, else raw)"},
+    {"format", 0, "npy|raw", "of the file, where its name does not tell (.npy, else raw)",
+     .takes = &format_value},
     {"force", 'f', NULL, "replace a file that is there"},
     OPTIONS_COMMON,
 };
@@ -40,12 +44,25 @@ struct request {
     uint64_t elements;
 };
 
+static int read_format(const struct options *options, bool *npy)
+{
+    const char *path = options->arguments[0];
+    enum file_format format;
+    if (tensor_args_format(options, path, &format))
+        return -1;
+    *npy = format == FILE_FORMAT_NPY;
+    if (!file_format_is_archive(format))
+        return 0;
+    print_error("%s: a .%s file is read, not written; --format npy or raw is needed", path,
+                file_format_word(format));
+    return -1;
+}
+
 static int read_request(const struct options *options, struct request *request)
 {
     size_t kind = PATTERN_index;
     uint64_t seed = 1;
-    if (tensor_args_header(options, &request->header) ||
-        tensor_args_format(options, options->arguments[0], &request->npy) ||
+    if (tensor_args_header(options, &request->header) || read_format(options, &request->npy) ||
         options_uint(options, "seed", 0, INT64_MAX, &seed) ||
         options_choice(options, "pattern", &kind))
         return -1;

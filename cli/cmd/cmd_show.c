@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "corner.h"
+#include "listing.h"
 #include "print.h"
 #include "tensor_args.h"
 
@@ -23,22 +24,27 @@ static void print_header(const struct print_style *style, const struct tensor_fi
     uint32_t steps[MLI_MAX_RANK];
     for (uint32_t d = 0; d < header->rank; d++)
         steps[d] = (uint32_t)file->strides[d];
-    print_line(style, "%s: %s %s %s", file->path, file->npy ? "npy" : "raw",
-               dtype_of_header(header)->name, print_shape(shape, header->rank, header->shape));
+    bool archive = file_format_is_archive(file->format);
+    print_line(style, "%s: %s %s %s", archive ? file->shown : file->path,
+               file_format_word(file->format), dtype_of_header(header)->name,
+               print_shape(shape, header->rank, header->shape));
     print_line(style, "  %s order, strides %s elements, %s from byte %" PRIu64 ", %s by default",
                header->fortran_order ? "Fortran" : "C", print_shape(strides, header->rank, steps),
                print_bytes(bytes, header->data_size), header->data_offset,
                element_type_name(npy_default_type(header)));
 }
 
-static void print_object(const struct tensor_file *file, const struct corner *corner)
+static void print_object(const struct tensor_file *file, const char *tensor,
+                         const struct corner *corner)
 {
     const struct npy_header *header = &file->header;
     struct jsonw w;
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "file", file->path);
-    jsonw_string(&w, "format", file->npy ? "npy" : "raw");
+    jsonw_string(&w, "format", file_format_word(file->format));
+    if (tensor)
+        jsonw_string(&w, "tensor", tensor);
     jsonw_string(&w, "dtype", dtype_of_header(header)->name);
     print_json_shape(&w, "shape", header->rank, header->shape);
     jsonw_string(&w, "order", header->fortran_order ? "F" : "C");
@@ -56,7 +62,7 @@ static void print_object(const struct tensor_file *file, const struct corner *co
 }
 
 static enum exit_code show_file(const struct print_style *style, struct tensor_file *file,
-                                uint32_t most)
+                                const char *tensor, uint32_t most)
 {
     struct corner corner = {0};
     struct fault fault;
@@ -69,23 +75,28 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     if (most > 0 && !style->json)
         corner_print(&corner, style);
     if (style->json)
-        print_object(file, &corner);
+        print_object(file, tensor, &corner);
     return EXIT_CODE_DONE;
 }
 
 static enum exit_code show(const struct options *options)
 {
     struct print_style style = options_style(options);
+    const char *tensor = options_get(options, "tensor");
     struct tensor_file file;
+    enum file_format format;
     uint64_t most = CORNER_DEFAULT;
     if (options->argument_count != 1)
         return command_misused(&cmd_show);
-    if (options_uint(options, "corner", 0, CORNER_MAX, &most))
+    if (options_uint(options, "corner", 0, CORNER_MAX, &most) ||
+        tensor_args_formats(options, &format))
         return EXIT_CODE_INVALID;
-    enum exit_code code = tensor_args_open(options, options->arguments[0], &file);
+    if (file_format_is_archive(format) && !tensor)
+        return listing_show(&style, options->arguments[0], format);
+    enum exit_code code = tensor_args_open(options, options->arguments[0], format, &file);
     if (code != EXIT_CODE_DONE)
         return code;
-    code = show_file(&style, &file, (uint32_t)most);
+    code = show_file(&style, &file, tensor, (uint32_t)most);
     tensor_file_close(&file);
     return code;
 }
@@ -102,7 +113,8 @@ const struct command cmd_show = {
     .name = "show",
     .arguments = "FILE",
     .summary = "tell what a tensor file holds, and show a corner of it",
-    .details = "A table per plane: the last two dimensions, labelled by the others.\n",
+    .details = "A table per plane: the last two dimensions, labelled by the others. Of a .npz or\n"
+               ".safetensors file without --tensor: a list of its tensors.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

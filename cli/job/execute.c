@@ -105,7 +105,7 @@ int execute_write_header(struct resolved *r, struct fault *fault)
 {
     char bytes[NPY_FORMAT_SIZE];
     struct npy_header header = r->whole.header;
-    if (!r->whole.npy || r->before.fd >= 0)
+    if (r->whole.format == FILE_FORMAT_RAW || r->before.fd >= 0)
         return 0; /* raw, or copied with the rest */
     if (npy_format(&header, bytes, sizeof(bytes)))
         return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header does not fit");

@@ -11,12 +11,16 @@
 #include "compare.h"
 #include "lock.h"
 
-/* A fault that a file gave rise to gets its place in the job. */
+/* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */
 static int blame(struct fault *fault, const char *tensor)
 {
+    if (fault->code == FAULT_CANCELLED)
+        return -1;
+    const char *member = fault->has_pointer ? fault->pointer + 1 : "file";
     char pointer[32];
-    snprintf(pointer, sizeof(pointer), "/%s/file", tensor);
-    return fault_set(fault, fault->code, pointer, "%s.file: %s", tensor, fault->text);
+    snprintf(pointer, sizeof(pointer), "/%s/%s", tensor, member);
+    return fault_set(fault, fault->code, pointer, "%s.%s: %s", tensor, pointer + strlen(tensor) + 2,
+                     fault->text);
 }
 
 /* What an earlier job has written; only described where nothing is moved. */
@@ -27,26 +31,25 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
         *file = *produced;
         file->path = path;
         print_path(file->shown, path);
-        return 0;
+        if (!file_format_is_archive(tensor_ref_format(ref)))
+            return 0;
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: a job before writes it, and not as an archive", file->shown);
     }
     /* One description, one offset, but nobody uses that. */
     int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
-    return tensor_file_adopt(file, fd, path, tensor_ref_format(ref) == FILE_FORMAT_NPY, fault);
+    return tensor_file_adopt(file, fd, path, tensor_ref_format(ref), ref->tensor, fault);
 }
 
 static int open_tensor(struct tensor_file *file, const struct produced *produced,
                        const struct tensor_ref *ref, const char *path, struct fault *fault)
 {
     const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
-    enum file_format format = tensor_ref_format(ref);
-    if (file_format_is_archive(format))
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: .%s files cannot be read yet",
-                         path, file_format_word(format));
     if (found)
         return open_produced(file, found, ref, path, fault);
-    return tensor_file_open(file, path, format == FILE_FORMAT_NPY, fault);
+    return tensor_file_open(file, path, tensor_ref_format(ref), ref->tensor, fault);
 }
 
 /* A raw file is what the job says. */
@@ -89,7 +92,8 @@ int inputs_open_src(struct resolved *r, const struct produced *produced, struct 
     struct tensor_ref *wire = &r->wire.src;
     if (open_tensor(&r->src, produced, ref, r->src_path, fault))
         return blame(fault, "src");
-    if (!r->src.npy && describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault))
+    if (r->src.format == FILE_FORMAT_RAW &&
+        describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault))
         return blame(fault, "src");
     const struct npy_header *header = &r->src.header;
     if (tensor_desc_copy(&wire->desc, &ref->desc))
@@ -159,12 +163,13 @@ int inputs_open_before(struct resolved *r, const struct produced *produced, stru
         return 0;
     if (open_before(r, produced, fault))
         return -1;
-    if (!r->before.npy && ref->desc.rank == 0) {
+    if (r->before.format == FILE_FORMAT_RAW && ref->desc.rank == 0) {
         /* Raw bytes, also where an earlier job has made a tensor of them. */
         r->before.header = (struct npy_header){.rank = 0};
         return 0;
     }
-    if (!r->before.npy && describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
+    if (r->before.format == FILE_FORMAT_RAW &&
+        describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
         return blame(fault, "dst");
     return check_before(r, fault);
 }
@@ -176,7 +181,7 @@ static int describe_raw_expect(struct resolved *r, struct fault *fault)
     struct npy_header header = r->whole.header;
     if (tensor_file_content(&r->expect) != tensor_file_content(&r->whole))
         return 0; /* stays without rank: compare_outlines() tells */
-    if (r->whole.npy)
+    if (r->whole.format != FILE_FORMAT_RAW)
         header.data_offset = 0;
     return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
 }
@@ -196,7 +201,7 @@ int inputs_open_expect(struct resolved *r, const struct produced *produced, stru
         return 0;
     if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
         return blame(fault, "expect");
-    if (!r->expect.npy && describe_raw_expect(r, fault))
+    if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
         return blame(fault, "expect");
     return 0;
 }

@@ -127,14 +127,15 @@ static int check_packed(const struct resolved *r, struct fault *fault)
 static int plan_fresh(struct resolved *r, struct fault *fault)
 {
     struct npy_header *header = &r->whole.header;
-    r->whole.npy = tensor_ref_format(&r->job->dst) == FILE_FORMAT_NPY;
-    if (r->whole.npy && check_packed(r, fault))
+    r->whole.format = tensor_ref_format(&r->job->dst);
+    bool npy = r->whole.format == FILE_FORMAT_NPY;
+    if (npy && check_packed(r, fault))
         return -1;
     *header = r->src.header;
     header->fortran_order = false;
     memcpy(header->shape, r->result.shape, sizeof(header->shape));
     memcpy(r->whole.strides, r->result.mem_stride, sizeof(r->whole.strides));
-    header->data_offset = r->whole.npy ? NPY_FORMAT_SIZE : 0;
+    header->data_offset = npy ? NPY_FORMAT_SIZE : 0;
     header->data_size = r->result.data.capacity;
     r->whole.stat.st_size = (off_t)(header->data_offset + header->data_size);
     return 0;
@@ -165,7 +166,7 @@ static int plan_whole(struct resolved *r, struct fault *fault)
         return plan_raw_update(r, fault);
     if (check_within(r, fault))
         return -1;
-    r->whole.npy = r->before.npy;
+    r->whole.format = r->before.format;
     r->whole.header = r->before.header;
     r->whole.stat.st_size = r->before.stat.st_size;
     memcpy(r->whole.strides, r->before.strides, sizeof(r->whole.strides));

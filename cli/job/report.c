@@ -149,6 +149,8 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_ref 
 {
     jsonw_object_begin(w, key);
     jsonw_string(w, "file", ref->file);
+    if (ref->tensor)
+        jsonw_string(w, "tensor", ref->tensor);
     if (ref->params)
         jsonw_string(w, "params", ref->params);
     if (ref->update)

@@ -7,6 +7,8 @@
 
 #include "print.h"
 
+const struct value file_format_value = {VALUE_WORD, file_format_words};
+
 static int bad_shape(const char *text)
 {
     print_error("--shape %s: 1 to %d extents from 1 to 4294967295 are needed, as in 4,6,8", text,
@@ -49,33 +51,44 @@ int tensor_args_header(const struct options *options, struct npy_header *header)
     return 0;
 }
 
-int tensor_args_format(const struct options *options, char *path, bool *npy)
+int tensor_args_format(const struct options *options, const char *path, enum file_format *format)
 {
-    const char *format = options_get(options, "format");
-    const struct tensor_ref ref = {.file = path};
-    *npy = format ? strcmp(format, "npy") == 0 : tensor_ref_format(&ref) == FILE_FORMAT_NPY;
-    if (format && !*npy && strcmp(format, "raw") != 0) {
-        print_error("--format %s: npy or raw is needed", format);
+    size_t index = file_format_of_name(path) - 1;
+    if (options_choice(options, "format", &index))
         return -1;
+    *format = (enum file_format)(index + 1);
+    return 0;
+}
+
+/* A raw file is what the options say; others say it themselves. */
+static int check_raw_only(const struct options *options, const char *path, enum file_format format)
+{
+    static const char *const raw_only[] = {"shape", "dtype", "offset"};
+    for (size_t i = 0; i < sizeof(raw_only) / sizeof(raw_only[0]); i++) {
+        if (format != FILE_FORMAT_RAW && options_get(options, raw_only[i])) {
+            print_error("--%s describes raw files; %s is a .%s file", raw_only[i], path,
+                        file_format_word(format));
+            return -1;
+        }
     }
     return 0;
 }
 
-/* A raw file is what the options say; a .npy says it itself. */
-static int check_raw_options(const struct options *options, const char *path, bool npy)
+int tensor_args_formats(const struct options *options, enum file_format *formats)
 {
-    static const char *const raw_only[] = {"shape", "dtype", "offset"};
-    for (size_t i = 0; npy && i < sizeof(raw_only) / sizeof(raw_only[0]); i++) {
-        if (options_get(options, raw_only[i])) {
-            print_error("--%s describes raw files; %s is a .npy file", raw_only[i], path);
+    bool archive = false;
+    for (size_t i = 0; i < options->argument_count; i++) {
+        if (tensor_args_format(options, options->arguments[i], &formats[i]) ||
+            check_raw_only(options, options->arguments[i], formats[i]))
             return -1;
-        }
+        archive = archive || file_format_is_archive(formats[i]);
     }
-    if (!npy && (!options_get(options, "shape") || !options_get(options, "dtype"))) {
-        print_error("%s: a raw file does not say what it holds: give --shape and --dtype", path);
-        return -1;
-    }
-    return 0;
+    if (!options_get(options, "tensor") || archive)
+        return 0;
+    print_error("--tensor names one of a .npz or .safetensors file; %s is a %s%s file",
+                options->arguments[0], formats[0] == FILE_FORMAT_RAW ? "" : ".",
+                file_format_word(formats[0]));
+    return -1;
 }
 
 /* Describes a raw file by the options. */
@@ -84,6 +97,11 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     struct print_style style = options_style(options);
     struct npy_header header;
     struct fault fault;
+    if (!options_get(options, "shape") || !options_get(options, "dtype")) {
+        print_error("%s: a raw file does not say what it holds: give --shape and --dtype",
+                    file->path);
+        return -1;
+    }
     if (tensor_args_header(options, &header) ||
         options_uint(options, "offset", 0, INT64_MAX, &header.data_offset))
         return -1;
@@ -94,16 +112,23 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     return 0;
 }
 
-enum exit_code tensor_args_open(const struct options *options, char *path, struct tensor_file *file)
+/* What a job has as "tensor" is an option here. */
+static void blame_option(struct fault *fault)
+{
+    if (fault->has_pointer)
+        fault_set(fault, fault->code, NULL, "--tensor: %s", fault->text);
+}
+
+enum exit_code tensor_args_open(const struct options *options, const char *path,
+                                enum file_format format, struct tensor_file *file)
 {
     struct print_style style = options_style(options);
     struct fault fault;
-    bool npy;
-    if (tensor_args_format(options, path, &npy))
-        return EXIT_CODE_INVALID;
-    if (tensor_file_open(file, path, npy, &fault))
+    if (tensor_file_open(file, path, format, options_get(options, "tensor"), &fault)) {
+        blame_option(&fault);
         return print_file_failure(&style, path, &fault);
-    if (check_raw_options(options, path, npy) || (!npy && describe_raw(options, file))) {
+    }
+    if (format == FILE_FORMAT_RAW && describe_raw(options, file)) {
         tensor_file_close(file);
         return EXIT_CODE_INVALID;
     }

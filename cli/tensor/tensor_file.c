@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,6 +43,12 @@ static int read_all(int fd, void *buffer, size_t size)
     return 0;
 }
 
+static int too_wide(const struct tensor_file *file, struct fault *fault)
+{
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: a stride exceeds 31 bits",
+                     file->shown);
+}
+
 static int read_npy(struct tensor_file *file, struct fault *fault)
 {
     uint64_t size = (uint64_t)file->stat.st_size;
@@ -61,7 +68,7 @@ static int read_npy(struct tensor_file *file, struct fault *fault)
         goto out;
     }
     if (npy_strides(&file->header, file->strides)) {
-        fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: a stride exceeds 31 bits", file->shown);
+        too_wide(file, fault);
         goto out;
     }
     result = 0;
@@ -70,28 +77,23 @@ out:
     return result;
 }
 
-/* What the open file holds. Returns 0, or -1 with the file closed. */
-static int read_open(struct tensor_file *file, struct fault *fault)
+/* Looks what the descriptor is. Returns 0, or -1 with the file closed. */
+static int check_kind(struct tensor_file *file, struct fault *fault)
 {
-    if (fstat(file->fd, &file->stat)) {
+    if (fstat(file->fd, &file->stat))
         fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
-        goto fail;
-    }
-    if (!S_ISREG(file->stat.st_mode)) {
+    else if (!S_ISREG(file->stat.st_mode))
         refuse_kind(file, file->stat.st_mode, fault);
-        goto fail;
-    }
-    if (file->npy && read_npy(file, fault))
-        goto fail;
-    return 0;
-fail:
+    else
+        return 0;
     tensor_file_close(file);
     return -1;
 }
 
-int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struct fault *fault)
+int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_format format,
+                          struct fault *fault)
 {
-    *file = (struct tensor_file){.path = path, .npy = npy};
+    *file = (struct tensor_file){.path = path, .format = format};
     print_path(file->shown, path);
     /* O_NONBLOCK: opening a fifo must not wait for its writer. */
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -105,21 +107,103 @@ int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struc
             fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
             "%s: %s%s", file->shown, strerror(error), error == ENOENT ? near_file(near, path) : "");
     }
-    return read_open(file, fault);
+    return check_kind(file, fault);
 }
 
-int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, bool npy,
-                      struct fault *fault)
+/* What concerns the file or a tensor in it gets its name; a "/tensor" of the fault stays. */
+static int name_fault(const struct tensor_file *file, struct fault *fault)
 {
-    *file = (struct tensor_file){.path = path, .fd = fd, .npy = npy};
+    if (fault->code == FAULT_CANCELLED)
+        return -1;
+    return fault_set(fault, fault->code, fault->has_pointer ? fault->pointer : NULL, "%s: %s",
+                     file->shown, fault->text);
+}
+
+/* "model.safetensors[conv1.weight]" */
+static void show_tensor(struct tensor_file *file, const char *name)
+{
+    size_t length = strlen(file->shown);
+    int size = tensor_name_shown(name);
+    snprintf(file->shown + length, sizeof(file->shown) - length, "[%.*s%s]", size, name,
+             name[size] ? "..." : "");
+}
+
+int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct tensor_entry *entry,
+                      bool bytes, struct fault *fault)
+{
+    int fd;
+    show_tensor(file, entry->name);
+    if (archive_outline(archive, entry, fault))
+        return name_fault(file, fault);
+    if (entry->refusal && !bytes)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", file->shown, entry->refusal);
+    file->header = entry->header;
+    file->header.data_size = entry->bytes;
+    if (npy_strides(&file->header, file->strides))
+        return too_wide(file, fault);
+    if (archive_unpack(archive, entry, &fd, fault))
+        return name_fault(file, fault);
+    if (fd < 0)
+        return 0;
+    close(file->fd);
+    file->fd = fd;
+    if (fstat(fd, &file->stat))
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
+    return 0;
+}
+
+int tensor_file_archive(const struct tensor_file *file, struct archive **archive,
+                        struct fault *fault)
+{
+    *archive = archive_acquire(file->fd, &file->stat, file->format, fault);
+    return *archive ? 0 : name_fault(file, fault);
+}
+
+static int enter_archive(struct tensor_file *file, const char *name, struct fault *fault)
+{
+    struct archive *archive;
+    if (tensor_file_archive(file, &archive, fault))
+        return -1;
+    struct tensor_entry *entry = tensor_list_choose(archive_list(archive), name, fault);
+    int result =
+        entry ? tensor_file_enter(file, archive, entry, false, fault) : name_fault(file, fault);
+    archive_release(archive);
+    if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
+        fault_set(fault, fault->code, "/tensor", "%s", fault->text); /* another one may do */
+    return result;
+}
+
+/* What the file that is open bare says of its tensor. Returns 0, or -1 with the file closed. */
+static int read_open(struct tensor_file *file, const char *tensor, struct fault *fault)
+{
+    int result = 0;
+    if (file->format == FILE_FORMAT_NPY)
+        result = read_npy(file, fault);
+    else if (file_format_is_archive(file->format))
+        result = enter_archive(file, tensor, fault);
+    if (result)
+        tensor_file_close(file);
+    return result;
+}
+
+int tensor_file_open(struct tensor_file *file, const char *path, enum file_format format,
+                     const char *tensor, struct fault *fault)
+{
+    return tensor_file_open_bare(file, path, format, fault) ? -1 : read_open(file, tensor, fault);
+}
+
+int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum file_format format,
+                      const char *tensor, struct fault *fault)
+{
+    *file = (struct tensor_file){.path = path, .fd = fd, .format = format};
     print_path(file->shown, path);
-    return read_open(file, fault);
+    return check_kind(file, fault) ? -1 : read_open(file, tensor, fault);
 }
 
 void tensor_file_close(struct tensor_file *file)
 {
     if (file->map)
-        munmap(file->map, (size_t)file->stat.st_size);
+        munmap(file->map, file->map_size);
     if (file->fd >= 0)
         close(file->fd);
     *file = (struct tensor_file){.fd = -1};
@@ -183,7 +267,7 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
 
 uint64_t tensor_file_content(const struct tensor_file *file)
 {
-    return (uint64_t)file->stat.st_size - (file->npy ? file->header.data_offset : 0);
+    return file->format == FILE_FORMAT_RAW ? (uint64_t)file->stat.st_size : file->header.data_size;
 }
 
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc)
@@ -194,15 +278,20 @@ void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *de
     memcpy(desc->strides, file->strides, sizeof(desc->strides));
 }
 
+/* Only the pages of the tensor: an archive may be larger than what can be mapped. */
 int tensor_file_map(struct tensor_file *file, struct fault *fault)
 {
-    uint64_t size = (uint64_t)file->stat.st_size;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t before = file->header.data_offset % page;
+    uint64_t size = before + file->header.data_size;
     if (size > SIZE_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);
-    void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd, 0);
+    void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd,
+                     (off_t)(file->header.data_offset - before));
     if (map == MAP_FAILED)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
     file->map = map;
-    file->data = (const uint8_t *)map + file->header.data_offset;
+    file->map_size = (size_t)size;
+    file->data = (const uint8_t *)map + before;
     return 0;
 }

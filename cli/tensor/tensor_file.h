@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tensor in a file: .npy, whose header says what it is, or raw, of which the user says it.
- * Either way `header` and `strides` describe it once it is open.
+ * A tensor in a file: .npy, whose header says what it is, one of several in an archive, or raw, of
+ * which the user says it. Either way `header` and `strides` describe it once it is open.
  */
 #ifndef CLI_TENSOR_FILE_H
 #define CLI_TENSOR_FILE_H
@@ -10,32 +10,52 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "archive.h"
 #include "dtype.h"
 #include "fault.h"
 #include "job.h"
 #include "npy.h"
 #include "print.h"
 
+enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
+
 struct tensor_file {
-    const char *path;              /* borrowed */
-    char shown[PRINT_PATH_MAX];    /* path, as messages name it */
-    int fd;                        /* -1: a file that is known but not there yet */
-    struct stat stat;              /* of the file when it was opened */
-    bool npy;                      /* else raw */
-    struct npy_header header;      /* raw files: all but fortran_order */
-    int32_t strides[MLI_MAX_RANK]; /* in elements, never 0 */
-    void *map;                     /* after tensor_file_map(): the file */
-    const uint8_t *data;           /* and its first element */
+    const char *path;                  /* borrowed */
+    char shown[TENSOR_FILE_SHOWN_MAX]; /* as messages name it: the path, "path[tensor]" */
+    int fd;                            /* -1: a file that is known but not there yet */
+    struct stat stat;                  /* of that descriptor when it was opened */
+    enum file_format format;           /* never FILE_FORMAT_AUTO */
+    struct npy_header header;          /* raw files: all but fortran_order */
+    int32_t strides[MLI_MAX_RANK];     /* in elements, never 0 */
+    void *map;                         /* after tensor_file_map(): its pages */
+    size_t map_size;
+    const uint8_t *data; /* and its first element */
 };
 
 /**
- * Opens a regular file for reading; never waits for anything. A .npy's header is read, a raw file
- * needs tensor_file_set_raw() next. Faults have no pointer. Returns 0 or -1 (nothing to close).
+ * Opens a regular file for reading; never waits for anything. What its header says is read, a raw
+ * file needs tensor_file_set_raw() next. `tensor`: which one of an archive, null: the only one; one
+ * of a .npz is unpacked, and the descriptor is that of the copy. Faults have no pointer, but
+ * "/tensor" where that is what is wrong. Returns 0 or -1 (nothing to close).
  */
-int tensor_file_open(struct tensor_file *file, const char *path, bool npy, struct fault *fault);
+int tensor_file_open(struct tensor_file *file, const char *path, enum file_format format,
+                     const char *tensor, struct fault *fault);
 /** The same of a file that is open; owns `fd` from now on, also on failure. */
-int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, bool npy,
-                      struct fault *fault);
+int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum file_format format,
+                      const char *tensor, struct fault *fault);
+/** Opens a file of any format and reads nothing of it yet. As tensor_file_open(). */
+int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_format format,
+                          struct fault *fault);
+/** What an archive that is open bare holds; archive_release() when done. Returns 0 or -1. */
+int tensor_file_archive(const struct tensor_file *file, struct archive **archive,
+                        struct fault *fault);
+/**
+ * Makes an archive that is open bare the tensor that an entry of it says. With `bytes` one that no
+ * job can take is accepted: only data_offset and data_size of its header are filled then. Returns 0
+ * or -1.
+ */
+int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct tensor_entry *entry,
+                      bool bytes, struct fault *fault);
 void tensor_file_close(struct tensor_file *file);
 
 /**
@@ -46,7 +66,7 @@ void tensor_file_close(struct tensor_file *file);
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
 
-/** Bytes of the file but for a .npy's header. */
+/** Bytes of the tensor; of a raw file those of the file. */
 uint64_t tensor_file_content(const struct tensor_file *file);
 
 /** Sets rank, shape and strides of a description to those of the file. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "npz.h"
+#include "safetensors.h"
+
+struct archive {
+    struct archive *older; /* used before this one */
+    unsigned users;
+    struct stat stat;
+    enum file_format format;
+    struct tensor_list list;
+    struct npz *npz;      /* of that format */
+    pthread_mutex_t lock; /* of npz, of entries that are outlined, and of: */
+    int *unpacked;        /* for each entry: -1, or its descriptor */
+    uint64_t bytes;       /* of them all */
+    unsigned count;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct archive *newest;
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* The same file, and not changed since. */
+static bool is_of(const struct archive *archive, const struct stat *now, enum file_format format)
+{
+    const struct stat *then = &archive->stat;
+    return archive->format == format && then->st_dev == now->st_dev &&
+           then->st_ino == now->st_ino && then->st_size == now->st_size &&
+           same_time(&then->st_mtim, &now->st_mtim) && same_time(&then->st_ctim, &now->st_ctim);
+}
+
+static void forget_unpacked(struct archive *archive)
+{
+    for (size_t i = 0; archive->unpacked && i < archive->list.count; i++) {
+        if (archive->unpacked[i] >= 0)
+            close(archive->unpacked[i]);
+        archive->unpacked[i] = -1;
+    }
+    archive->bytes = 0;
+    archive->count = 0;
+}
+
+static void destroy(struct archive *archive)
+{
+    forget_unpacked(archive);
+    free(archive->unpacked);
+    npz_close(archive->npz);
+    tensor_list_finish(&archive->list);
+    pthread_mutex_destroy(&archive->lock);
+    free(archive);
+}
+
+static int read_at(int fd, void *buffer, size_t size, off_t offset, struct fault *fault)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, offset + (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "%s",
+                             got < 0 ? strerror(errno) : "it shrinks while it is read");
+        done += (size_t)got;
+    }
+    return 0;
+}
+
+static int read_safetensors(struct archive *archive, int fd, struct fault *fault)
+{
+    uint64_t size = (uint64_t)archive->stat.st_size;
+    unsigned char prefix[SAFETENSORS_PREFIX];
+    size_t length;
+    if (size >= sizeof(prefix) && read_at(fd, prefix, sizeof(prefix), 0, fault))
+        return -1;
+    if (safetensors_length(prefix, size, &length, fault))
+        return -1;
+    char *text = malloc(length + 1);
+    if (!text)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    int result = read_at(fd, text, length, sizeof(prefix), fault);
+    if (result == 0)
+        result = safetensors_parse(text, length, size, &archive->list, fault);
+    free(text);
+    return result;
+}
+
+static int read_npz(struct archive *archive, int fd, struct fault *fault)
+{
+    archive->npz = npz_open(fd, &archive->list, fault);
+    if (!archive->npz)
+        return -1;
+    archive->unpacked = calloc(archive->list.count + 1, sizeof(*archive->unpacked));
+    if (!archive->unpacked)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    for (size_t i = 0; i < archive->list.count; i++)
+        archive->unpacked[i] = -1;
+    return 0;
+}
+
+static struct archive *create(int fd, const struct stat *stat, enum file_format format,
+                              struct fault *fault)
+{
+    struct archive *archive = calloc(1, sizeof(*archive));
+    if (!archive) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+        return NULL;
+    }
+    archive->stat = *stat;
+    archive->format = format;
+    archive->users = 1;
+    pthread_mutex_init(&archive->lock, NULL);
+    if ((format == FILE_FORMAT_NPZ ? read_npz : read_safetensors)(archive, fd, fault) == 0)
+        return archive;
+    destroy(archive);
+    return NULL;
+}
+
+/* Takes the archive to the front, as the newest. */
+static void put_first(struct archive *archive)
+{
+    struct archive **link = &newest;
+    while (*link && *link != archive)
+        link = &(*link)->older;
+    if (*link)
+        *link = archive->older;
+    archive->older = newest;
+    newest = archive;
+}
+
+static struct archive *find(const struct stat *stat, enum file_format format)
+{
+    for (struct archive *archive = newest; archive; archive = archive->older) {
+        if (is_of(archive, stat, format))
+            return archive;
+    }
+    return NULL;
+}
+
+struct archive *archive_acquire(int fd, const struct stat *stat, enum file_format format,
+                                struct fault *fault)
+{
+    pthread_mutex_lock(&lock);
+    struct archive *archive = find(stat, format);
+    if (archive) {
+        archive->users++;
+        put_first(archive);
+    }
+    pthread_mutex_unlock(&lock);
+    if (archive)
+        return archive;
+    archive = create(fd, stat, format, fault);
+    if (!archive)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    put_first(archive);
+    pthread_mutex_unlock(&lock);
+    return archive;
+}
+
+void archive_release(struct archive *archive)
+{
+    unsigned kept = 0;
+    if (!archive)
+        return;
+    pthread_mutex_lock(&lock);
+    archive->users--;
+    for (struct archive **link = &newest; *link;) {
+        struct archive *at = *link;
+        if (at->users > 0 || ++kept <= ARCHIVES_KEPT) {
+            link = &at->older;
+        } else {
+            *link = at->older;
+            destroy(at);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const struct tensor_list *archive_list(const struct archive *archive)
+{
+    return &archive->list;
+}
+
+int archive_outline(struct archive *archive, struct tensor_entry *entry, struct fault *fault)
+{
+    int result = 0;
+    pthread_mutex_lock(&archive->lock);
+    if (!entry->dtype[0])
+        result = npz_outline(archive->npz, entry, fault);
+    pthread_mutex_unlock(&archive->lock);
+    return result;
+}
+
+/* Notes a descriptor of its own for the next one who wants it, where there is room. */
+static void keep(struct archive *archive, size_t index, int fd, uint64_t bytes)
+{
+    if (bytes > ARCHIVE_BYTES_KEPT)
+        return;
+    if (archive->bytes + bytes > ARCHIVE_BYTES_KEPT || archive->count == ARCHIVE_MEMBERS_KEPT)
+        forget_unpacked(archive);
+    archive->unpacked[index] = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (archive->unpacked[index] < 0)
+        return;
+    archive->bytes += bytes;
+    archive->count++;
+}
+
+static int unpack(struct archive *archive, const struct tensor_entry *entry, struct fault *fault)
+{
+    size_t index = (size_t)(entry - archive->list.entries);
+    int fd = archive->unpacked[index];
+    if (fd >= 0) {
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+        return fd >= 0 ? fd : fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
+    }
+    fd = npz_extract(archive->npz, entry, fault);
+    if (fd >= 0)
+        keep(archive, index, fd, entry->header.data_offset + entry->bytes);
+    return fd;
+}
+
+int archive_unpack(struct archive *archive, const struct tensor_entry *entry, int *fd,
+                   struct fault *fault)
+{
+    *fd = -1;
+    if (archive->format != FILE_FORMAT_NPZ)
+        return 0;
+    pthread_mutex_lock(&archive->lock);
+    *fd = unpack(archive, entry, fault);
+    pthread_mutex_unlock(&archive->lock);
+    return *fd < 0 ? -1 : 0;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "compare_archives.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "archive.h"
+#include "cancel.h"
+#include "compare.h"
+#include "listing.h"
+#include "tensor_file.h"
+#include "utf8.h"
+
+struct side {
+    const char *path;
+    enum file_format format;
+    struct archive *archive;
+    const struct tensor_list *list;
+};
+
+/* What became of a name. */
+struct verdict {
+    enum {
+        SAME,
+        ONLY_A,
+        ONLY_B,
+        DTYPES,
+        SHAPES,
+        VALUES, /* `difference` */
+        BYTES   /* `at`, `count`, `values` */
+    } kind;
+    const struct tensor_entry *a, *b; /* `nothing` where the name is not there */
+    struct difference difference;
+    uint64_t at, count;
+    uint8_t values[2];
+};
+
+static const struct tensor_entry nothing;
+
+struct tally {
+    uint64_t same, different, only_a, only_b;
+};
+
+/* Elements */
+
+/* Opens the tensor of an entry; `bytes` as tensor_file_enter() has it. */
+static int open_entry(struct tensor_file *file, const struct side *side, struct tensor_entry *entry,
+                      bool bytes, struct fault *fault)
+{
+    if (tensor_file_open_bare(file, side->path, side->format, fault))
+        return -1;
+    if (tensor_file_enter(file, side->archive, entry, bytes, fault) == 0)
+        return 0;
+    tensor_file_close(file);
+    return -1;
+}
+
+static void count_bytes(const struct tensor_file *a, const struct tensor_file *b,
+                        struct verdict *verdict)
+{
+    uint64_t size = a->header.data_size;
+    for (uint64_t i = 0; i < size; i++) {
+        if (a->data[i] == b->data[i] || verdict->count++ > 0)
+            continue;
+        verdict->kind = BYTES;
+        verdict->at = i;
+        verdict->values[0] = a->data[i];
+        verdict->values[1] = b->data[i];
+    }
+}
+
+static int compare_bytes(struct tensor_file *a, struct tensor_file *b, struct verdict *verdict,
+                         struct fault *fault)
+{
+    if (a->header.data_size == 0)
+        return 0; /* there are no pages to map */
+    if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
+        return -1;
+    if (memcmp(a->data, b->data, (size_t)a->header.data_size) != 0)
+        count_bytes(a, b, verdict);
+    return 0;
+}
+
+static int compare_contents(const struct side sides[2], struct tensor_entry *entries[2],
+                            struct verdict *verdict, struct fault *fault)
+{
+    bool bytes = entries[0]->refusal || entries[1]->refusal;
+    struct tensor_file a, b;
+    if (open_entry(&a, &sides[0], entries[0], bytes, fault))
+        return -1;
+    int status = open_entry(&b, &sides[1], entries[1], bytes, fault);
+    if (status == 0) {
+        status = bytes ? compare_bytes(&a, &b, verdict, fault)
+                       : compare_tensors(&a, &b, &verdict->difference, fault);
+        if (verdict->difference.kind != DIFFERENCE_NONE)
+            verdict->kind = VALUES;
+        tensor_file_close(&b);
+    }
+    tensor_file_close(&a);
+    return status;
+}
+
+/* Formats have different words for what counts as the same; one format has not. */
+static bool same_dtype(const struct side sides[2], struct tensor_entry *const entries[2])
+{
+    const struct tensor_entry *a = entries[0], *b = entries[1];
+    if (strcmp(a->dtype, b->dtype) == 0)
+        return true;
+    return sides[0].format != sides[1].format && !a->refusal && !b->refusal &&
+           a->header.kind == b->header.kind && a->header.item_size == b->header.item_size;
+}
+
+/* One that lies about itself, as its refusal says, has other bytes than its shape. */
+static bool same_shape(const struct tensor_entry *a, const struct tensor_entry *b)
+{
+    return a->rank == b->rank && a->bytes == b->bytes &&
+           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof(*a->shape)) == 0);
+}
+
+static int compare_pair(const struct side sides[2], struct tensor_entry *entries[2],
+                        struct verdict *verdict, struct fault *fault)
+{
+    *verdict = (struct verdict){.kind = SAME, .a = entries[0], .b = entries[1]};
+    for (int i = 0; i < 2; i++) {
+        if (archive_outline(sides[i].archive, entries[i], fault))
+            return fault->code == FAULT_CANCELLED
+                       ? -1
+                       : fault_set(fault, fault->code, NULL, "%s[%.*s]: %s", sides[i].path,
+                                   tensor_name_shown(entries[i]->name), entries[i]->name,
+                                   fault->text);
+    }
+    if (!same_dtype(sides, entries))
+        verdict->kind = DTYPES;
+    else if (!same_shape(entries[0], entries[1]))
+        verdict->kind = SHAPES;
+    else
+        return compare_contents(sides, entries, verdict, fault);
+    return 0;
+}
+
+/* Telling */
+
+static void verdict_text(const struct verdict *verdict, const struct side sides[2],
+                         char out[COMPARE_TEXT_MAX])
+{
+    const char *a = sides[0].path, *b = sides[1].path;
+    char left[LISTING_SHAPE_MAX], right[LISTING_SHAPE_MAX];
+    switch (verdict->kind) {
+    case ONLY_A:
+    case ONLY_B:
+        snprintf(out, COMPARE_TEXT_MAX, "only in %s", verdict->kind == ONLY_A ? a : b);
+        break;
+    case DTYPES:
+        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: %s in %s, %s in %s", verdict->a->dtype, a,
+                 verdict->b->dtype, b);
+        break;
+    case SHAPES:
+        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s",
+                 listing_shape(verdict->a, left), a, listing_shape(verdict->b, right), b);
+        break;
+    case BYTES:
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %" PRIu64
+                 ": 0x%02x in %s, 0x%02x in %s",
+                 verdict->count, verdict->a->bytes, verdict->at, verdict->values[0], a,
+                 verdict->values[1], b);
+        break;
+    case SAME:
+    case VALUES:
+        difference_text(&verdict->difference, a, b, out);
+        break;
+    }
+}
+
+static void entry_json(struct jsonw *w, const char *key, const struct tensor_entry *entry)
+{
+    jsonw_object_begin(w, key);
+    listing_json_outline(w, entry);
+    jsonw_object_end(w);
+}
+
+static void verdict_json(struct jsonw *w, const char *name, const struct verdict *verdict)
+{
+    static const char *const kinds[] = {[ONLY_A] = "missing",
+                                        [ONLY_B] = "missing",
+                                        [DTYPES] = "dtype",
+                                        [SHAPES] = "shape",
+                                        [BYTES] = "bytes"};
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "tensor", name);
+    jsonw_bool(w, "same", verdict->kind == SAME);
+    if (verdict->kind == SAME || verdict->kind == VALUES) {
+        difference_json(w, "difference", &verdict->difference);
+        jsonw_object_end(w);
+        return;
+    }
+    jsonw_object_begin(w, "difference");
+    jsonw_string(w, "kind", kinds[verdict->kind]);
+    if (verdict->kind == ONLY_A || verdict->kind == ONLY_B)
+        jsonw_string(w, "in", verdict->kind == ONLY_A ? "b" : "a");
+    if (verdict->kind == BYTES) {
+        jsonw_uint(w, "at", verdict->at);
+        jsonw_uint(w, "count", verdict->count);
+        jsonw_uint(w, "bytes", verdict->a->bytes);
+    }
+    if (verdict->kind == DTYPES || verdict->kind == SHAPES) {
+        entry_json(w, "a", verdict->a);
+        entry_json(w, "b", verdict->b);
+    }
+    jsonw_object_end(w);
+    jsonw_object_end(w);
+}
+
+static void tell(const struct print_style *style, const struct side sides[2],
+                 const struct verdict *verdict, struct jsonw *w)
+{
+    const char *name = verdict->kind == ONLY_B ? verdict->b->name : verdict->a->name;
+    char text[COMPARE_TEXT_MAX], shown[COMPARE_TEXT_MAX];
+    verdict_text(verdict, sides, text);
+    snprintf(shown, sizeof(shown), "%s", name);
+    utf8_disarm(shown);
+    print_line(style, "%s: %s", shown, text);
+    if (style->json)
+        verdict_json(w, name, verdict);
+}
+
+static void count(struct tally *tally, const struct verdict *verdict)
+{
+    if (verdict->kind == SAME)
+        tally->same++;
+    else if (verdict->kind == ONLY_A)
+        tally->only_a++;
+    else if (verdict->kind == ONLY_B)
+        tally->only_b++;
+    else
+        tally->different++;
+}
+
+/* The whole */
+
+/* The tensors of the next name of both lists, which are sorted: one of them may be null. */
+static bool next_name(const struct side sides[2], size_t at[2], struct tensor_entry *entries[2])
+{
+    for (int i = 0; i < 2; i++)
+        entries[i] = at[i] < sides[i].list->count ? sides[i].list->by_name[at[i]] : NULL;
+    if (entries[0] && entries[1]) {
+        int order = strcmp(entries[0]->name, entries[1]->name);
+        if (order != 0)
+            entries[order < 0] = NULL;
+    }
+    at[0] += entries[0] != NULL;
+    at[1] += entries[1] != NULL;
+    return entries[0] || entries[1];
+}
+
+static int compare_all(const struct print_style *style, const struct side sides[2], struct jsonw *w,
+                       struct tally *tally, struct fault *fault)
+{
+    struct tensor_entry *entries[2];
+    size_t at[2] = {0, 0};
+    while (next_name(sides, at, entries)) {
+        struct verdict verdict = {.kind = entries[0] ? ONLY_A : ONLY_B,
+                                  .a = entries[0] ? entries[0] : &nothing,
+                                  .b = entries[1] ? entries[1] : &nothing};
+        if (cancel_requested())
+            return cancel_fault(fault);
+        if (entries[0] && entries[1] && compare_pair(sides, entries, &verdict, fault))
+            return -1;
+        tell(style, sides, &verdict, w);
+        count(tally, &verdict);
+    }
+    return 0;
+}
+
+static int open_side(struct side *side, const char *path, enum file_format format,
+                     struct fault *fault)
+{
+    struct tensor_file file;
+    *side = (struct side){.path = path, .format = format};
+    if (tensor_file_open_bare(&file, path, format, fault))
+        return -1;
+    int status = tensor_file_archive(&file, &side->archive, fault);
+    tensor_file_close(&file);
+    if (status == 0)
+        side->list = archive_list(side->archive);
+    return status;
+}
+
+static enum exit_code tell_end(const struct print_style *style, const struct side sides[2],
+                               const struct tally *tally, struct jsonw *w)
+{
+    bool same = tally->different + tally->only_a + tally->only_b == 0;
+    print_line(style,
+               "%" PRIu64 " tensor%s the same, %" PRIu64 " different, %" PRIu64
+               " only in %s, %" PRIu64 " only in %s",
+               tally->same, print_s(tally->same), tally->different, tally->only_a, sides[0].path,
+               tally->only_b, sides[1].path);
+    if (style->json) {
+        jsonw_array_end(w);
+        jsonw_bool(w, "same", same);
+        jsonw_object_end(w);
+        print_json(w);
+    }
+    return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
+}
+
+enum exit_code compare_archives(const struct print_style *style, const char *const paths[2],
+                                const enum file_format formats[2])
+{
+    struct side sides[2] = {{0}};
+    struct tally tally = {0};
+    struct fault fault;
+    struct jsonw w;
+    enum exit_code code;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "a", paths[0]);
+    jsonw_string(&w, "b", paths[1]);
+    jsonw_array_begin(&w, "tensors");
+    if (open_side(&sides[0], paths[0], formats[0], &fault))
+        code = print_file_failure(style, paths[0], &fault);
+    else if (open_side(&sides[1], paths[1], formats[1], &fault))
+        code = print_file_failure(style, paths[1], &fault);
+    else if (compare_all(style, sides, &w, &tally, &fault))
+        code = print_file_failure(style, NULL, &fault);
+    else
+        code = tell_end(style, sides, &tally, &w);
+    jsonw_finish(&w);
+    archive_release(sides[0].archive);
+    archive_release(sides[1].archive);
+    return code;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where there is no libzip. */
+#include "npz.h"
+
+struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
+{
+    (void)fd;
+    *list = (struct tensor_list){0};
+    fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+              "this mlictl was built without libzip, which .npz files need; unpack it and use the "
+              ".npy files, or build with libzip");
+    return NULL;
+}
+
+void npz_close(struct npz *npz)
+{
+    (void)npz;
+}
+
+int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault)
+{
+    (void)npz;
+    (void)entry;
+    return fault_set(fault, FAULT_INTERNAL, NULL, "there is no libzip");
+}
+
+int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault)
+{
+    (void)npz;
+    (void)entry;
+    return fault_set(fault, FAULT_INTERNAL, NULL, "there is no libzip");
+}

@@ -1,0 +1,597 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tensors of .npz and .safetensors files: as sources and golden files of jobs, in show and diff."""
+import fcntl
+import io
+import json
+import os
+import random
+import resource
+import signal
+import struct
+import sys
+import time
+import unittest
+import zipfile
+
+from harness import Case, main, mov, needs_numpy, npy, numpy, open_files, ramp, wait_for
+
+needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without libzip")
+
+# Word of the format -> bytes of an element, dtype of the .npy that its bits become.
+SAFETENSORS = {"BOOL": (1, "|b1"), "U8": (1, "|u1"), "I8": (1, "|i1"), "F8_E4M3": (1, "|u1"),
+               "F8_E5M2": (1, "|u1"), "U16": (2, "<u2"), "I16": (2, "<i2"), "F16": (2, "<f2"),
+               "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4")}
+
+
+def count(shape):
+    product = 1
+    for extent in shape:
+        product *= extent
+    return product
+
+
+def safetensors(tensors, metadata=None, space=0):
+    """A file by the format's definition: {name: (dtype, shape, bytes)}."""
+    header, data = {}, b""
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode() + b" " * space
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def archive(members, method=zipfile.ZIP_DEFLATED):
+    """A zip: [(name, bytes)], in which names may come twice."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as zipped:
+        for name, content in members:
+            with zipped.open(name, "w") as member:
+                member.write(content)
+    return out.getvalue()
+
+
+class ArchiveCase(Case):
+    def change(self, name, before, after):
+        """A job takes x of the file; another one waits for a lock while the file is changed."""
+        self.write(name, before)
+        self.write_npy("locked.npy")
+        src = {"file": name, "tensor": "x"}
+        self.write("job.json", [mov(src, "first.bin"),
+                                mov("locked.npy", {"file": "locked2.npy", "update": True}),
+                                mov(src, "second.bin")])
+        self.write("locked2.npy", self.read("locked.npy"))
+        with open(self.path("locked2.npy")) as locked:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+            process = self.start("run", "job.json")
+            self.assertTrue(wait_for(lambda: self.exists("first.bin")))
+            self.write(name, after)
+        self.finish(process, code=0)
+        self.assertEqual(self.read("first.bin"), b"abcd")
+        self.assertEqual(self.read("second.bin"), b"efgh")
+
+
+class Safetensors(ArchiveCase):
+    def test_every_dtype_moves_as_it_is_from_any_offset(self):
+        tensors = {}
+        for i, (word, (size, _)) in enumerate(SAFETENSORS.items()):
+            tensors[f"gap{i}"] = ("U8", [i % 3 + 1], bytes(i % 3 + 1))  # odd offsets
+            tensors[word] = (word, [2, 3, 2], bytes((i + k) % 251 for k in range(12 * size)))
+        self.write("m.safetensors", safetensors(tensors, {"format": "pt"}))
+        jobs = [mov({"file": "m.safetensors", "tensor": word}, f"{word}.npy", perm_dim=[2, 0, 1])
+                for word in SAFETENSORS]
+        self.write("job.json", jobs)
+        self.ctl("validate", "job.json", code=0)
+        for command in (self.ctl, self.submit):
+            command(*(["run"] if command == self.ctl else []), "job.json", code=0)
+            for word, (size, descr) in SAFETENSORS.items():
+                source = tensors[word][2]
+                elements = [source[i * size:(i + 1) * size] for i in range(12)]
+                moved = b"".join(elements[a * 6 + b * 2 + c]
+                                 for c in range(2) for a in range(2) for b in range(3))
+                with self.subTest(word):
+                    self.assertEqual(self.read(f"{word}.npy"), npy(descr, (2, 2, 3), moved))
+                os.unlink(self.path(f"{word}.npy"))
+
+    def test_the_file_itself_is_what_the_service_gets(self):
+        """Nothing is copied: the daemon maps the file, which may be larger than memory."""
+        self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}))
+        with open(self.path("huge.safetensors"), "wb") as file:
+            size = 1 << 40
+            text = json.dumps({"zeros": {"dtype": "U8", "shape": [1 << 20, 1 << 20],
+                                         "data_offsets": [0, size]},
+                               "tail": {"dtype": "U8", "shape": [4],
+                                        "data_offsets": [size, size + 4]}}).encode()
+            file.write(struct.pack("<Q", len(text)) + text)
+            try:
+                file.seek(size, os.SEEK_CUR)
+                file.write(b"tail")
+            except OSError as error:
+                self.skipTest(f"no sparse file of 1 TiB here: {error}")
+            file.close()
+            self.move(mov({"file": "huge.safetensors", "tensor": "tail"}, "o.bin"))
+            self.assertEqual(self.read("o.bin"), b"tail")
+            self.write("job.json", mov({"file": "huge.safetensors", "tensor": "zeros"}, "o.bin",
+                                       size=[2, 3], offset=[7, 9]))
+            self.submit("job.json", code=0)
+            self.assertEqual(self.read("o.bin"), bytes(6))
+            shown = self.ctl("show", "huge.safetensors", "-t", "tail", "--json", code=0).json[0]
+            self.assertEqual(shown["corner"]["values"], list(b"tail"))
+
+    def test_one_tensor_needs_no_name_several_do(self):
+        self.write("one.safetensors", safetensors({"x": ("I8", [3], b"abc")}))
+        self.write("two.safetensors", safetensors({"conv1.weight": ("I8", [3], b"abc"),
+                                                   "conv2.weight": ("I8", [3], b"abd")}))
+        self.move(mov("one.safetensors"))
+        self.assertEqual(self.read("out.npy"), npy("|i1", (3,), b"abc"))
+        os.unlink(self.path("out.npy"))
+        self.assert_refused(mov("two.safetensors"), "/src/tensor",
+                            'src.tensor: two.safetensors: it holds 2 tensors, name one of them: '
+                            '"conv1.weight", "conv2.weight"')
+        self.assert_refused(mov({"file": "two.safetensors", "tensor": "conv1.wieght"}),
+                            "/src/tensor", 'no tensor "conv1.wieght"; did you mean "conv1.weight"?')
+        self.assert_refused(mov("one.safetensors", expect={"file": "two.safetensors",
+                                                           "tensor": "fc"}),
+                            "/expect/tensor", 'no tensor "fc"; there are "conv1.weight"')
+        self.assert_refused(mov({"file": "one.safetensors", "format": "npy"}), "/src/file",
+                            "no .npy file")
+
+    def test_golden_files(self):
+        self.write("m.safetensors", safetensors({"in": ("I16", [2], b"abcd"),
+                                                 "good": ("I16", [2], b"abcd"),
+                                                 "bad": ("I16", [2], b"abce"),
+                                                 "shape": ("I16", [1], b"ab")}))
+        src = {"file": "m.safetensors", "tensor": "in"}
+        for name, code in (("good", 0), ("bad", 1), ("shape", 1)):
+            job = mov(src, "o.npy", expect={"file": "m.safetensors", "tensor": name})
+            result = self.move(job, code=code)
+            if name == "bad":
+                self.assertIn("1 of 2 elements differ, the first at [1]", result.err)
+            told = self.ctl("run", "--json", "job.json", code=code).json[0]
+            self.assertEqual(told["src"]["tensor"], "in")
+            # A raw output has to be the same too.
+        self.move(mov(src, "o.bin", expect={"file": "m.safetensors", "tensor": "good"}))
+
+    def test_what_no_job_can_take_is_refused_only_where_it_is_wanted(self):
+        tensors = {"i64": ("I64", [2], bytes(16)), "scalar": ("F32", [], bytes(4)),
+                   "rank5": ("U8", [1, 1, 1, 1, 2], bytes(2)), "empty": ("F32", [0, 3], b""),
+                   "future": ("Q7", [9], bytes(5)), "fine": ("U8", [2], b"ok")}
+        self.write("m.safetensors", safetensors(tensors))
+        why = {"i64": "dtype I64 is not supported", "scalar": "it has 0 dimensions",
+               "rank5": "it has 5 dimensions", "empty": "shape[0] is 0",
+               "future": "dtype Q7 is not supported"}
+        self.move(mov({"file": "m.safetensors", "tensor": "fine"}, "o.bin"))
+        listed = self.ctl("show", "m.safetensors", "--json", code=0).json[0]
+        self.assertEqual((listed["format"], listed["bytes"]), ("safetensors", 29))
+        self.assertEqual([t["name"] for t in listed["tensors"]], list(tensors))
+        for told in listed["tensors"]:
+            word, shape, content = tensors[told["name"]]
+            self.assertEqual((told["shape"], told["bytes"]), (shape, len(content)))
+            if told["name"] == "fine":
+                self.assertEqual((told["dtype"], told["type"]), ("uint8", "fx8"))
+                self.assertNotIn("refused", told)
+            else:
+                self.assertIn(why[told["name"]], told["refused"])
+                self.assert_refused(mov({"file": "m.safetensors", "tensor": told["name"]}),
+                                    "/src/tensor", why[told["name"]])
+
+    def test_bad_files(self):
+        good = safetensors({"x": ("U8", [4], b"abcd")})
+        header = lambda text, data=b"": struct.pack("<Q", len(text)) + text + data
+        entry = b'"%s":{"dtype":"U8","shape":[4],"data_offsets":[%d,%d]}'
+        cases = {
+            "empty": (b"", "0 bytes are too few for a .safetensors file"),
+            "a npy": (npy("|u1", (4,), b"abcd"), "no .safetensors file, or it is cut"),
+            "cut header": (good[:20], "no .safetensors file, or it is cut"),
+            "cut data": (good[:-1], "its tensors end at byte"),
+            "more data": (good + b"x", "its tensors end at byte"),
+            "huge length": (b"\xff" * 8 + good[8:], "header of 18446744073709551615 bytes"),
+            "no json": (header(b"{nonsense}"), "in its header: line 1, column 2"),
+            "array": (header(b"[]"), "does not begin with '{'"),
+            "overlap": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"b", 2, 6) + b"}",
+                               bytes(6)), 'the tensors "a" and "b" overlap'),
+            "gap": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"b", 6, 10) + b"}",
+                           bytes(10)), '2 bytes before the tensor "b" belong to none'),
+            "twice": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"a", 4, 8) + b"}",
+                             bytes(8)), '"a" is there twice'),
+            "size": (header(b"{" + entry % (b"a", 0, 5) + b"}", bytes(5)),
+                     "shape and dtype need 32 bits, data_offsets hold 5 bytes"),
+            "deep": (header(b"{" + b'"a":{' * 40 + b"}" * 41), "nested more than 3 deep"),
+        }
+        for name, (content, words) in cases.items():
+            with self.subTest(name):
+                self.write("m.safetensors", content)
+                self.assert_refused(mov({"file": "m.safetensors", "tensor": "x"}), "/src/file",
+                                    words)
+                self.assertIn(words, self.ctl("show", "m.safetensors", code=2).err)
+
+    def test_names_do_no_harm_to_a_terminal(self):
+        self.write("m.safetensors", safetensors({"a\x1b[2J\nb": ("U8", [1], b"x"),
+                                                 "ä": ("U8", [1], b"x")}))
+        out = self.ctl("show", "m.safetensors", code=0).out
+        self.assertIn("a?[2J?b", out)
+        self.assertIn("ä", out)
+        self.assertEqual(out.count("\n"), 3)
+        self.move(mov({"file": "m.safetensors", "tensor": "a\x1b[2J\nb"}))
+
+    def test_a_header_of_megabytes(self):
+        tensors = {f"model.layers.{i}.self_attn.q_proj.weight": ("U8", [4], b"%04d" % (i % 9999))
+                   for i in range(30000)}
+        content = safetensors(tensors)
+        self.assertGreater(len(content), 3 << 20)
+        self.write("m.safetensors", content)
+        jobs = [mov({"file": "m.safetensors", "tensor": f"model.layers.{i}.self_attn.q_proj.weight"},
+                    f"{i}.bin") for i in range(0, 30000, 300)]
+        before = time.monotonic()
+        self.move(jobs)
+        print(f"\n{len(jobs)} jobs on a header of {len(content) >> 20} MiB: "
+              f"{time.monotonic() - before:.2f} s", file=sys.stderr)
+        self.assertEqual(self.read("29700.bin"), b"%04d" % (29700 % 9999))
+        err = self.ctl("show", "m.safetensors", "-t", "model.layers.17.self_attn.q_proj.wieght",
+                       code=2).err
+        self.assertIn('did you mean "model.layers.17.self_attn.q_proj.weight"?', err)
+
+    def test_a_file_that_changes_between_jobs_is_read_again(self):
+        self.change("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}),
+                    safetensors({"y": ("U8", [4], b"0123"), "x": ("U8", [4], b"efgh")}))
+
+
+@needs_npz
+class Npz(ArchiveCase):
+    def test_members_stored_and_deflated(self):
+        content = npy("<i2", (2, 3), ramp(12))
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            self.write("a.npz", archive([("w.npy", content), ("dir/b.npy", content),
+                                         ("note.txt", b"no tensor")], method))
+            for name in ("w", "dir/b"):
+                job = mov({"file": "a.npz", "tensor": name}, "o.npy",
+                          expect={"file": "a.npz", "tensor": "w"})
+                self.write("job.json", job)
+                self.ctl("validate", "job.json", code=0)
+                self.ctl("run", "job.json", code=0)
+                self.submit("job.json", code=0)
+                self.assertEqual(self.read("o.npy"), content)
+            self.assertEqual([t["name"] for t in
+                              self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]],
+                             ["w", "dir/b"])
+            self.assert_refused(mov("a.npz", "x.npy"), "/src/tensor",
+                                'it holds 2 tensors, name one of them: "w", "dir/b"')
+            self.assert_refused(mov({"file": "a.npz", "tensor": "note.txt"}, "x.npy"),
+                                "/src/tensor", 'no tensor "note.txt"')
+
+    @needs_numpy
+    def test_what_numpy_writes(self):
+        rng = random.Random(4711)
+        for save in (numpy.savez, numpy.savez_compressed):
+            arrays = {}
+            for dtype in ("bool", "int8", "uint8", "int16", "uint16", "float16", "int32", "uint32",
+                          "float32"):
+                shape = [rng.randrange(1, 6) for _ in range(rng.randrange(1, 5))]
+                array = numpy.frombuffer(rng.randbytes(count(shape) * numpy.dtype(dtype).itemsize),
+                                         "u1")
+                array = (array & 1 if dtype == "bool" else array).view(dtype).reshape(shape)
+                arrays[dtype] = numpy.asfortranarray(array) if rng.random() < 0.5 else array
+            save(self.path("a.npz"), **arrays)
+            jobs = [mov({"file": "a.npz", "tensor": name}, f"{name}.npy",
+                        expect={"file": "a.npz", "tensor": name}) for name in arrays]
+            self.move(jobs)
+            for name, array in arrays.items():
+                out = numpy.load(self.path(f"{name}.npy"))
+                self.assertEqual((out.dtype, out.shape), (array.dtype, array.shape))
+                self.assertEqual(out.tobytes(), array.tobytes())
+            self.ctl("diff", "a.npz", "a.npz", code=0)
+
+    @needs_numpy
+    def test_what_is_listed_though_no_job_can_take_it(self):
+        numpy.savez(self.path("a.npz"), i=numpy.arange(5), s=numpy.float64(3), ok=numpy.int8([7]),
+                    u=numpy.array(["ab"]), r=numpy.zeros((1, 1, 1, 1, 2), "f4"),
+                    e=numpy.zeros((0, 2), "i2"), t=numpy.zeros(2, [("a", "<i2"), ("b", "<f8", 2)]))
+        told = {t["name"]: t for t in
+                self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]}
+        self.assertEqual({n: (t["dtype"], t["shape"], t["bytes"]) for n, t in told.items()},
+                         {"i": ("int64", [5], 40), "s": ("float64", [], 8), "ok": ("int8", [1], 1),
+                          "u": ("<U2", [1], 8), "r": ("float32", [1, 1, 1, 1, 2], 8),
+                          "e": ("int16", [0, 2], 0), "t": ("structured", [2], 36)})
+        self.assertEqual([n for n in told if "refused" not in told[n]], ["ok"])
+        for name in set(told) - {"ok"}:
+            self.assert_refused(mov({"file": "a.npz", "tensor": name}), "/src/tensor",
+                                f"a.npz[{name}]: npy ")
+
+    def patched(self, content, find, replace, which=None):
+        """Changes one thing in an archive; `which` limits it to one of several places."""
+        places = [i for i in range(len(content)) if content.startswith(find, i)]
+        self.assertGreater(len(places), 0)
+        for place in places if which is None else [places[which]]:
+            content = content[:place] + replace + content[place + len(find):]
+        return content
+
+    def central(self, content):
+        """Where the directory's first entry begins."""
+        return content.index(b"PK\x01\x02")
+
+    def with_field(self, content, offset, value):
+        at = self.central(content) + offset
+        return content[:at] + value + content[at + len(value):]
+
+    def test_bad_archives(self):
+        member = npy("|u1", (1000,), ramp(1000))
+        stored = archive([("w.npy", member)], zipfile.ZIP_STORED)
+        deflated = archive([("w.npy", member)])
+        broken = bytearray(deflated)
+        broken[60] ^= 0xff
+        flipped = bytearray(stored)
+        flipped[stored.index(member) + 500] ^= 1
+        size = struct.pack("<I", len(member))
+        cases = {
+            "no zip": (b"x" * 100, "/src/file", "no .npz file, or it is cut"),
+            "empty": (b"", "/src/file", "no .npz file, or it is cut"),
+            "cut": (deflated[:-30], "/src/file", "no .npz file, or it is cut"),
+            "twice": (archive([("w.npy", member), ("w.npy", member)]), "/src/file",
+                      'two tensors are named "w"'),
+            "bad crc": (bytes(flipped), "/src/tensor", "a.npz[w]: it cannot be unpacked: CRC error"),
+            "broken deflate": (bytes(broken), "/src/tensor", "a.npz[w]: "),
+            "encrypted": (self.with_field(self.patched(deflated, b"\x14\x00\x00\x00\x08\x00",
+                                                       b"\x14\x00\x01\x00\x08\x00", 0),
+                                          8, b"\x01\x00"), "/src/tensor", "it is encrypted"),
+            "method": (self.with_field(deflated, 10, b"\x0c\x00"), "/src/tensor",
+                       "compressed by method 12; stored and deflated ones are read"),
+            "claims more": (self.with_field(deflated, 24, struct.pack("<I", len(member) + 1)),
+                            "/src/tensor", "npy shape and dtype need 1000 bytes"),
+            "claims less": (self.with_field(deflated, 24, struct.pack("<I", len(member) - 1)),
+                            "/src/tensor", "npy shape and dtype need 1000 bytes"),
+            "impossible": (self.with_field(deflated, 24, b"\xff\xff\xff\x7f"), "/src/tensor",
+                           "the archive lies: 2147483647 B are to come of"),
+            "no npy": (archive([("w.npy", b"hello world, no tensor")]), "/src/tensor",
+                       "no .npy file"),
+            "empty member": (archive([("w.npy", b"")]), "/src/tensor", "0 bytes are too few"),
+            "no tensor": (archive([("readme.txt", b"x")]), "/src/tensor", "it holds no tensor"),
+            "nothing": (archive([]), "/src/tensor", "it holds no tensor"),
+        }
+        for name, (content, pointer, words) in cases.items():
+            with self.subTest(name):
+                self.write("a.npz", content)
+                self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), pointer, words)
+        # One bad member does not keep the others from being listed.
+        self.write("a.npz", archive([("bad.npy", b"no"), ("good.npy", member)]))
+        told = self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]
+        self.assertEqual([t["dtype"] for t in told], [None, "uint8"])
+        self.assertIn("too few", told[0]["refused"])
+        self.move(mov({"file": "a.npz", "tensor": "good"}))
+
+    def test_a_bomb_takes_no_more_than_it_declares(self):
+        """What the directory says of the size holds, however much comes; and less is an error."""
+        member = npy("|u1", (1000,), bytes(1000))
+        short = npy("|u1", (10000,), random.Random(1).randbytes(10000 - 5))
+        for content, size, words in (
+                (member + bytes(64 << 20), len(member), "it is longer than the archive says"),
+                (short, len(short) + 5, "it ends 5 B too early"),
+                (npy("|u1", (100000,), bytes(1000)), 100128, "the archive lies: 100128 B are to")):
+            packed = archive([("w.npy", content)])
+            self.write("a.npz", self.with_field(packed, 24, struct.pack("<I", size)))
+            self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), "/src/tensor",
+                                "a.npz[w]: " + words)
+
+    def test_more_than_memory_holds_is_refused_before_it_is_unpacked(self):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        extents = [1 << 16, memory >> 16]
+        size = 128 + count(extents)
+        content = archive([("w.npy", npy("|u1", extents, b"") + bytes(1000))])
+        at = self.central(content)
+        name = 5
+        extra = struct.pack("<HHQQ", 1, 16, size, size // 1000)
+        entry = bytearray(content[at:at + 46 + name])
+        entry[20:28] = b"\xff" * 8
+        entry[30:32] = struct.pack("<H", len(extra))
+        end = content.index(b"PK\x05\x06")
+        tail = bytearray(content[end:])
+        tail[12:16] = struct.pack("<I", len(entry) + len(extra))
+        self.write("a.npz", content[:at] + bytes(entry) + extra + bytes(tail))
+        result = self.move(mov({"file": "a.npz", "tensor": "w"}), code=1)
+        self.assertIn("more than half of this machine's memory", result.err)
+
+    def test_descriptors_and_memory_are_given_back(self):
+        content = {f"t{i}.npy": npy("|u1", (100,), bytes([i]) * 100) for i in range(100)}
+        self.write("a.npz", archive(content.items()))
+        jobs = [mov({"file": "a.npz", "tensor": f"t{i}"}, f"{i}.bin",
+                    expect={"file": "a.npz", "tensor": f"t{i}"}) for i in range(100)] * 3
+        self.write("job.json", jobs)
+        self.ctl("run", "job.json", code=0, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (128, 128)))
+        self.submit("job.json", code=0)
+        for i in range(100):
+            self.assertEqual(self.read(f"{i}.bin"), bytes([i]) * 100)
+
+    def test_a_member_is_unpacked_once_for_many_jobs(self):
+        """The same 32 MiB for 200 jobs: a process' own time says how often they were unpacked."""
+        data = bytes(i * i >> 5 & 0xff for i in range(1 << 20)) * 32
+        self.write("a.npz", archive([("w.npy", npy("|u1", (32, 1 << 20), data))]))
+        once = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])])
+        many = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])] * 200)
+        print(f"\none job {once * 1000:.1f} ms, 200 jobs {many * 1000:.1f} ms", file=sys.stderr)
+        self.assertLess(many, once * 50)
+
+    def cpu(self, jobs):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.move(jobs)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def test_an_archive_that_changes_between_jobs_is_read_again(self):
+        member = lambda content: archive([("x.npy", npy("|u1", (4,), content))], zipfile.ZIP_STORED)
+        self.change("a.npz", member(b"abcd"), member(b"efgh"))
+
+    def test_cancel_ends_a_long_extraction(self):
+        size = 1 << 30
+        path = self.path("a.npz")
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
+            with zipped.open("w.npy", "w", force_zip64=True) as member:
+                member.write(npy("|u1", (size >> 20, 1 << 20), b""))
+                block = bytes(1 << 20)
+                for _ in range(size >> 20):
+                    member.write(block)
+        self.write("job.json", mov({"file": "a.npz", "tensor": "w"}, "o.bin"))
+        before = self.listing().keys()
+        process = self.start("run", "job.json")
+        unpacking = lambda: any("memfd:mlictl-tensor" in name for name in open_files(process.pid))
+        self.assertTrue(wait_for(lambda: unpacking() or process.poll() is not None))
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        result = self.finish(process, code=4)
+        self.assertLess(time.monotonic() - sent, 5)
+        self.assertIn("cancelled", result.err)
+        self.assertEqual(self.listing().keys(), before)
+
+    def test_random_damage(self):
+        seed = int(os.environ.get("MLI_TEST_SEED", random.SystemRandom().randrange(1 << 32)))
+        rng = random.Random(seed)
+        good = archive([(f"t{i}.npy", npy("<i2", (4, 5), ramp(40))) for i in range(3)]) + b""
+        for turn in range(60):
+            bad = bytearray(good)
+            for _ in range(rng.randrange(1, 6)):
+                at = rng.randrange(len(bad))
+                kind = rng.randrange(3)
+                if kind == 0:
+                    bad[at] = rng.randrange(256)
+                elif kind == 1:
+                    del bad[at:at + rng.randrange(1, 20)]
+                else:
+                    bad[at:at] = rng.randbytes(rng.randrange(1, 20))
+            self.write("a.npz", bytes(bad))
+            with self.subTest(seed=seed, turn=turn):
+                result = self.ctl("show", "a.npz")
+                self.assertIn(result.code, (0, 2), str(result))
+                result = self.ctl("run", self.write("job.json", mov({"file": "a.npz",
+                                                                     "tensor": "t1"})))
+                self.assertIn(result.code, (0, 2), str(result))
+                if result.code == 0:
+                    self.assertEqual(len(self.read("out.npy")), 168)
+
+
+class Show(Case):
+    def test_a_list(self):
+        self.write("m.safetensors", safetensors({"conv.weight": ("F32", [2, 3], bytes(24)),
+                                                 "b": ("BF16", [4], bytes(8)),
+                                                 "step": ("I64", [], bytes(8))}))
+        self.assertEqual(self.ctl("show", "m.safetensors", code=0).out,
+                         "m.safetensors: safetensors, 3 tensors, 40 B\n"
+                         "  conv.weight  float32   (2, 3)  24 B\n"
+                         "  b            bfloat16  (4)     8 B\n"
+                         "  step         int64     ()      8 B; no job can take it\n")
+        self.assertEqual(self.ctl("show", "-q", "m.safetensors", code=0).out, "")
+
+    def test_one(self):
+        content = bytes(range(12))
+        self.write("m.safetensors", safetensors({"x": ("U8", [1], b"x"),
+                                                 "b": ("BF16", [2, 3], content)}))
+        out = self.ctl("show", "m.safetensors", "--tensor", "b", code=0).out
+        at = len(self.read("m.safetensors")) - 12
+        self.assertEqual(out, "m.safetensors[b]: safetensors uint16 (2, 3)\n"
+                              f"  C order, strides (3, 1) elements, 12 B from byte {at}, fx16 by "
+                              "default\n   256   770  1284\n  1798  2312  2826\n")
+        told = self.ctl("show", "--json", "-t", "b", "m.safetensors", code=0).json[0]
+        self.assertEqual({k: told[k] for k in ("file", "format", "tensor", "dtype", "shape")},
+                         {"file": "m.safetensors", "format": "safetensors", "tensor": "b",
+                          "dtype": "uint16", "shape": [2, 3]})
+
+    def test_wrong_use(self):
+        self.write("m.safetensors", safetensors({"x": ("U8", [1], b"x"), "y": ("U8", [1], b"y")}))
+        self.write_npy("a.npy")
+        for arguments, words in (
+                (("m.safetensors", "-t", "z"), '--tensor: m.safetensors: it holds no tensor "z"'),
+                (("a.npy", "-t", "x"), "--tensor names one of a .npz or .safetensors file; a.npy "
+                                       "is a .npy file"),
+                (("m.safetensors", "--shape", "3"), "--shape describes raw files"),
+                (("a.npy", "--format", "zip"), "npy, raw, npz or safetensors is needed"),
+                (("none.safetensors",), "No such file"), (("none.npz", "-t", "x"), "No such file"),
+                ((".", "--format", "npz"), "is a directory")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.ctl("show", *arguments, code=2).err)
+        for name in ("o.npz", "o.safetensors"):
+            err = self.ctl("gen", "--shape", "2", "--dtype", "int8", name, code=2).err
+            self.assertIn("is read, not written", err)
+            self.assertFalse(self.exists(name))
+
+    @unittest.skipUnless(os.environ.get("MLI_NPZ") == "0", "mlictl was built with libzip")
+    def test_without_libzip(self):
+        self.write("a.npz", archive([("w.npy", npy("|u1", (4,), b"abcd"))]))
+        self.assert_refused(mov("a.npz"), "/src/file", "built without libzip", "unpack it")
+        self.assertIn("built without libzip", self.ctl("show", "a.npz", code=2).err)
+
+
+class Diff(Case):
+    def write_pair(self, a, b):
+        self.write("a.safetensors", safetensors(a))
+        self.write("b.safetensors", safetensors(b))
+
+    def test_two_archives(self):
+        same = ("F32", [2], bytes(8))
+        self.write_pair({"same": same, "gone": same, "dtype": ("U8", [4], bytes(4)),
+                         "shape": ("U8", [4], bytes(4)), "values": ("I16", [2, 2], bytes(8)),
+                         "wide": ("I64", [2], bytes(16)), "wide same": ("I64", [2], bytes(16)),
+                         "empty": ("I64", [0], b""), "bits": ("BF16", [1], b"ab")},
+                        {"new": same, "values": ("I16", [2, 2], bytes(6) + b"\1\0"),
+                         "same": same, "dtype": ("I8", [4], bytes(4)),
+                         "shape": ("U8", [2, 2], bytes(4)),
+                         "wide": ("I64", [2], bytes(9) + b"\7\1" + bytes(5)),
+                         "wide same": ("I64", [2], bytes(16)), "empty": ("I64", [0], b""),
+                         "bits": ("U16", [1], b"ab")})
+        result = self.ctl("diff", "a.safetensors", "b.safetensors", code=1)
+        a, b = "a.safetensors", "b.safetensors"
+        self.assertEqual(result.out.splitlines(), [
+            f"bits: dtypes differ: bfloat16 in {a}, uint16 in {b}",
+            f"dtype: dtypes differ: uint8 in {a}, int8 in {b}",
+            "empty: the same", f"gone: only in {a}", f"new: only in {b}", "same: the same",
+            f"shape: shapes differ: (4) in {a}, (2, 2) in {b}",
+            f"values: 1 of 4 elements differ, the first at [1, 1]: 0 in {a}, 1 in {b}",
+            f"wide: 2 of 16 bytes differ, the first at 9: 0x00 in {a}, 0x07 in {b}",
+            "wide same: the same",
+            f"3 tensors the same, 5 different, 1 only in {a}, 1 only in {b}"])
+        told = self.ctl("diff", "--json", a, b, code=1).json
+        self.assertEqual(len(told), 1)
+        self.assertEqual((told[0]["a"], told[0]["b"], told[0]["same"]), (a, b, False))
+        found = {t["tensor"]: t for t in told[0]["tensors"]}
+        self.assertEqual({n for n in found if found[n]["same"]}, {"same", "empty", "wide same"})
+        self.assertEqual(found["same"]["difference"], None)
+        self.assertEqual(found["gone"]["difference"], {"kind": "missing", "in": "b"})
+        self.assertEqual(found["new"]["difference"], {"kind": "missing", "in": "a"})
+        self.assertEqual(found["wide"]["difference"],
+                         {"kind": "bytes", "at": 9, "count": 2, "bytes": 16})
+        self.assertEqual(found["values"]["difference"]["at"], [1, 1])
+        self.assertEqual(found["shape"]["difference"],
+                         {"kind": "shape", "a": {"dtype": "uint8", "shape": [4]},
+                          "b": {"dtype": "uint8", "shape": [2, 2]}})
+        self.assertEqual(self.ctl("diff", "-q", a, b, code=1).out, "")
+        self.ctl("diff", a, a, code=0)
+        self.assertTrue(self.ctl("diff", "--json", b, b, code=0).json[0]["same"])
+
+    def test_one_tensor_of_both_or_against_a_file(self):
+        self.write_pair({"x": ("U8", [4], b"abcd"), "y": ("U8", [4], b"abcd")},
+                        {"x": ("U8", [4], b"abcd"), "y": ("U8", [4], b"abce")})
+        a, b = "a.safetensors", "b.safetensors"
+        self.ctl("diff", a, b, "-t", "x", code=0)
+        self.assertIn("1 of 4 elements differ, the first at [3]: 100 in a.safetensors",
+                      self.ctl("diff", a, b, "--tensor", "y", code=1).out)
+        self.write("x.npy", npy("|u1", (4,), b"abcd"))
+        self.ctl("diff", "x.npy", b, "-t", "x", code=0)
+        self.ctl("diff", b, "x.npy", "-t", "y", code=1)
+        self.assertIn("--tensor: b.safetensors: it holds 2 tensors",
+                      self.ctl("diff", b, "x.npy", code=2).err)
+        self.assertIn('no tensor "z"', self.ctl("diff", a, b, "-t", "z", code=2).err)
+        self.assertIn("--tensor names one of", self.ctl("diff", "x.npy", "x.npy", "-t", "x",
+                                                        code=2).err)
+
+    @needs_npz
+    def test_formats_compare_with_each_other(self):
+        self.write("a.npz", archive([("x.npy", npy("<u2", (2,), b"abcd")),
+                                     ("y.npy", npy("|u1", (4,), b"abcd"))]))
+        self.write("b.safetensors", safetensors({"x": ("BF16", [2], b"abcd"),
+                                                 "y": ("U8", [4], b"abcd")}))
+        self.ctl("diff", "a.npz", "b.safetensors", code=0)
+        self.write("c.npz", archive([("x.npy", npy("<u2", (2,), b"abce")), ("y.npy", b"junk")]))
+        self.assertIn("c.npz[y]: ", self.ctl("diff", "a.npz", "c.npz", code=2).err)
+
+
+if __name__ == "__main__":
+    main()
