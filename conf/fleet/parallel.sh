@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Job files as test cases in N shards, spread by GNU parallel over the processors of this machine or,
+# with its options, over others:
+#
+#     parallel.sh CASES STATES N [--sshloginfile MACHINES ...]
+#
+# CASES and STATES are directories that all machines see under the same absolute paths.
+set -u
+
+cases=$1
+states=$2
+count=$3
+shift 3
+mkdir -p "$states" || exit
+seq "$count" | parallel --quote "$@" mlictl batch "$cases" --shard "{}/$count" --jobs 1 --quiet \
+    --resume "$states/{}.jsonl" --keep "$states/failed-{}"
+exec mlictl batch merge "$states"/*.jsonl --junit "$states/report.xml"

@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The report of all tasks of slurm.sh, once they have ended, whatever they ended with:
+#
+#     array=$(sbatch --parsable --array=1-8 slurm.sh CASES STATES)
+#     sbatch --dependency=afterany:"$array" slurm-report.sh STATES
+#SBATCH --job-name=mlictl-report
+set -eu
+
+exec mlictl batch merge "$1"/*.jsonl --junit "$1/report.xml"

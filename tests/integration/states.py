@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""State files of `mlictl batch`, made without it from what mlictl-batch(1) says of them."""
+import json
+import random
+
+GOOD = ("passed", "flaky")
+WORDS = ("mismatch", "refused", "not refused", "unreadable", "timeout", "storage", "service")
+
+
+def digest(name):
+    h = 0xcbf29ce484222325
+    for byte in name if isinstance(name, bytes) else name.encode():
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    h = (h ^ h >> 33) * 0xff51afd7ed558ccd % 2**64
+    h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53 % 2**64
+    return h ^ h >> 33
+
+
+def shard_of(name, count):
+    return digest(name) % count + 1
+
+
+def case(name, status="passed", **more):
+    """A line of a case; `name` is a text, or bytes that are none."""
+    line = {"event": "case", "name": name, "file": f"cases/{name}.json", "status": status,
+            "attempts": 1, "ns": 1000000, "bytes": 24}
+    if isinstance(name, bytes):
+        line.update(name=name.decode(errors="replace"), file="cases/bytes.json",
+                    name_bytes=name.hex())
+    if status != "passed":
+        line.update(reason="mismatch", message="2 of 24 elements differ", pointer="/expect")
+    line.update(more, fingerprint=f"{digest(name):016x}")
+    return line
+
+
+def raw_name(line):
+    return bytes.fromhex(line["name_bytes"]) if "name_bytes" in line else line["name"].encode()
+
+
+class Batch:
+    """Cases that ended, and the state files of their shards."""
+
+    def __init__(self, cases):
+        self.cases = cases
+        self.set = sum(digest(raw_name(c)) for c in cases) % 2**64
+
+    def begin(self, index=0, count=0, resumed=0):
+        shard = f"{index}/{count}" if count else None
+        return {"event": "begin", "cases": len(self.of(index, count)), "total": len(self.cases),
+                "shard": shard, "resumed": resumed, "set": f"{self.set:016x}"}
+
+    def of(self, index, count):
+        return [c for c in self.cases if not count or shard_of(raw_name(c), count) == index]
+
+    def end(self, index=0, count=0, ns=2000000000):
+        words = ("passed", "flaky", "failed", "error", "updated")
+        counts = {w: sum(c["status"] == w for c in self.of(index, count)) for w in words}
+        bad = any(counts[w] for w in words[2:])
+        return {"event": "end", **counts, "not_run": 0, "ns": ns, "exit": int(bad)}
+
+    def state(self, index=0, count=0):
+        return [self.begin(index, count), *self.of(index, count), self.end(index, count)]
+
+
+def text_of(lines):
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+ODD = ["#", "\\", '"', "'", "<", ">", "&", "]]>", "\n", "\r", "\t", "\x01", "\x1b[2J", "\x7f",
+       "\x85", "\x9b", "\u2028", "\ufeff", "\ufffd", "\ufffe", "\uffff", "\U0001f600", "é", " ",
+       "- ", "ok ", "not ok", "# SKIP", "# TODO", "1..9", "Bail out!", "...", "---", ": ", "%s",
+       "{", "[", "$(x)", "`", "\u202e"]
+
+
+def hostile(rng, length=12):
+    parts = (rng.choice(ODD) if rng.random() < 0.5 else chr(rng.randrange(0x61, 0x7b))
+             for _ in range(rng.randrange(1, length)))
+    return "".join(parts)
+
+
+def random_case(rng, number):
+    """Names end with a number, so that no two are the same."""
+    name = "/".join(hostile(rng) for _ in range(rng.randrange(1, 4))) + f"{number}"
+    if rng.random() < 0.05:
+        name = name.encode() + bytes([rng.randrange(0x80, 0x100)]) + b"\xff"
+    status = rng.choice(("passed", "passed", "flaky", "failed", "error", "updated"))
+    more = {"attempts": rng.randrange(1, 2**32), "ns": rng.randrange(2**40),
+            "bytes": rng.randrange(2**53)}
+    if status != "passed":
+        more.update(reason=rng.choice(WORDS), message=hostile(rng, 40), pointer="/" + hostile(rng))
+        if rng.random() < 0.5:
+            more["kept"] = "failed/" + hostile(rng)
+        if rng.random() < 0.5:
+            more["difference"] = {"kind": hostile(rng), "at": [rng.randrange(9)], "a": {}}
+    return case(name, status, **more)
+
+
+def random_batch(seed, count):
+    rng = random.Random(seed)
+    return Batch([random_case(rng, i) for i in range(count)])
