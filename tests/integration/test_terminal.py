@@ -1,67 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What mlictl does on a terminal, and does nowhere else: colours, lines drawn over, ^C."""
-import fcntl
 import os
 import pty
 import re
-import select
-import struct
 import subprocess
-import termios
 
 from harness import MLICTL, Case, main, mov, wait_for
+from screen import Screen
 
 ESCAPE = re.compile(r"\033\[[0-9;?]*[a-zA-Z]")
 COLOUR = re.compile(r"\033\[[0-9;]*m")
 GOOD, BAD, WARN, END = "\033[32m", "\033[31m", "\033[33m", "\033[0m"
-
-
-class Screen:
-    """A process on a terminal of its own: its controlling one, so that ^C reaches it."""
-
-    def __init__(self, case, *arguments, rows=24, columns=80, **environment):
-        self.ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
-        variables = dict(case.environment(), TERM="xterm-256color")
-        variables.pop("NO_COLOR", None)
-        for name, value in environment.items():
-            if value is None:
-                variables.pop(name)
-            else:
-                variables[name] = value
-        self.process = subprocess.Popen(
-            [MLICTL, *map(str, arguments)], cwd=case.dir, env=variables, stdin=theirs,
-            stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-        os.close(theirs)
-        self.bytes = b""
-        case.addCleanup(self.close)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.ours)
-
-    def read(self):
-        """What it has shown until now; the last time when it has ended."""
-        try:
-            while select.select([self.ours], [], [], 0.02)[0]:
-                piece = os.read(self.ours, 65536)
-                if not piece:
-                    break
-                self.bytes += piece
-        except OSError:  # nobody has the other end any more
-            pass
-        return self.bytes.decode()
-
-    def press(self, key):
-        os.write(self.ours, key)
-
-    def end(self):
-        """All it has shown, and its exit code."""
-        assert wait_for(lambda: self.read() is not None and self.process.poll() is not None)
-        return self.read().replace("\r\n", "\n"), self.process.returncode
 
 
 class Terminal(Case):

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far a batch is, on a terminal; and that nobody else is told."""
+import os
+import re
+import subprocess
+
+from harness import Case, main, mov, wait_for
+from screen import Screen, picture
+
+COUNT = 80
+# About 25 ms for each case: a line needs a second to know its rate.
+SLOW = ("-j", "1", "--keep", "none", "-e", "fault:threads,delay_us=50000,tiny=0")
+DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
+
+
+class Progress(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("cases/in.npy")
+        self.write_npy("cases/golden.npy", data=bytes(24))
+        for i in range(COUNT):
+            self.write(f"cases/t{i:02}.json", mov())
+        self.write("cases/t01.json", mov(expect={"file": "golden.npy"}))
+
+    def batch(self, *options, **more):
+        return Screen(self, "batch", "cases", *SLOW, *options, **more)
+
+    def left(self, shown, ended=COUNT, failed=1):
+        """Lines for the cases, a summary, and nothing else, is what stays."""
+        lines = picture(shown)
+        self.assertEqual(lines[-1], "")
+        cases, summary = lines[:-2], lines[-2]
+        self.assertEqual(len(cases), ended, shown)
+        self.assertEqual(sum(line.startswith("passed t") for line in cases), ended - failed)
+        self.assertEqual(sum(line.startswith("FAILED t01: ") for line in cases), failed)
+        self.assertTrue(summary.startswith(f"{ended} cases: {ended - failed} passed, "), summary)
+        return summary
+
+    def test_a_line_below_the_others(self):
+        shown, code = self.batch(columns=200).end()
+        self.assertEqual(code, 1)
+        self.left(shown)
+        drawn = DRAWN.findall(shown)
+        done = [int(line.split("/")[0]) for line in drawn]
+        self.assertEqual(done, sorted(done))
+        self.assertGreater(len(set(done)), COUNT // 2)
+        for line in drawn:
+            self.assertRegex(line, rf"^\d+/{COUNT} +\d+ %(, 1 failed)?(, [\d.]+ cases/s"
+                                   r"(, \d+:\d\d left)?)?$")
+            ended = int(line.split("/")[0])
+            self.assertEqual(int(re.search(r"(\d+) %", line)[1]), ended * 100 // COUNT)
+            self.assertEqual("1 failed" in line, ended > 1)
+        # Nothing is foretold before anything is known; and what is foretold is about right.
+        self.assertNotIn("left", drawn[0])
+        foretold = [line for line in drawn if "left" in line]
+        self.assertTrue(foretold)
+        for line in foretold:
+            self.assertLess(int(re.search(r"(\d+):\d\d left", line)[1]), 10)
+
+    def test_it_is_always_the_last_line(self):
+        shown, _ = self.batch().end()
+        for end in (m.end() for m in DRAWN.finditer(shown)):
+            lines = picture(shown[:end])
+            self.assertRegex(lines[-1], rf"^\d+/{COUNT} ")
+            self.assertFalse([line for line in lines[:-1] if re.search(rf"\d+/{COUNT}", line)])
+
+    def test_windows_are_narrow_and_change(self):
+        screen = self.batch(columns=100)
+        self.assertTrue(wait_for(lambda: " left\033[K" in screen.read()))
+        screen.resize(24, 30)
+        before = len(screen.read())
+        shown, _ = screen.end()
+        self.assertLessEqual(max(map(len, DRAWN.findall(shown[:before]))), 99)
+        self.assertGreater(max(map(len, DRAWN.findall(shown[:before]))), 30)
+        # One may have been on its way.
+        self.assertLess(max(map(len, DRAWN.findall(shown[before:])[2:])), 30)
+        self.left(shown)
+
+    def test_interrupted(self):
+        screen = self.batch()
+        self.assertTrue(wait_for(lambda: f"20/{COUNT}" in screen.read()))
+        screen.press(b"\x03")
+        shown, code = screen.end()
+        self.assertEqual(code, 4)
+        lines = picture(shown)
+        self.assertEqual(lines[-1], "")
+        self.assertRegex(lines[-2], r"^\d+ cases: \d+ passed, 1 failed; \d+ not run; ")
+        self.assertFalse([line for line in lines if re.search(rf"\d+/{COUNT} ", line)], lines)
+
+    def test_without_colours_it_is_there(self):
+        shown, _ = self.batch(NO_COLOR="1").end()
+        self.assertTrue(DRAWN.findall(shown))
+        self.assertNotRegex(shown, "\033\\[[0-9;]*m")
+        self.left(shown)
+        self.assertIn("\033[31mFAILED\033[0m t01: ", self.batch().end()[0])
+
+    def test_who_cannot_draw_gets_lines(self):
+        for term in ("dumb", "", None):
+            shown, _ = self.batch(TERM=term).end()
+            self.assertNotIn("\033", shown)
+            self.left(shown)
+
+    def test_quiet(self):
+        shown, _ = self.batch("-q").end()
+        lines = picture(shown)
+        self.assertEqual([line[:10] for line in lines], ["FAILED t01", f"{COUNT} cases: ", ""])
+        self.assertFalse(DRAWN.findall(shown))
+
+    def test_never_where_programs_read(self):
+        for options in (("--json",), ("--tap",), ("--junit", "-")):
+            self.assertNotIn("\033", self.batch(*options).end()[0])
+        environment = dict(self.environment(), TERM="xterm")
+        result = self.ctl("batch", "cases", *SLOW, code=1)
+        self.assertRegex(result.out, rf"^FAILED t01: .*\n{COUNT} cases: .*\n$")
+        self.assertEqual(result.err, "")
+        screen = self.batch(streams={"stdout": subprocess.PIPE}, **environment)
+        out = screen.process.stdout.read()
+        screen.process.stdout.close()
+        self.assertEqual(screen.end()[0], "")
+        self.assertNotIn(b"\033", out)
+
+    def test_on_standard_error_while_results_go_to_a_file(self):
+        for options in (("--json",), ("--tap",), ()):
+            with open(self.path("out"), "wb") as out:
+                shown, _ = self.batch(*options, streams={"stdout": out}).end()
+            self.assertTrue(DRAWN.findall(shown))
+            self.assertEqual(picture(shown), [""])
+            self.assertNotIn(b"\033", self.read("out"))
+            os.unlink(self.path("out"))
+
+    def test_short_batches_show_nothing(self):
+        self.write("one.json", mov("cases/in.npy"))
+        shown, code = Screen(self, "batch", "one.json").end()
+        self.assertEqual(code, 0)
+        self.assertRegex("\n".join(picture(shown)), r"^passed one, .*\n1 case: 1 passed; .*\n$")
+
+
+if __name__ == "__main__":
+    main()
