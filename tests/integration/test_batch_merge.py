@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mlictl batch merge: the parts of a whole, and everything that is none."""
+import json
+import os
+import random
+import time
+
+from harness import Case, main
+from states import Batch, case, shard_of, text_of
+
+SEED = int(os.environ.get("MLI_TEST_SEED", time.time_ns() % 2**32))
+
+
+class Merge(Case):
+    def setUp(self):
+        super().setUp()
+        self.batch = Batch([case(f"c{i}") for i in range(24)])
+
+    def write_shards(self, count, batch=None, prefix=""):
+        for i in range(1, count + 1):
+            self.write(f"{prefix}{i}.jsonl", text_of((batch or self.batch).state(i, count)))
+        return [f"{prefix}{i}.jsonl" for i in range(1, count + 1)]
+
+    def merge(self, *arguments, code=0):
+        return self.ctl("batch", "merge", *arguments, code=code)
+
+    def assert_told(self, files, *complaints, code=1, report=None):
+        """Each complaint on stderr, and with --json each as an event; and the report, or none."""
+        result = self.merge(*files, code=code)
+        self.assertEqual(result.err, "".join(f"mlictl: {c}\n" for c in complaints))
+        self.assertEqual(result.out, report or "")
+        events = self.merge("--json", *files, code=code).json
+        told = [(e["file"] + ": " if "file" in e else "") + e["message"]
+                for e in events if e["event"] == "problem"]
+        self.assertEqual(told, list(complaints))
+        self.assertEqual([e["event"] for e in events if e["event"] in ("begin", "end")],
+                         ["begin", "end"] if report else [])
+
+    # What is whole
+
+    def test_any_number_of_shards(self):
+        whole = None
+        for count in (1, 2, 3, 5, 16, 40):
+            files = self.write_shards(count)
+            random.Random(SEED + count).shuffle(files)
+            result = self.merge("--json", *files)
+            whole = whole or result.out
+            self.assertEqual(result.out, whole, f"{count} shards, seed {SEED}")
+
+    def test_a_batch_that_was_not_sharded(self):
+        self.write("all.jsonl", text_of(self.batch.state()))
+        self.write_shards(1)
+        self.assertEqual(self.merge("--json", "all.jsonl").out, self.merge("--json", "1.jsonl").out)
+
+    def test_as_if_it_had_been_one_run(self):
+        self.batch.cases[3] = case("c3", "failed", kept="batch-failed/c3/job.json")
+        files = self.write_shards(2)
+        begin, *cases, end = self.merge("--json", *files, code=1).json
+        self.assertEqual(begin, self.batch.begin())
+        self.assertEqual(end, self.batch.end())
+        self.assertEqual([c["name"] for c in cases], sorted(c["name"] for c in self.batch.cases))
+        result = self.merge(*files, code=1)
+        self.assertEqual(result.out,
+                         "FAILED c3: cases/c3.json: /expect: 2 of 24 elements differ\n"
+                         "       again: mlictl run batch-failed/c3/job.json\n"
+                         "24 cases: 23 passed, 1 failed; 2.00 s, 12 cases/s\n")
+
+    def test_time_is_that_of_the_slowest(self):
+        for i, ns in ((1, 10**9), (2, 7 * 10**9)):
+            lines = self.batch.state(i, 2)
+            self.write(f"{i}.jsonl", text_of(lines[:-1] + [self.batch.end(i, 2, ns=ns)]))
+        self.assertEqual(self.merge("--json", "1.jsonl", "2.jsonl").json[-1]["ns"], 7 * 10**9)
+
+    def test_runs_of_a_shard_add_up(self):
+        lines = self.batch.state(1, 2)
+        again = [self.batch.begin(1, 2, resumed=2), *lines[3:-1], self.batch.end(1, 2, ns=5 * 10**9)]
+        self.write("1.jsonl", text_of(lines[:3] + [self.batch.end(1, 2)] + again))
+        self.write("2.jsonl", text_of(self.batch.state(2, 2)))
+        self.assertEqual(self.merge("--json", "1.jsonl", "2.jsonl").json[-1]["ns"], 7 * 10**9)
+
+    def test_the_last_line_of_a_case_counts(self):
+        lines = self.batch.state()
+        self.write("a.jsonl", text_of(lines[:1] + [case("c0", "failed")] + lines[1:]))
+        self.merge("a.jsonl", code=0)
+        self.write("a.jsonl", text_of(lines[:-1] + [case("c0", "failed"), lines[-1]]))
+        self.merge("a.jsonl", code=1)
+
+    def test_without_an_end(self):
+        """Killed behind its last case: nothing is missing but the time."""
+        self.write("a.jsonl", text_of(self.batch.state()[:-1]))
+        self.assertEqual(self.merge("a.jsonl").out, "24 cases: 24 passed\n")
+
+    def test_empty_shards(self):
+        batch = Batch([case("only")])
+        files = self.write_shards(4, batch)
+        self.assertEqual(self.merge(*files).out, "1 case: 1 passed; 2.00 s, 0.50 cases/s\n")
+
+    # What is not
+
+    def test_missing(self):
+        files = self.write_shards(8)
+        left = [f for f in files if f[0] in "135"]
+        cases = [c for c in self.batch.cases if shard_of(c["name"], 8) in (1, 3, 5)]
+        self.assert_told(left, "shard 2/8 is missing", "shard 4/8 is missing",
+                         "shards 6 to 8 of 8 are missing",
+                         report=f"{len(cases)} cases: {len(cases)} passed; {24 - len(cases)} not "
+                                f"run; 2.00 s, {len(cases) / 2:.{0 if len(cases) > 19 else 2}f} "
+                                "cases/s\n")
+        self.assertIn("Bail out! ", self.merge("--tap", *left, code=1).out)
+
+    def test_missing_of_very_many(self):
+        begin = dict(self.batch.begin(), cases=0, shard="4294967295/4294967295")
+        self.write("a.jsonl", text_of([begin]))
+        self.assert_told(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing",
+                         report="0 cases; 24 not run\n")
+
+    def test_twice(self):
+        files = self.write_shards(2)
+        self.write("copy.jsonl", text_of(self.batch.state(2, 2)))
+        self.assert_told([*files, "copy.jsonl"], "copy.jsonl: shard 2/2, as 2.jsonl is")
+        self.assert_told(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2, as 1.jsonl is")
+
+    def test_not_finished(self):
+        self.write_shards(2)
+        lines = self.batch.state(2, 2)
+        count = len(lines) - 2
+        self.write("2.jsonl", text_of(lines[:-3]))
+        self.assert_told(["1.jsonl", "2.jsonl"],
+                         f"2.jsonl: shard 2/2: 2 of {count} cases have not run; run it again with "
+                         "the same --resume",
+                         report="22 cases: 22 passed; 2 not run; 2.00 s, 11 cases/s\n")
+
+    def test_cut(self):
+        """As a shard that runs at this moment."""
+        self.write_shards(2)
+        text = text_of(self.batch.state(2, 2)[:-1])
+        self.write("2.jsonl", text[:-10])
+        result = self.merge("1.jsonl", "2.jsonl", code=1)
+        self.assertIn("2.jsonl: shard 2/2: 1 of ", result.err)
+        self.assertIn("; 1 not run;", result.out)
+
+    def test_never_begun(self):
+        self.write_shards(2)
+        self.write("2.jsonl", "")
+        self.assert_told(["1.jsonl", "2.jsonl"], "2.jsonl: no run has begun in it")
+
+    def test_other_cases(self):
+        self.write_shards(2)
+        self.write_shards(2, Batch([case(f"d{i}") for i in range(24)]), "d")
+        self.write_shards(2, Batch([case(f"c{i}") for i in range(25)]), "e")
+        self.assert_told(["1.jsonl", "d2.jsonl", "e2.jsonl"],
+                         "d2.jsonl: not of the same cases as 1.jsonl: as many, but other names",
+                         "e2.jsonl: not of the same cases as 1.jsonl: 25 in all, not 24")
+
+    def test_another_number_of_shards(self):
+        self.write_shards(2)
+        self.write_shards(3, prefix="t")
+        self.write("all.jsonl", text_of(self.batch.state()))
+        self.assert_told(["1.jsonl", "t2.jsonl", "all.jsonl"],
+                         "t2.jsonl: shard 2/3, but 1.jsonl is shard 1/2",
+                         "all.jsonl: shard 1/1, but 1.jsonl is shard 1/2")
+
+    def test_cases_of_runs_before(self):
+        """A case that went away since does not come back, one that came since is needed."""
+        old = Batch([case("old", "failed"), *self.batch.cases[:-1]])
+        lines = old.state()
+        self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] +
+                                      self.batch.cases[:-1]))
+        self.assert_told(["a.jsonl"], "a.jsonl: shard 1/1: 1 of 24 cases have not run; run it again "
+                                      "with the same --resume",
+                         report="23 cases: 23 passed; 1 not run\n")
+        self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] + self.batch.cases))
+        self.merge("a.jsonl")
+
+    def test_changed(self):
+        """Files that were written by nobody but an editor."""
+        lines = self.batch.state()
+        self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[2:]))
+        self.assert_told(["a.jsonl"],
+                         "the files hold other cases than were selected: they were changed")
+        self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[1:]))
+        self.assert_told(["a.jsonl"],
+                         "the files hold other cases than were selected: they were changed")
+        self.write_shards(2)
+        one, two = self.batch.state(1, 2), self.batch.state(2, 2)
+        self.write("2.jsonl", text_of(two[:1] + [one[1]] + two[2:]))
+        self.assert_told(["1.jsonl", "2.jsonl"],
+                         f"case {one[1]['name']} is in two of the files: they were changed")
+
+    # What cannot be read
+
+    def test_no_state_file(self):
+        self.write("job.json", {"op": "mov"})
+        self.write("line.jsonl", text_of(self.batch.state()[:2]) + "{}\n")
+        self.write("long.jsonl", b"x" * (2 << 20))
+        os.mkfifo(self.path("fifo"))
+        for files, complaint in (
+                ("none", "none: cannot be opened: No such file or directory"),
+                (".", ".: it is no regular file"),
+                ("fifo", "fifo: it is no regular file"),
+                ("/dev/zero", "/dev/zero: it is no regular file"),
+                ("long.jsonl", "long.jsonl: line 1 is too long: this is no state file"),
+                ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required")):
+            code = 1 if files == "long.jsonl" else 2
+            self.assert_told([files], complaint, code=code)
+        self.assert_told(["job.json"], "job.json: no run has begun in it")  # no newline
+        self.write("job.json", json.dumps({"op": "mov"}) + "\n")
+        self.assert_told(["job.json"],
+                         "job.json: line 1: /event: event: missing, a string is required", code=2)
+
+    def test_usage(self):
+        result = self.merge(code=2)
+        self.assertIn("usage: mlictl batch merge", result.err)
+        self.write("a.jsonl", text_of(self.batch.state()))
+        result = self.merge("a.jsonl", "--jobs", "3", code=2)
+        self.assertEqual(result.err, "mlictl: --jobs: batch merge runs nothing; it takes --tap, "
+                                     "--junit, --flaky, --json, -v and -q\n")
+
+    def test_random_damage(self):
+        """Whatever a file holds, merge ends with a code of its own."""
+        rng = random.Random(SEED)
+        text = bytearray(text_of(self.batch.state()).encode())
+        for _ in range(60):
+            damaged = bytearray(text)
+            for _ in range(rng.randrange(1, 4)):
+                at = rng.randrange(len(damaged))
+                damaged[at:at + rng.randrange(3)] = rng.randbytes(rng.randrange(3))
+            self.write("a.jsonl", bytes(damaged))
+            result = self.merge("a.jsonl", "--json", code=None)
+            self.assertIn(result.code, (0, 1, 2), f"seed {SEED}\n{result}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is told of a batch, read by those it is for: XML parsers, TAP::Parser, YAML, JSON."""
+import collections
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from harness import Case, main
+from states import GOOD, Batch, case, random_batch, raw_name, text_of
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+SCHEMA = pathlib.Path(__file__).with_name("junit.xsd")
+SEED = int(os.environ.get("MLI_TEST_SEED", time.time_ns() % 2**32))
+COUNT = 10000
+
+# Prints what TAP::Parser makes of a file: "ok NUMBER DESCRIPTION" for each test, and its errors.
+PERL = r"""
+use TAP::Parser;
+my $parser = TAP::Parser->new({source => $ARGV[0]});
+while (my $r = $parser->next) {
+    print(($r->is_ok ? "ok" : "not"), " ", $r->number, " ", $r->description, "\n") if $r->is_test;
+    print "bail ", $r->explanation, "\n" if $r->is_bailout;
+    print "unknown ", $r->as_string, "\n" if $r->is_unknown;
+    print "yaml ", (ref $r->data), " ", $r->data->{status}, "\n" if $r->is_yaml;
+    print "directive ", $r->as_string, "\n" if $r->is_test && $r->directive;
+}
+print "plan ", $parser->tests_planned, " failed ", scalar($parser->failed), "\n";
+print "errors ", join("; ", $parser->parse_errors), "\n" if $parser->parse_errors;
+"""
+
+
+@functools.cache
+def made():
+    """The same cases for all tests: what they are, their shards, and they by name."""
+    batch = random_batch(SEED, COUNT)
+    texts = [text_of(batch.state(i, 3)) for i in (1, 2, 3)]
+    return batch, texts, sorted(batch.cases, key=raw_name)
+
+
+def is_control(c):
+    return c < " " or "\x7f" <= c <= "\x9f"
+
+
+def plain(text):
+    return "".join("?" if is_control(c) else c for c in text)
+
+
+def as_xml(text):
+    return "".join("\ufffd" if is_control(c) and c not in "\t\n\r" or c in "\ufffe\uffff" else c
+                   for c in text)
+
+
+def told_name(line):
+    """As it is shown where it is no UTF-8: each bad byte is one U+FFFD."""
+    name, out = raw_name(line), ""
+    while name:
+        for size in (1, 2, 3, 4):
+            try:
+                out += name[:size].decode()
+                break
+            except UnicodeDecodeError:
+                continue
+        else:
+            out, size = out + "\ufffd", 1
+        name = name[size:]
+    return out
+
+
+class Merged(Case):
+    def setUp(self):
+        super().setUp()
+        self.batch, texts, self.in_order = made()
+        for i, text in enumerate(texts, 1):
+            self.write(f"{i}.jsonl", text)
+
+    def merge(self, *options, code=1):
+        print("seed", SEED)
+        result = self.ctl("batch", "merge", "1.jsonl", "2.jsonl", "3.jsonl", *options, code=code)
+        self.assertEqual(result.err, "")
+        return result
+
+
+class Junit(Merged):
+    def expected(self, line):
+        name = told_name(line)
+        folder, _, last = name.rpartition("/")
+        return as_xml(folder.replace("/", ".")) or "batch", as_xml(last), as_xml(line["file"])
+
+    def verdict(self, line):
+        flaky = "flakyError" if line.get("reason") in ("unreadable", "timeout", "storage",
+                                                       "service") else "flakyFailure"
+        return {"passed": None, "flaky": flaky, "failed": "failure", "error": "error",
+                "updated": "failure"}[line["status"]]
+
+    def check(self, path):
+        root = ElementTree.parse(path).getroot()
+        suite = root.find("testsuite")
+        found = suite.findall("testcase")
+        self.assertEqual(len(found), COUNT)
+        counts = collections.Counter()
+        for element, line in zip(found, self.in_order):
+            self.assertEqual((element.get("classname"), element.get("name"), element.get("file")),
+                             self.expected(line))
+            self.assertEqual(element.get("time"),
+                             f"{line['ns'] // 10**9}.{line['ns'] // 1000 % 10**6:06}")
+            verdict = self.verdict(line)
+            tags = [child.tag for child in element]
+            self.assertEqual(tags, [verdict, "system-out"] if verdict else [])
+            counts[verdict] += 1
+            if verdict:
+                told = element.find(verdict)
+                self.assertEqual(told.get("message"), as_xml(line["message"]))
+                self.assertEqual(told.text, as_xml(f"{line['file']}: {line['pointer']}: "
+                                                   f"{line['message']}"))
+        for element in (root, suite):
+            self.assertEqual(int(element.get("tests")), COUNT)
+            self.assertEqual(int(element.get("failures")), counts["failure"])
+            self.assertEqual(int(element.get("errors")), counts["error"])
+        self.assertEqual(suite.get("skipped"), "0")
+        self.assertEqual(suite.get("time"), "2.000000")
+
+    def lint(self, path):
+        if not shutil.which("xmllint"):
+            self.skipTest("no xmllint (Debian: libxml2-utils)")
+        lint = subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, path], capture_output=True,
+                              text=True)
+        self.assertEqual(lint.returncode, 0, lint.stderr[-2000:])
+
+    def test_file(self):
+        result = self.merge("--junit", "report.xml")
+        self.assertRegex(result.out.splitlines()[-1], rf"^{COUNT} cases: \d+ passed, .*; 2.00 s, ")
+        self.check(self.path("report.xml"))
+        self.lint(self.path("report.xml"))
+
+    def test_standard_output(self):
+        self.write("report.xml", self.merge("--junit", "-").out)
+        self.check(self.path("report.xml"))
+
+    def test_the_schema_refuses(self):
+        """Else it would say nothing."""
+        self.write("few.jsonl", text_of(random_batch(SEED, 200).state()))
+        self.ctl("batch", "merge", "few.jsonl", "--junit", "report.xml", code=1)
+        self.lint(self.path("report.xml"))
+        text = self.read("report.xml").decode()
+        for before, after in ((' time="', ' seconds="'), ("<failure ", "<failed "),
+                              ('tests="', 'tests="-'), (' classname="', ' classname="" class="'),
+                              ("</testsuite>", "<testcase/></testsuite>")):
+            self.assertIn(before, text)
+            self.write("bad.xml", text.replace(before, after, 1))
+            with self.subTest(before=before), self.assertRaises(AssertionError):
+                self.lint(self.path("bad.xml"))
+
+
+class Tap(Merged):
+    def description(self, line):
+        return plain(told_name(line)).replace("\\", "\\\\").replace("#", "\\#")
+
+    def test_a_parser_of_others(self):
+        if not shutil.which("perl") or subprocess.run(["perl", "-MTAP::Parser", "-e", ""],
+                                                      stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no perl with TAP::Parser (Debian: perl)")
+        # Perl's knows nothing beyond version 13, of which 14 is an extension.
+        text = self.merge("--tap").out.replace("TAP version 14\n", "TAP version 13\n", 1)
+        self.write("report.tap", text)
+        parsed = subprocess.run(["perl", "-e", PERL, self.path("report.tap")], capture_output=True,
+                                text=True)
+        self.assertEqual(parsed.stderr, "")
+        lines = parsed.stdout.split("\n")[:-1]
+        failed = sum(c["status"] not in GOOD for c in self.batch.cases)
+        self.assertEqual(lines[-1], f"plan {COUNT} failed {failed}")
+        expected = []
+        for number, line in enumerate(self.in_order, 1):
+            ok = "ok" if line["status"] in GOOD else "not"
+            expected.append(f"{ok} {number} - {self.description(line)}".rstrip(" "))
+            if line["status"] != "passed":
+                expected.append(f"yaml HASH {line['status']}")
+        self.assertEqual([line.rstrip(" ") for line in lines[:-1]], expected)
+
+    @unittest.skipUnless(yaml, "this python has no yaml (Debian: python3-yaml)")
+    def test_diagnostics(self):
+        text = self.merge("--tap").out
+        blocks = re.findall(r"^  ---\n(.*?)^  \.\.\.\n", text, re.M | re.S)
+        lines = [c for c in self.in_order if c["status"] != "passed"]
+        self.assertEqual(len(blocks), len(lines))
+        for block, line in zip(blocks, lines):
+            told = yaml.safe_load(block)
+            self.assertEqual(told["message"],
+                             f"{line['file']}: {line['pointer']}: {line['message']}")
+            for key in ("status", "reason", "file", "pointer", "attempts"):
+                self.assertEqual(told[key], line[key])
+            self.assertEqual(told["severity"], "comment" if line["status"] == "flaky" else "fail")
+            self.assertEqual("again" in told, "kept" in line)
+
+    def test_every_line_is_one_of_the_protocol(self):
+        lines = self.merge("--tap").out.split("\n")
+        self.assertEqual(lines[:2], ["TAP version 14", f"1..{COUNT}"])
+        for line in lines[2:-1]:
+            self.assertRegex(line, r"^((not )?ok \d+ - |  )")
+
+
+class Events(Merged):
+    def test_lines(self):
+        # U+2028 ends no line here.
+        events = [json.loads(line) for line in self.merge("--json").out.split("\n")[:-1]]
+        self.assertEqual(events[0], self.batch.begin())
+        for told, line in zip(events[1:-1], self.in_order):
+            self.assertEqual(told, {k: v for k, v in line.items() if k != "fingerprint"})
+        self.assertEqual(events[-1], self.batch.end())
+        self.assertEqual(len(events), COUNT + 2)
+
+
+class Lines(Merged):
+    def test_nothing_acts_on_a_terminal(self):
+        for options in ((), ("--verbose",), ("--quiet",)):
+            out = self.merge(*options).out
+            self.assertNotRegex(out.replace("\n", ""), "[\x00-\x1f\x7f-\x9f]")
+            lines = [line for line in out.split("\n") if not line.startswith("       again: ")]
+            passed = sum(c["status"] == "passed" for c in self.batch.cases)
+            self.assertEqual(len(lines) - 2, COUNT if "--verbose" in options else COUNT - passed)
+
+    def test_again_is_one_word_of_a_shell(self):
+        out = self.merge().out
+        again = re.findall(r"^       again: mlictl run (.*)$", out, re.M)
+        kept = [plain(c["kept"]) for c in self.in_order if "kept" in c]
+        self.assertEqual(len(again), len(kept))
+        script = "".join(f"printf '%s\\0' {word}\n" for word in again)
+        told = subprocess.run(["sh"], input=script.encode(), capture_output=True, check=True)
+        self.assertEqual(told.stdout.decode().split("\0")[:-1], kept)
+
+
+class Small(Case):
+    def test_quiet_says_nothing_of_what_is_well(self):
+        self.write("a.jsonl", text_of(Batch([case("a"), case("b", "flaky")]).state()))
+        for options in (("-q",), ("-q", "--junit", "r.xml")):
+            result = self.ctl("batch", "merge", "a.jsonl", *options, code=0)
+            self.assertRegex(result.out + result.err, r"^FLAKY  b: [^\n]*\n$")
+        self.write("a.jsonl", text_of(Batch([case("a"), case("b")]).state()))
+        result = self.ctl("batch", "merge", "a.jsonl", "-q", code=0)
+        self.assertEqual(result.out + result.err, "")
+
+    def test_flaky(self):
+        self.write("a.jsonl", text_of(Batch([case("a"), case("b", "flaky")]).state()))
+        self.ctl("batch", "merge", "a.jsonl", code=0)
+        self.ctl("batch", "merge", "a.jsonl", "--flaky", "fail", code=1)
+        self.assertIn("not ok 2 - b\n",
+                      self.ctl("batch", "merge", "a.jsonl", "--flaky=fail", "--tap", code=1).out)
+
+    def test_a_report_that_cannot_be_written(self):
+        self.write("a.jsonl", text_of(Batch([case("a")]).state()))
+        for path, words in (("none/r.xml", "the directory none must exist"),
+                            (".", "it is no regular file")):
+            result = self.ctl("batch", "merge", "a.jsonl", "--junit", path, code=2)
+            self.assertEqual(result.out, "")
+            self.assertRegex(result.err, rf"^mlictl: --junit {re.escape(path)}: .*{words}")
+
+    def test_no_case(self):
+        self.write("a.jsonl", text_of(Batch([]).state()))
+        self.assertEqual(self.ctl("batch", "merge", "a.jsonl", code=0).out, "0 cases; 2.00 s\n")
+        self.assertEqual(self.ctl("batch", "merge", "a.jsonl", "--tap", code=0).out,
+                         "TAP version 14\n1..0 # SKIP no case is in this shard\n")
+
+
+if __name__ == "__main__":
+    main()

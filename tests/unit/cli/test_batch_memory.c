@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each allocation of each operation fails once: nothing breaks and nothing leaks (which the
+ * sanitizer or valgrind tells), and what is said of it is that there is no memory. The linker lets
+ * the functions below stand before the C library's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "report.h"
+#include "results.h"
+#include "state.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+char *__real_strdup(const char *text);
+char *__real_strndup(const char *text, size_t length);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+char *__wrap_strndup(const char *text, size_t length);
+
+/* Allocations to go before one fails; below 0: none does. */
+static int countdown = -1;
+
+static bool fails(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+    return fails() ? NULL : __real_reallocarray(old, count, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+char *__wrap_strndup(const char *text, size_t length)
+{
+    return fails() ? NULL : __real_strndup(text, length);
+}
+
+/* Fails the first allocation of an operation, then the second, ... until it gets through. */
+static void sweep(bool (*operation)(const void *how), const void *how)
+{
+    for (int failing = 0;; failing++) {
+        bool well, failed;
+
+        assert_true(failing < 10000);
+        countdown = failing;
+        well = operation(how);
+        failed = countdown < 0;
+        countdown = -1;
+        if (!failed) {
+            assert_true(well);
+            return;
+        }
+        if (well)
+            fail_msg("allocation %d failed, and nobody says so", failing);
+    }
+}
+
+#define CASE(name, more)                                                                           \
+    "{\"event\":\"case\",\"name\":\"" name "\",\"file\":\"f\",\"status\":\"failed\",\"attempts\":" \
+    "1,\"ns\":1,\"bytes\":1,\"message\":\"m\",\"pointer\":\"\",\"kept\":\"k\",\"difference\":{"    \
+    "\"at\":[1]}" more "}\n"
+
+static bool read_state(const void *text)
+{
+    struct state state;
+    struct fault fault;
+    int fd = memfd_create("state", MFD_CLOEXEC), status;
+
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    status = state_read(&state, fd, &fault);
+    assert_true(status == 0 || fault.code == FAULT_INTERNAL);
+    state_finish(&state);
+    close(fd);
+    return status == 0;
+}
+
+static void test_state(void **state)
+{
+    (void)state;
+    sweep(read_state, "{\"event\":\"begin\",\"cases\":2,\"total\":2,\"shard\":null,\"resumed\":0,"
+                      "\"set\":\"0000000000000003\"}\n" CASE("a", "")
+                          CASE("\xef\xbf\xbd", ",\"name_bytes\":\"61ff\"") CASE("a", ""));
+}
+
+static const struct option table[] = {
+    BATCH_REPORT_OPTIONS,
+    OPTIONS_COMMON,
+};
+
+static void tell(struct batch_report *report)
+{
+    const struct batch_outline outline = {.total = 2, .selected = 2};
+    const struct batch_summary summary = {.count = {1}, .not_run = 1};
+    struct case_result result = {.name = (char[]){"a/b\xff"},
+                                 .file = (char[]){"f"},
+                                 .status = CASE_FAILED,
+                                 .reason = CASE_WHY_MISMATCH,
+                                 .message = (char[]){"a long message that makes buffers grow, and "
+                                                     "a longer one, which makes them grow again"},
+                                 .kept = (char[]){"k k"}};
+
+    batch_report_begin(report, &outline);
+    for (int i = 0; i < 10; i++)
+        batch_report_result(report, &result);
+    batch_report_not_run(report, "c/d", "f");
+    batch_report_end(report, &summary);
+}
+
+/* True: a report was made, and no complaint. */
+static bool make_report(const void *how)
+{
+    char *word = (char *)(uintptr_t)how;
+    struct batch_report *report;
+    struct options options;
+    bool well;
+
+    capture_begin();
+    assert_int_equal(options_parse(&options, table, *word ? 1 : 0, &word), 0);
+    well = batch_report_create(&options, &report) == EXIT_CODE_DONE;
+    if (well)
+        tell(report);
+    batch_report_destroy(report);
+    if (!well || *capture_errors()) {
+        assert_non_null(strstr(capture_errors(), "out of memory"));
+        well = false;
+    }
+    capture_end();
+    return well;
+}
+
+static void test_reports(void **state)
+{
+    (void)state;
+    sweep(make_report, "--json");
+    sweep(make_report, "--tap");
+    sweep(make_report, "--junit=-");
+    sweep(make_report, "");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state),
+        cmocka_unit_test(test_reports),
+    };
+
+    return cmocka_run_group_tests_name("batch memory", tests, NULL, NULL);
+}
