@@ -106,6 +106,8 @@ static const struct example examples[] = {
     {"only the header", "mlictl show --corner 0 in.npy"},
     {"two numbers in the middle of a raw file",
      "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
+    {"the tensors of a model", "mlictl show model.safetensors"},
+    {"one of them", "mlictl show model.safetensors --tensor conv1.weight"},
     {0},
 };
 

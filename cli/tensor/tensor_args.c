@@ -41,7 +41,7 @@ int tensor_args_header(const struct options *options, struct npy_header *header)
     const char *name = options_get(options, "dtype");
     *header = (struct npy_header){0};
     if (!shape || !name) {
-        print_error("--shape and --dtype are needed");
+        print_error("--shape and --dtype are needed, as in --shape 4,6,8 --dtype int16");
         return -1;
     }
     const struct dtype *dtype = dtype_from_name(name);
@@ -98,8 +98,10 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     struct npy_header header;
     struct fault fault;
     if (!options_get(options, "shape") || !options_get(options, "dtype")) {
-        print_error("%s: a raw file does not say what it holds: give --shape and --dtype",
-                    file->path);
+        const char *ending = strrchr(file->path, '.');
+        print_error(
+            "%s: a raw file does not say what it holds: give --shape and --dtype%s", file->path,
+            ending && strcmp(ending, ".json") == 0 ? "; of a job file tells mlictl explain" : "");
         return -1;
     }
     if (tensor_args_header(options, &header) ||

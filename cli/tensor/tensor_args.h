@@ -11,7 +11,7 @@
      .takes = &file_format_value},                                                                 \
         {"tensor", 't', "NAME", "one of a .npz or .safetensors file"},                             \
         {"shape", 0, "4,6,8", "of a raw file, outermost first"},                                   \
-        {"dtype", 0, "int16", "of a raw file"},                                                    \
+        {"dtype", 0, "DTYPE", "of a raw file, as int16", .takes = &dtype_value},                   \
     {                                                                                              \
         "offset", 0, "BYTES", "of a raw file's first element"                                      \
     }

@@ -74,6 +74,8 @@ class Examples(Commands):
         self.write_npy("in.npy")
         self.write_npy("same.npy")
         self.write("dump.bin", ramp(16))
+        header = b'{"conv1.weight":{"dtype":"I8","shape":[2,2],"data_offsets":[0,4]}}'
+        self.write("model.safetensors", len(header).to_bytes(8, "little") + header + ramp(4))
         self.write("job.json", mov(perm_dim=[2, 0, 1]))
         self.write("jobs.json", [mov(dst="a.npy"), mov(dst="b.npy", offset=[1])])
         self.write("cases/a.json", mov("../in.npy"))
