@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The service in a thread of its own, and connections that come to it from others. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "peer.h"
+
+enum { THREADS = 4, ROUNDS = 50 };
+
+#define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
+
+static struct fixture fixture;
+static int idle_fds;
+
+static int setup(void **state)
+{
+    (void)state;
+    idle_fds = count_fds();
+    fixture_config(&fixture.config);
+    fixture_start(&fixture);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    fixture_stop(&fixture);
+    assert_int_equal(count_fds(), idle_fds);
+    return 0;
+}
+
+/* A move over a connection of its own; null where all is well. */
+static const char *session(void)
+{
+    int socket, src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
+    char found[5] = "";
+    struct peer peer;
+
+    if (service_thread_connect(fixture.thread, &socket) != 0)
+        return "no connection";
+    peer_init(&peer, socket);
+    peer_submit(&peer, 1, src, dst, COPY);
+    peer_ok(&peer, 1);
+    peer_finish(&peer);
+    const bool moved = pread(dst, found, 4, 0) == 4 && strcmp(found, "abcd") == 0;
+    close(src);
+    close(dst);
+    return moved ? NULL : "nothing was moved";
+}
+
+static void *many_sessions(void *complaint)
+{
+    const char **told = complaint;
+
+    for (int i = 0; i < ROUNDS && !*told; i++)
+        *told = session();
+    return NULL;
+}
+
+static void test_from_several_threads(void **state)
+{
+    pthread_t threads[THREADS];
+    const char *complaints[THREADS] = {NULL};
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, many_sessions, &complaints[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) {
+        if (complaints[i])
+            fail_msg("%s", complaints[i]);
+    }
+    peer_expect_alive(&fixture.peer);
+}
+
+/* The service goes first: its other connections end, too. */
+static void test_stop_with_connections(void **state)
+{
+    struct peer others[THREADS];
+    int socket;
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(service_thread_connect(fixture.thread, &socket), 0);
+        peer_init(&others[i], socket);
+        peer_expect_alive(&others[i]);
+    }
+    service_thread_stop(fixture.thread);
+    for (int i = 0; i < THREADS; i++) {
+        peer_expect_end(&others[i]);
+        peer_finish(&others[i]);
+    }
+    fixture.thread = NULL;
+}
+
+static void test_without_descriptors(void **state)
+{
+    struct rlimit limit, none;
+    int socket = -1;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 3;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const int error = service_thread_connect(fixture.thread, &socket);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    assert_int_equal(error, -EMFILE);
+    assert_int_equal(socket, -1);
+    assert_null(session());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_from_several_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stop_with_connections, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_without_descriptors, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("embed", tests, fixture_warm_up, NULL);
+}
