@@ -27,7 +27,9 @@ static int write_elements(struct output *golden, const struct tensor_file *whole
     uint32_t at[MLI_MAX_RANK] = {0}, last = header->rank - 1;
     size_t item = header->item_size, row = header->shape[last] * item;
     uint8_t *packed = malloc(row);
-    int status = packed ? 0 : out_of_memory(fault);
+    int status = 0;
+    if (!packed)
+        return out_of_memory(fault);
     while (status == 0) {
         int64_t from = 0;
         for (uint32_t d = 0; d < last; d++)
