@@ -12,17 +12,23 @@
 #include "memcpy_time.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "picture_text.h"
+#include "place.h"
 #include "produced.h"
 #include "report.h"
 #include "resolve.h"
 #include "sequence.h"
 #include "sheet.h"
+#include "svg_picture.h"
+#include "svg_target.h"
 
 static const struct option options_table[] = {
+    {"svg", 0, "FILE", "draw it there; `-` is standard output", .takes = &value_file},
     {"job", 0, "NAME", "only this job, by its name or its number in the file (from 0)"},
     {"engine", 'e', "SPEC", "whose descriptors are told of (the library's default)",
      .takes = &value_engine},
     {"channels", 'c', "N", "split over so many rather than what the job asks for"},
+    {"no-picture", 0, NULL, "only numbers"},
     {"no-memcpy", 0, NULL, "do not measure memcpy"},
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
@@ -31,11 +37,19 @@ static const struct option options_table[] = {
 /* What is told of each job. */
 struct telling {
     struct print_style style;
+    const struct sequence *sequence;
     struct produced produced;
-    const char *job;   /* null: all of them */
+    const char *job;   /* --job; null: all of them */
     size_t told;       /* jobs that were asked for */
     uint64_t channels; /* 0: as the job says */
     bool memcpy;
+    bool picture; /* in characters */
+    struct picture_text_style characters;
+    struct svg_target svg;
+    enum exit_code drawn; /* DONE, or why a drawing could not be made */
+    /* Which of a file's jobs is meant: found once for all of them. */
+    const struct job_file *file;
+    size_t index;
 };
 
 /* The number that a text is, below `count`; else `count`. */
@@ -59,8 +73,13 @@ static size_t find_job(const struct job_list *list, const char *wanted)
 
 static bool is_wanted(void *context, const struct job_file *file, const struct job *job)
 {
-    const struct telling *telling = context;
-    return !telling->job || (size_t)(job - file->list.jobs) == find_job(&file->list, telling->job);
+    struct telling *telling = context;
+    if (!telling->job)
+        return true;
+    if (telling->file != file)
+        telling->index = find_job(&file->list, telling->job);
+    telling->file = file;
+    return (size_t)(job - file->list.jobs) == telling->index;
 }
 
 /* A job's text, an empty line between it and the one before. */
@@ -71,8 +90,66 @@ static void tell_text(const struct telling *telling, const struct explained *e)
     if (telling->told > 0)
         textw_printf(&w, "\n");
     explained_text(&w, e);
+    if (telling->picture) {
+        textw_printf(&w, "\n");
+        picture_text(&w, e, &telling->characters);
+    }
     print_text(&w);
     textw_finish(&w);
+}
+
+/* Standard output is for the drawing alone. */
+static void draw_on_stdout(const struct explained *e)
+{
+    struct textw w;
+    textw_init(&w);
+    svg_picture(&w, e);
+    print_text(&w);
+    textw_finish(&w);
+}
+
+/* A drawing that takes the place of what the job reads or writes is a mistake. */
+static int check_apart(const char *path, const struct job_file *file,
+                       const struct resolved *resolved, struct fault *fault)
+{
+    const char *files[] = {file->path, resolved->src_path, resolved->dst_path,
+                           resolved->params_path, resolved->expect_path};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] && place_same_file(path, files[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--svg: %s is a file of the job; choose another one", path);
+    }
+    return 0;
+}
+
+static int draw_to_file(const struct telling *telling, const struct job_file *file,
+                        const struct resolved *resolved, const struct explained *e,
+                        struct fault *fault)
+{
+    const struct job *job = resolved->job;
+    char *path = svg_target_path(&telling->svg, (size_t)(file - telling->sequence->files),
+                                 (size_t)(job - file->list.jobs), job->name);
+    int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (status == 0)
+        status = check_apart(path, file, resolved, fault);
+    if (status == 0)
+        status = svg_picture_save(e, path, fault);
+    free(path);
+    return status;
+}
+
+/* A drawing that cannot be made is no fault of the job. */
+static void draw(struct telling *telling, const struct job_file *file,
+                 const struct resolved *resolved, const struct explained *e)
+{
+    struct fault fault;
+    if (svg_target_is_stdout(&telling->svg)) {
+        draw_on_stdout(e);
+    } else if (telling->svg.path && draw_to_file(telling, file, resolved, e, &fault)) {
+        enum exit_code code = print_file_failure(&telling->style, telling->svg.path, &fault);
+        if (telling->drawn == EXIT_CODE_DONE)
+            telling->drawn = code;
+    }
 }
 
 static void tell_json(const struct explained *e)
@@ -91,7 +168,7 @@ static void tell(struct telling *telling, struct explained *e)
     }
     if (telling->style.json)
         tell_json(e);
-    else if (!telling->style.quiet)
+    else if (!telling->style.quiet && !svg_target_is_stdout(&telling->svg))
         tell_text(telling, e);
     telling->told++;
 }
@@ -107,8 +184,10 @@ static int explain_resolved(struct telling *telling, const struct job_file *file
         return -1;
     if (resolved_produce(resolved, &telling->produced, fault))
         return -1;
-    if (wanted)
+    if (wanted) {
         tell(telling, &explained);
+        draw(telling, file, resolved, &explained);
+    }
     return 0;
 }
 
@@ -134,15 +213,18 @@ static void report_explained(const struct print_style *style, const struct job_f
         report_validated(style, file, job, outcome);
 }
 
-/* There is such a job in one of the files. */
-static bool has_wanted(const struct telling *telling, const struct sequence *sequence)
+/* Jobs that are asked for. */
+static size_t count_wanted(const struct telling *telling)
 {
-    for (size_t i = 0; telling->job && i < sequence->file_count; i++) {
-        const struct job_list *list = &sequence->files[i].list;
-        if (find_job(list, telling->job) < list->count)
-            return true;
+    size_t count = 0;
+    for (size_t i = 0; i < telling->sequence->file_count; i++) {
+        const struct job_list *list = &telling->sequence->files[i].list;
+        if (!telling->job)
+            count += list->count;
+        else if (find_job(list, telling->job) < list->count)
+            count++;
     }
-    return !telling->job;
+    return count;
 }
 
 /* Returns 0 or -1. */
@@ -157,27 +239,62 @@ static int choose_engine(const char *engine, struct fault *fault)
     return 0;
 }
 
+/* What needs the job files to be known. Returns 0, or -1 after saying what is wrong. */
+static int check_wanted(struct telling *telling)
+{
+    telling->svg.files = telling->sequence->file_count;
+    telling->svg.jobs = count_wanted(telling);
+    if (telling->svg.jobs == 0) {
+        print_error("--job: no file has a job of this name, nor of this number: %s", telling->job);
+        return -1;
+    }
+    if (svg_target_is_stdout(&telling->svg) && telling->svg.jobs > 1) {
+        print_error("--svg -: %zu jobs have as many drawings; name a file, or one job with --job",
+                    telling->svg.jobs);
+        return -1;
+    }
+    return 0;
+}
+
 static enum exit_code explain_all(struct telling *telling, struct sequence *sequence)
 {
-    if (!has_wanted(telling, sequence)) {
-        print_error("--job: no file has a job of this name, nor of this number: %s", telling->job);
+    telling->sequence = sequence;
+    if (check_wanted(telling))
         return EXIT_CODE_INVALID;
+    enum exit_code code = sequence_run(sequence, &(struct sequence_work){.job = explain_job,
+                                                                         .report = report_explained,
+                                                                         .wanted = is_wanted,
+                                                                         .context = telling});
+    return code == EXIT_CODE_DONE ? telling->drawn : code;
+}
+
+/* Returns 0, or -1 after saying what is wrong. */
+static int read_options(struct telling *telling, const struct options *options)
+{
+    *telling = (struct telling){.style = options_style(options),
+                                .job = options_get(options, "job"),
+                                .memcpy = !options_get(options, "no-memcpy"),
+                                .picture = !options_get(options, "no-picture"),
+                                .characters = picture_text_style(),
+                                .svg = {.path = options_get(options, "svg")}};
+    if (svg_target_is_stdout(&telling->svg) && telling->style.json) {
+        print_error("--svg - and --json: both are for standard output");
+        return -1;
     }
-    return sequence_run(sequence, &(struct sequence_work){.job = explain_job,
-                                                          .report = report_explained,
-                                                          .wanted = is_wanted,
-                                                          .context = telling});
+    if (telling->svg.path && !*telling->svg.path) {
+        print_error("--svg: the name of a file is needed, or - for standard output");
+        return -1;
+    }
+    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &telling->channels);
 }
 
 static enum exit_code explain(const struct options *options)
 {
-    struct telling telling = {.style = options_style(options),
-                              .job = options_get(options, "job"),
-                              .memcpy = !options_get(options, "no-memcpy")};
+    struct telling telling;
     struct sequence sequence;
-    if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &telling.channels))
-        return EXIT_CODE_INVALID;
     struct fault fault;
+    if (read_options(&telling, options))
+        return EXIT_CODE_INVALID;
     if (choose_engine(options_get(options, "engine"), &fault))
         return print_failure(&telling.style, NULL, &fault);
     enum exit_code code = sequence_init(&sequence, options);
@@ -190,6 +307,7 @@ static enum exit_code explain(const struct options *options)
 
 static const struct example examples[] = {
     {"before it goes to the board", "mlictl explain job.json"},
+    {"as a drawing", "mlictl explain job.json --svg job.svg"},
     {"one job of many, split over four channels", "mlictl explain jobs.json --job 1 -c 4"},
     {"in how many descriptors of a device", "mlictl explain job.json --engine mock --json"},
     {0},

@@ -10,6 +10,7 @@ import random
 import shutil
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 from harness import MLICTL, SOURCE, Case, main, mov, needs_numpy, numpy
 from test_numpy import DTYPES, NumpyCase, expected, random_job
@@ -323,6 +324,61 @@ class Command(Explain):
             self.assertRegex(result.err, r"^mlictl: \S", line)
             self.assertEqual(result.out, "")
 
+    def test_a_picture_unless_it_is_not_wanted(self):
+        self.write("job.json", mov(size=[2, 2, 2]))
+        text = self.explain("job.json").out
+        numbers = self.explain("job.json", "--no-picture").out
+        self.assertTrue(text.startswith(numbers + "\n"))
+        self.assertIn("moved", text[len(numbers):])
+
+    def drawn(self, *arguments, **more):
+        """The drawings that a command makes, each of which is XML."""
+        before = self.listing()
+        self.explain("-q", *arguments, **more)
+        files = {name: content for name, content in self.listing().items() if name not in before}
+        for name, content in files.items():
+            root = xml.etree.ElementTree.fromstring(content)
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg", name)
+        self.assertEqual({name: content for name, content in self.listing().items()
+                          if name not in files}, before)
+        return sorted(files)
+
+    def test_drawings_have_names_of_their_own(self):
+        self.write("one.json", mov())
+        self.assertEqual(self.drawn("one.json", "--svg", "one.svg"), ["one.svg"])
+        self.write("many.json", [mov(name="left", dst="a.npy"), mov(dst="b.npy"),
+                                 mov(name="1", dst="c.npy")])
+        self.assertEqual(self.drawn("many.json", "--svg", "m.svg"),
+                         ["m-1.svg", "m-left.svg", "m.1.svg"])
+        self.assertEqual(self.drawn("many.json", "--svg=x.svg", "--job=left"), ["x.svg"])
+        self.assertEqual(self.drawn("one.json", "many.json", "--svg", "all.d.svg"),
+                         ["all.d.0.0.svg", "all.d.1-1.svg", "all.d.1-left.svg", "all.d.1.1.svg"])
+        (self.dir / "dir.d").mkdir()
+        self.assertEqual(self.drawn("many.json", "--svg", "dir.d/x"),
+                         ["dir.d/x-1", "dir.d/x-left", "dir.d/x.1"])
+        self.assertEqual(self.drawn("one.json", "--svg", ".hidden"), [".hidden"])
+
+    def test_a_drawing_on_stdout_is_alone_there(self):
+        self.write("job.json", mov())
+        text = self.explain("job.json", "--svg", "-").out
+        self.assertTrue(xml.etree.ElementTree.fromstring(text).tag.endswith("svg"))
+        self.drawn("job.json", "--svg", "file.svg")
+        self.assertEqual(self.read("file.svg").decode(), text)
+        self.assertIn("as many drawings", self.explain(self.chain(), "--svg", "-", code=2).err)
+        self.assertIn("both", self.explain("job.json", "--json", "--svg", "-", code=2).err)
+        self.assertIn("--svg", self.explain("job.json", "--svg", "", code=2).err)
+
+    def test_a_drawing_takes_no_file_of_its_job(self):
+        self.write("job.json", mov())
+        os.link(self.path("in.npy"), self.path("link.svg"))
+        before = self.listing()
+        for path in "job.json", "in.npy", "out.npy", "link.svg", "./in.npy":
+            result = self.explain("job.json", "--svg", path, code=2)
+            self.assertIn("is a file of the job", result.err)
+        result = self.explain("job.json", "--json", "--svg", "none/x.svg", code=2)
+        self.assertEqual(result.json[1]["file"], "none/x.svg")
+        self.assertEqual(self.listing(), before)
+
     def test_memcpy_is_measured_unless_it_is_not_wanted(self):
         self.write("job.json", mov())
         fact, = self.ctl("explain", "--json", "job.json", code=0).json
@@ -400,7 +456,8 @@ class Examples(Explain):
                 self.assertEqual(text, golden.read_text())
 
     def told(self, job):
-        process = subprocess.run([MLICTL, "explain", "--no-memcpy", job.name], cwd=job.parent,
+        process = subprocess.run([MLICTL, "explain", "--no-memcpy", "--no-picture",
+                                  job.name], cwd=job.parent,
                                  text=True, capture_output=True,
                                  env=dict(self.environment(), MLI_CPU_MASK="0"))
         self.assertEqual((process.returncode, process.stderr), (0, ""))
