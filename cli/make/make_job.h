@@ -24,7 +24,7 @@ extern const struct value make_type_value;
         {"update", 0, NULL, "write into the tensor that OUT holds already"},                       \
         {"type", 0, "TYPE", "fx8, fx16, sa8, sa32, fp16 or fp32 (by the dtype)",                   \
          .takes = &make_type_value},                                                               \
-        {"tensor", 0, "NAME", "which tensor of a .npz or .safetensors file IN"},                   \
+        {"tensor", 't', "NAME", "which tensor of a .npz or .safetensors file IN"},                 \
         {"shape", 0, "LIST", "of a raw file IN, outermost first"},                                 \
         {"offset", 0, "BYTES", "of a raw file's first element"},                                   \
         {"expect", 0, "GOLDEN", "what the result is compared with: a file, or sha256:...",         \

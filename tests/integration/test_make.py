@@ -87,6 +87,16 @@ class Options(MakeCase):
         self.assertIn("in.npy is no .npz or .safetensors file",
                       self.make("--tensor", "x", code=2).err)
 
+    def test_a_tensor_of_an_archive(self):
+        entry = {"dtype": "I8", "shape": [4, 6], "data_offsets": [0, 24]}
+        header = json.dumps({"w": entry, "v": dict(entry, data_offsets=[24, 48])}).encode()
+        self.write("m.safetensors", len(header).to_bytes(8, "little") + header + ramp(48))
+        words = ("make", "mov", "m.safetensors", "out.npy", "--slice", "-1:,::2", "--run")
+        self.ctl(*words, "-t", "v", code=0)
+        self.assertEqual(self.read("out.npy"), npy("|i1", (1, 3), ramp(48)[42::2]))
+        for more in ([], ["--tensor", "x"]):
+            self.assertIn('"w", "v"', self.ctl(*words, *more, code=2).err)
+
     def test_wrong_usage(self):
         for words in ((), ("mov",), ("mov", "in.npy"), ("mov", "in.npy", "out.npy", "x.npy")):
             self.assertIn("usage: mlictl make", self.ctl("make", *words, code=2).err)
