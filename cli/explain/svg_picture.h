@@ -9,7 +9,10 @@
 /** Writes the whole drawing. The same move gives the same bytes. */
 void svg_picture(struct textw *w, const struct explained *explained);
 
-/** Makes a file of it, which appears whole or not at all. Returns 0, or -1 with the fault. */
+/**
+ * Makes a file of it, which appears whole or not at all, and takes the place only of one that is
+ * empty or begins like a drawing. Returns 0, or -1 with the fault.
+ */
 int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault);
 
 #endif /* CLI_SVG_PICTURE_H */
