@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "book.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,21 +33,28 @@ static void outline(struct book *book)
     book->outline.selected = cases->count;
 }
 
-/* A state file tells of one part of one set of cases: another one's is taken by mistake. */
+/* "shard 1/4", or what is not sharded. */
+static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard)
+{
+    char text[SHARD_TEXT_MAX];
+    if (shard->count == 0)
+        return "of all shards";
+    snprintf(out, PRINT_TEXT_MAX, "of shard %s", shard_text(text, shard));
+    return out;
+}
+
+/*
+ * Cases come and go, and --filter chooses: what stands in the file of others does no harm. Two
+ * shards in one file would be taken for one.
+ */
 static int check_state(const struct book *book)
 {
-    const struct batch_outline *now = &book->outline, *then = &book->journal.state.outline;
-    char shards[2][SHARD_TEXT_MAX];
-    if (!book->journal.state.begun || batch_outline_same(now, then))
+    const struct shard *now = &book->outline.shard, *then = &book->journal.state.outline.shard;
+    char one[PRINT_TEXT_MAX], other[PRINT_TEXT_MAX];
+    if (!book->journal.state.begun || (now->index == then->index && now->count == then->count))
         return 0;
-    if (now->set != then->set || now->total != then->total)
-        print_error("%s: of other cases (%zu, and these are %zu); give each set of cases its own "
-                    "--resume",
-                    book->settings->resume, then->total, now->total);
-    else
-        print_error("%s: of shard %s, and this is %s; give each shard its own --resume",
-                    book->settings->resume, shard_text(shards[0], &then->shard),
-                    shard_text(shards[1], &now->shard));
+    print_error("%s: it is %s, and this run is %s; give each shard its own --resume",
+                book->settings->resume, part_text(one, then), part_text(other, now));
     return -1;
 }
 
@@ -82,10 +90,13 @@ static int choose(struct book *book)
     if (!book->todo || !book->ended)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
-        if (known(book, &cases->list[i]))
+        struct batch_case *batch_case = &cases->list[i];
+        if (known(book, batch_case)) {
             book->outline.resumed++;
-        else
-            book->todo[book->todo_count++] = &cases->list[i];
+            book->outline.kept = digest_add(book->outline.kept, batch_case->name);
+        } else {
+            book->todo[book->todo_count++] = batch_case;
+        }
     }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "digest.h"
 #include "exit_code.h"
 #include "print.h"
 
@@ -128,21 +129,34 @@ static void begin_line(struct jsonw *w)
     jsonw_object_begin(w, NULL);
 }
 
+/* Whether this run goes on where the one before it was: no case is other, and none is done again.
+ */
+static bool goes_on(const struct state *state, const struct batch_outline *outline)
+{
+    uint64_t current = 0;
+    if (!state->begun || !batch_outline_same(outline, &state->outline))
+        return false;
+    for (size_t i = 0; i < state->count; i++) {
+        if (state->records[i].current)
+            current = digest_add(current, state->records[i].result.name);
+    }
+    return current == outline->kept;
+}
+
 int journal_begin(struct journal *journal, const struct batch_outline *outline, struct fault *fault)
 {
+    struct batch_outline line = *outline;
     struct jsonw w;
-    journal->other = !journal->state.begun || !batch_outline_same(outline, &journal->state.outline);
+    journal->anew = !goes_on(&journal->state, outline);
+    line.anew = journal->anew && journal->state.begun;
     begin_line(&w);
-    batch_outline_write(&w, outline);
+    batch_outline_write(&w, &line);
     return append_line(journal, &w, fault);
 }
 
 int journal_keep(struct journal *journal, const struct case_result *result, struct fault *fault)
 {
-    const struct state_record *record = state_find(&journal->state, result->name);
-    if (record && record->current && !journal->other)
-        return 0;
-    return journal_add(journal, result, fault);
+    return journal->anew ? journal_add(journal, result, fault) : 0;
 }
 
 int journal_add(struct journal *journal, const struct case_result *result, struct fault *fault)

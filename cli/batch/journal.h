@@ -25,7 +25,7 @@ struct journal {
     const char *path; /* borrowed */
     int fd;
     off_t size;
-    bool other;         /* this run is of other cases than the one before */
+    bool anew;          /* this run does not just go on where the one before it was */
     struct state state; /* what stood in it */
 };
 

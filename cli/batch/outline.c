@@ -25,6 +25,8 @@ void batch_outline_write(struct jsonw *w, const struct batch_outline *outline)
         jsonw_null(w, "shard");
     jsonw_uint(w, "resumed", outline->resumed);
     digest_write(w, "set", outline->set);
+    if (outline->anew)
+        jsonw_bool(w, "anew", true);
 }
 
 static int read_shard(const struct json *object, struct shard *shard)
@@ -42,13 +44,17 @@ static int read_shard(const struct json *object, struct shard *shard)
 
 int batch_outline_read(const struct json *value, struct batch_outline *outline)
 {
-    static const char *const keys[] = {"event", "cases", "total", "shard", "resumed", "set", NULL};
+    static const char *const keys[] = {"event",   "cases", "total", "shard",
+                                       "resumed", "set",   "anew",  NULL};
     uint64_t total = 0, selected = 0, resumed = 0;
-    struct json set = json_member(value, "set"), cases = json_member(value, "cases");
+    struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
+                anew = json_member(value, "anew");
+    *outline = (struct batch_outline){0};
     if (json_object(value, keys) || read_shard(value, &outline->shard) ||
         count_read(value, "total", UINT32_MAX, &total) ||
         count_read(value, "cases", total, &selected) ||
-        count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set))
+        count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
+        (json_present(&anew) && json_bool(&anew, &outline->anew)))
         return -1;
     outline->total = (size_t)total;
     outline->selected = (size_t)selected;

@@ -17,6 +17,8 @@ struct batch_outline {
     size_t resumed;     /* of these, how many stand in the state file already and are not run */
     struct shard shard; /* 0/0: not sharded */
     uint64_t set;       /* digest_add() of all `total` names */
+    uint64_t kept;      /* and of the `resumed` ones; is not written */
+    bool anew;          /* in a state file: lines before this one are of no use to merge */
 };
 
 /** Whether both are the same part of the same cases. */

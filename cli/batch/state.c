@@ -47,7 +47,7 @@ static int take_begin(struct reader *reader, const struct json *value)
     struct batch_outline outline = {0};
     if (batch_outline_read(value, &outline))
         return -1;
-    if (!state->begun || !batch_outline_same(&outline, &state->outline)) {
+    if (!state->begun || outline.anew || !batch_outline_same(&outline, &state->outline)) {
         reader->epoch = state->count;
         state->ns = 0;
     }

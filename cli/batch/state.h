@@ -8,9 +8,9 @@
  *     {"event":"end",...}       summary.h; not there where the run was killed
  *     {"event":"begin",...}     the next run
  *
- * The newest line of a name counts. Runs may be of different cases (--filter, new files); those of
- * the last run are *current* when they stand behind the first of the beginnings that are the same
- * as the last: a run of other cases than the one before writes again what it takes over.
+ * The newest line of a name counts. Lines of a run are *current* as long as no run begins anew: one
+ * of other cases than the run before, or one that does a case again which stands there. It writes
+ * again what it takes over, so that current lines alone tell what became of the last run's cases.
  */
 #ifndef CLI_BATCH_STATE_H
 #define CLI_BATCH_STATE_H
@@ -27,13 +27,13 @@
 struct state_record {
     struct case_result result;
     size_t line;  /* of the file, from 1 */
-    bool current; /* of the last run's cases, and not only of those of one before */
+    bool current; /* of a run since one began anew */
 };
 
 struct state {
     bool begun;                   /* a run has begun in it */
     struct batch_outline outline; /* of the last run */
-    uint64_t ns;                  /* of the runs that are the same as the last, as far as told */
+    uint64_t ns;                  /* of the runs since one began anew, as far as told */
     struct state_record *records; /* by name, one for each */
     size_t count;
     off_t whole; /* bytes up to the end of the last whole line: what follows was cut off */

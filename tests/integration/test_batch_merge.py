@@ -3,9 +3,10 @@
 import json
 import os
 import random
+import signal
 import time
 
-from harness import Case, main
+from harness import Case, main, mov, wait_for
 from states import Batch, case, shard_of, text_of
 
 SEED = int(os.environ.get("MLI_TEST_SEED", time.time_ns() % 2**32))
@@ -228,6 +229,78 @@ class Merge(Case):
             self.write("a.jsonl", bytes(damaged))
             result = self.merge("a.jsonl", "--json", code=None)
             self.assertIn(result.code, (0, 1, 2), f"seed {SEED}\n{result}")
+
+
+class Shards(Case):
+    """Real runs: what the shards have done together is what one run does."""
+
+    def setUp(self):
+        super().setUp()
+        print("seed", SEED)
+        rng = random.Random(SEED)
+        self.write_npy("in.npy")
+        self.write_npy("golden.npy", data=bytes(24))
+        self.names = set()
+        for i in range(150):
+            name = "/".join(rng.choice("abcdé ä#x") * rng.randrange(1, 4)
+                            for _ in range(rng.randrange(3))) + f"/t{i}"
+            name = name.lstrip("/")
+            job = mov(self.path("in.npy"), name=f"n{i}")
+            if rng.random() < 0.1:
+                job["expect"] = {"file": self.path("golden.npy")}
+            self.write(f"cases/{name}.json", job)
+            self.names.add(name)
+
+    def listed(self, *options):
+        return self.ctl("batch", "cases", "--list", *options, code=0).out.split("\n")[:-1]
+
+    def test_each_case_is_in_one_shard(self):
+        self.assertEqual(set(self.listed()), self.names)
+        for count in range(1, 17):
+            together = []
+            for index in range(1, count + 1):
+                names = self.listed("--shard", f"{index}/{count}")
+                self.assertEqual(sorted(names), sorted(n for n in self.names
+                                                       if shard_of(n, count) == index))
+                together += names
+            self.assertEqual(sorted(together), sorted(self.names))
+
+    def outcome(self, result):
+        events = result.json
+        stable = [{k: v for k, v in e.items() if k != "ns"} for e in events]
+        return stable[0], sorted(stable[1:-1], key=lambda e: e["name"]), stable[-1]
+
+    def test_shards_together_are_one_run(self):
+        whole = self.outcome(self.ctl("batch", "cases", "--keep", "none", "--json", code=1))
+        for count in (1, 3, 7):
+            files = [f"{count}-{i}.jsonl" for i in range(1, count + 1)]
+            for i, path in enumerate(files, 1):
+                self.ctl("batch", "cases", "--keep", "none", "--shard", f"{i}/{count}", "--resume",
+                         path, "-q")
+            self.assertEqual(self.outcome(self.merge("--json", *files)), whole)
+
+    def merge(self, *arguments):
+        return self.ctl("batch", "merge", *arguments, code=1)
+
+    def test_an_interrupted_shard(self):
+        for i in (1, 2):
+            self.ctl("batch", "cases", "--keep", "none", "--shard", f"{i}/2", "--resume",
+                     f"{i}.jsonl", "-q")
+        whole = self.outcome(self.merge("--json", "1.jsonl", "2.jsonl"))
+        os.unlink(self.path("2.jsonl"))
+        words = ("batch", "cases", "--keep", "none", "--shard", "2/2", "--resume", "2.jsonl", "-q",
+                 "-j", "1")
+        slow = self.start(*words, "-e", "fault:threads,tiny=0,delay_us=20000")
+        self.assertTrue(wait_for(lambda: self.exists("2.jsonl") and
+                                 self.read("2.jsonl").count(b"\n") > 5))
+        slow.send_signal(signal.SIGINT)
+        self.finish(slow, code=4)
+        result = self.merge("--json", "1.jsonl", "2.jsonl")
+        left = result.json[-1]["not_run"]
+        self.assertGreater(left, 0)
+        self.assertRegex(result.err, rf"2.jsonl: shard 2/2: {left} of \d+ cases have not run")
+        self.ctl(*words, code=1)
+        self.assertEqual(self.outcome(self.merge("--json", "1.jsonl", "2.jsonl")), whole)
 
 
 if __name__ == "__main__":

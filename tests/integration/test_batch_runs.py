@@ -197,16 +197,51 @@ class Resumed(BatchCase):
             self.assertEqual((begin["resumed"], self.counts(end)),
                              (resumed, {"passed": 11, "error": 1}))
 
-    def test_a_file_of_others_is_refused(self):
+    def test_a_file_of_another_shard_is_refused(self):
         self.told("cases", "--shard", "1/2", "--resume", "s.jsonl")
         before = self.read("s.jsonl")
-        for arguments, words in ((("--shard", "2/2"), "shard"), ((), "shard"),
-                                 (("--filter", "c0*"), "other cases")):
+        for arguments, words in ((("--shard", "2/2"), "of shard 2/2"), ((), "of all shards"),
+                                 (("--shard", "1/3"), "of shard 1/3")):
             result = self.batch("cases", *arguments, "--resume", "s.jsonl", code=2)
-            self.assertIn(words, result.err)
+            self.assertEqual(result.err, "mlictl: s.jsonl: it is of shard 1/2, and this run is "
+                                         f"{words}; give each shard its own --resume\n")
         self.assertEqual(self.read("s.jsonl"), before)
         self.assertIn("s.txt", self.batch("cases", "--resume", self.write("s.txt", "hello\n"),
                                           code=2).err)
+
+    def test_cases_come_and_go(self):
+        """What is known of a case is known as long as its name and its text are."""
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.add("d", "good.npy")
+        self.add("c03", "good.npy", priority=1)
+        os.unlink(self.path("cases/c08.json"))
+        begin, cases, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
+        self.assertIn("d", cases)
+        self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
+                         "12 cases: 12 passed")
+        begin, _, end = self.told("cases", "--filter", "c0*", "--resume", "s.jsonl", code=0)
+        self.assertEqual((begin["resumed"], self.counts(end)), (9, {"passed": 9}))
+        self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
+                         "9 cases: 9 passed")
+        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        self.assertEqual((begin["resumed"], self.counts(end)), (12, {"passed": 12}))
+        self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
+                         "12 cases: 12 passed")
+
+    def test_merge_sees_what_has_to_be_done_again(self):
+        """A case that has changed, or shall be done again, and was not reached."""
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.add("c05", "good.npy", priority=1)
+        self.add("c04", "bad.npy", priority=1)
+        for options in ((), ("--rerun",)):
+            self.told("cases", "--resume", "s.jsonl", "--fail-fast", "-j1", *options, code=1)
+            result = self.ctl("batch", "merge", "s.jsonl", code=1)
+            self.assertRegex(result.err, r"of 12 cases have not run; run it again")
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        result = self.ctl("batch", "merge", "s.jsonl", code=1)
+        self.assertEqual((result.err, result.out.splitlines()[-1].split(";")[0]),
+                         ("", "12 cases: 9 passed, 3 failed"))
 
     def test_a_cut_line(self):
         self.told("cases", "--resume", "whole.jsonl", code=1)

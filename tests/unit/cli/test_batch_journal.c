@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "digest.h"
 #include "journal.h"
 #include "results.h"
 
@@ -29,10 +30,15 @@ static void open_journal(struct journal *journal)
     assert_no_fault(journal_open(journal, path, &fault), &fault);
 }
 
-static void begin(struct journal *journal, uint64_t set)
+/* A run of the cases whose set is called `set`, which takes those over whose letters are in `kept`.
+ */
+static void begin(struct journal *journal, uint64_t set, const char *kept)
 {
-    const struct batch_outline outline = {.total = 3, .selected = 3, .set = set};
+    struct batch_outline outline = {.total = 3, .selected = 3, .resumed = strlen(kept), .set = set};
     struct fault fault;
+
+    for (; *kept; kept++)
+        outline.kept = digest_add(outline.kept, (const char[]){*kept, '\0'});
 
     assert_no_fault(journal_begin(journal, &outline, &fault), &fault);
 }
@@ -87,38 +93,64 @@ static void test_runs(void **state)
     (void)state;
     open_journal(&journal);
     assert_false(journal.state.begun);
-    begin(&journal, 1);
+    begin(&journal, 1, "");
     put(&journal, journal_add, "a", CASE_PASSED);
     put(&journal, journal_add, "b", CASE_FAILED);
     end(&journal);
     journal_close(&journal);
     assert_int_equal(count_lines(), 4);
-    /* The same cases: what is taken over stands there already. */
+    /* It goes on: what is taken over stands there already. */
     open_journal(&journal);
     check_state(&journal.state, 2, "a", true);
-    begin(&journal, 1);
+    begin(&journal, 1, "ab");
     put(&journal, journal_keep, "a", CASE_PASSED);
+    put(&journal, journal_keep, "b", CASE_FAILED);
     put(&journal, journal_add, "c", CASE_PASSED);
     journal_close(&journal);
     assert_int_equal(count_lines(), 6);
-    /* Others: it is written again. */
+    /* Other cases: it is written again. */
     open_journal(&journal);
     check_state(&journal.state, 3, "a", true);
-    begin(&journal, 2);
+    begin(&journal, 2, "a");
     put(&journal, journal_keep, "a", CASE_PASSED);
     journal_close(&journal);
     assert_int_equal(count_lines(), 8);
     open_journal(&journal);
     check_state(&journal.state, 3, "a", true);
     check_state(&journal.state, 3, "b", false);
-    /* One that the run before did not take over. */
-    begin(&journal, 2);
+    /* One more than the run before has taken over. */
+    begin(&journal, 2, "ab");
     put(&journal, journal_keep, "a", CASE_PASSED);
     put(&journal, journal_keep, "b", CASE_FAILED);
     journal_close(&journal);
-    assert_int_equal(count_lines(), 10);
+    assert_int_equal(count_lines(), 11);
     open_journal(&journal);
     check_state(&journal.state, 3, "b", true);
+    journal_close(&journal);
+}
+
+/* What is done again is not known until it has been. */
+static void test_again(void **state)
+{
+    struct journal journal;
+
+    (void)state;
+    open_journal(&journal);
+    begin(&journal, 1, "");
+    put(&journal, journal_add, "a", CASE_PASSED);
+    put(&journal, journal_add, "b", CASE_FAILED);
+    put(&journal, journal_add, "c", CASE_PASSED);
+    end(&journal);
+    journal_close(&journal);
+    open_journal(&journal);
+    begin(&journal, 1, "ac");
+    put(&journal, journal_keep, "a", CASE_PASSED);
+    put(&journal, journal_keep, "c", CASE_PASSED);
+    journal_close(&journal);
+    open_journal(&journal);
+    check_state(&journal.state, 3, "a", true);
+    check_state(&journal.state, 3, "b", false);
+    assert_int_equal(journal.state.ns, 0);
     journal_close(&journal);
 }
 
@@ -131,7 +163,7 @@ static void test_cut(void **state)
 
     (void)state;
     open_journal(&journal);
-    begin(&journal, 1);
+    begin(&journal, 1, "");
     put(&journal, journal_add, "a", CASE_PASSED);
     journal_close(&journal);
     assert_int_equal(stat(path, &before), 0);
@@ -140,7 +172,7 @@ static void test_cut(void **state)
     close(fd);
     open_journal(&journal);
     check_state(&journal.state, 1, "a", true);
-    begin(&journal, 1);
+    begin(&journal, 1, "");
     put(&journal, journal_add, "b", CASE_PASSED);
     journal_close(&journal);
     open_journal(&journal);
@@ -209,7 +241,7 @@ static void test_full(void **state)
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
     open_journal(&journal);
-    begin(&journal, 1);
+    begin(&journal, 1, "");
     put(&journal, journal_add, "a", CASE_PASSED);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
@@ -232,9 +264,9 @@ static void test_full(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_runs, set_up), cmocka_unit_test_setup(test_cut, set_up),
-        cmocka_unit_test_setup(test_lock, set_up), cmocka_unit_test_setup(test_refused, set_up),
-        cmocka_unit_test_setup(test_full, set_up),
+        cmocka_unit_test_setup(test_runs, set_up),    cmocka_unit_test_setup(test_again, set_up),
+        cmocka_unit_test_setup(test_cut, set_up),     cmocka_unit_test_setup(test_lock, set_up),
+        cmocka_unit_test_setup(test_refused, set_up), cmocka_unit_test_setup(test_full, set_up),
     };
     int failed;
 

@@ -204,6 +204,9 @@ static void test_outline(void **state)
     (void)state;
     check_outline(BEGIN("3", "3", "null", "3"));
     check_outline(BEGIN("0", "3", "\"2/4294967295\"", "0"));
+    check_outline(
+        "{\"event\":\"begin\",\"cases\":1,\"total\":1,\"shard\":null,\"resumed\":0,\"set\":"
+        "\"0000000000000001\",\"anew\":true}");
     for (size_t i = 0; i < COUNT_OF(bads); i++) {
         struct batch_outline outline;
         struct fault fault;

@@ -28,6 +28,10 @@ static int read_text(const char *text, size_t length, struct state *state, struc
     ",\"resumed\":0,\"set\":\"00000000000000" set "\"}\n"
 #define BEGIN BEGIN_OF("3", "null", "03")
 #define OTHER BEGIN_OF("3", "null", "04")
+#define ANEW                                                                                       \
+    "{\"event\":\"begin\",\"cases\":3,\"total\":3,\"shard\":null,\"resumed\":0,\"set\":"           \
+    "\"00000000000000"                                                                             \
+    "03\",\"anew\":true}\n"
 #define CASE(name, status)                                                                         \
     "{\"event\":\"case\",\"name\":\"" name "\",\"file\":\"f\",\"status\":\"" status                \
     "\",\"attempts\":1,\"ns\":1,\"bytes\":1}\n"
@@ -81,6 +85,9 @@ static void test_runs(void **state)
     check(BEGIN_OF("1", "\"1/2\"", "03") CASE("b", "passed") CASE("a", "failed")
               END BEGIN_OF("2", "\"2/2\"", "03") CASE("a", "error"),
           0, other, 2);
+    /* One that does some of them again. */
+    check(BEGIN CASE("b", "passed") CASE("a", "failed") END ANEW CASE("a", "error") END, 5, other,
+          2);
     /* And the first ones again: what stands before the others is of no use to them. */
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }
