@@ -55,6 +55,17 @@ static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
     return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
 }
 
+/* Over a stream whole files travel: of an archive only the tensor shall. */
+static int lift_source(const struct execution *execution, struct resolved *r, struct fault *fault)
+{
+    if (!execution->client->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
+        return 0;
+    if (tensor_file_lift(&r->src, fault))
+        return -1;
+    r->wire.src.offset = r->src.header.data_offset;
+    return 0;
+}
+
 static int submit(const struct execution *execution, const struct resolved *r,
                   struct job_result *result, struct fault *fault)
 {
@@ -142,7 +153,7 @@ static int commit(struct resolved *r, struct fault *fault)
 
 static int produce_params(const struct execution *execution, struct resolved *r)
 {
-    const struct tensor_file bytes = {.fd = -1};
+    const struct tensor_file bytes = {.fd = -1, .format = FILE_FORMAT_RAW};
     if (!r->params_path)
         return 0;
     return produced_add(execution->produced, r->params_path, &bytes, output_take(&r->params));
@@ -171,8 +182,9 @@ static int run(const struct execution *execution, const struct job_file *file,
     if (resolved_init(r, file, job, execution->produced, fault))
         return -1;
     outcome_describe(outcome, r);
-    if (execute_prepare_output(r, fault) || limit_time(execution, r, fault) ||
-        submit(execution, r, &outcome->result, fault) || judge_success(job, outcome))
+    if (lift_source(execution, r, fault) || execute_prepare_output(r, fault) ||
+        limit_time(execution, r, fault) || submit(execution, r, &outcome->result, fault) ||
+        judge_success(job, outcome))
         return -1;
     if (check_result(r, &outcome->result, fault) || execute_write_header(r, fault) ||
         write_params(r, &outcome->result, fault) || commit(r, fault))

@@ -130,6 +130,15 @@ static void print_refused(const struct print_style *style, const struct job_file
     print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
 }
 
+/* "golden.npz[w]" where it is one of several. */
+static const char *golden_name(const struct tensor_ref *ref, char out[TENSOR_FILE_SHOWN_MAX])
+{
+    if (!ref->tensor)
+        return ref->file;
+    print_path(out, ref->file);
+    return tensor_file_name(out, ref->tensor);
+}
+
 /* Complaints name the file and the place in it, whatever else is printed. */
 static void complain(const struct job_file *file, const struct job *job,
                      const struct outcome *outcome)
@@ -138,9 +147,17 @@ static void complain(const struct job_file *file, const struct job *job,
         print_fault(file->path, &outcome->fault);
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
-    char text[COMPARE_TEXT_MAX];
-    difference_text(&outcome->difference, job->dst.file, job->expect.golden.file, text);
+    char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
+    difference_text(&outcome->difference, job->dst.file, golden_name(&job->expect.golden, golden),
+                    text);
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
+}
+
+static void json_place(struct jsonw *w, const struct tensor_ref *ref)
+{
+    jsonw_string(w, "file", ref->file);
+    if (ref->tensor)
+        jsonw_string(w, "tensor", ref->tensor);
 }
 
 /* One of a job's tensors; `header` is null where nothing is known of it. */
@@ -148,9 +165,7 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_ref 
                       const struct npy_header *header)
 {
     jsonw_object_begin(w, key);
-    jsonw_string(w, "file", ref->file);
-    if (ref->tensor)
-        jsonw_string(w, "tensor", ref->tensor);
+    json_place(w, ref);
     if (ref->params)
         jsonw_string(w, "params", ref->params);
     if (ref->update)
@@ -195,7 +210,7 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     char digest[DIGEST_TEXT_SIZE];
     jsonw_object_begin(w, "expect");
     if (expect->kind == EXPECT_FILE)
-        jsonw_string(w, "file", expect->golden.file);
+        json_place(w, &expect->golden);
     else if (expect->kind == EXPECT_DIGEST)
         jsonw_string(w, "digest", digest_text(expect->digest, digest));
     else

@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "near_file.h"
 #include "print.h"
+
+enum { LIFT_BYTES = 16 << 20 }; /* at once: as long as ^C may have to wait */
 
 static const char *kind_of_file(mode_t mode)
 {
@@ -119,20 +123,20 @@ static int name_fault(const struct tensor_file *file, struct fault *fault)
                      file->shown, fault->text);
 }
 
-/* "model.safetensors[conv1.weight]" */
-static void show_tensor(struct tensor_file *file, const char *name)
+const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor)
 {
-    size_t length = strlen(file->shown);
-    int size = tensor_name_shown(name);
-    snprintf(file->shown + length, sizeof(file->shown) - length, "[%.*s%s]", size, name,
-             name[size] ? "..." : "");
+    size_t length = strlen(shown);
+    int size = tensor_name_shown(tensor);
+    snprintf(shown + length, TENSOR_FILE_SHOWN_MAX - length, "[%.*s%s]", size, tensor,
+             tensor[size] ? "..." : "");
+    return shown;
 }
 
 int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct tensor_entry *entry,
                       bool bytes, struct fault *fault)
 {
     int fd;
-    show_tensor(file, entry->name);
+    tensor_file_name(file->shown, entry->name);
     if (archive_outline(archive, entry, fault))
         return name_fault(file, fault);
     if (entry->refusal && !bytes)
@@ -276,6 +280,40 @@ void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *de
     memcpy(desc->shape, file->header.shape, sizeof(desc->shape));
     desc->has_strides = true;
     memcpy(desc->strides, file->strides, sizeof(desc->strides));
+}
+
+static int copy_elements(const struct tensor_file *file, int to, struct fault *fault)
+{
+    off_t at = (off_t)file->header.data_offset;
+    for (uint64_t left = file->header.data_size; left > 0;) {
+        ssize_t put = sendfile(to, file->fd, &at, left < LIFT_BYTES ? (size_t)left : LIFT_BYTES);
+        if (cancel_requested())
+            return cancel_fault(fault);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put <= 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown,
+                             put < 0 ? strerror(errno) : "it shrinks while it is read");
+        left -= (uint64_t)put;
+    }
+    return 0;
+}
+
+int tensor_file_lift(struct tensor_file *file, struct fault *fault)
+{
+    int fd = memfd_create("mlictl-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: memfd_create: %s", file->shown,
+                         strerror(errno));
+    if (copy_elements(file, fd, fault)) {
+        close(fd);
+        return -1;
+    }
+    close(file->fd);
+    file->fd = fd;
+    file->header.data_offset = 0;
+    file->stat.st_size = (off_t)file->header.data_size;
+    return 0;
 }
 
 /* Only the pages of the tensor: an archive may be larger than what can be mapped. */

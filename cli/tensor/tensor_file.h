@@ -66,11 +66,17 @@ void tensor_file_close(struct tensor_file *file);
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
 
+/** Appends the name of a tensor to that of its archive: "a.npz[w]". Returns `shown`. */
+const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor);
+
 /** Bytes of the tensor; of a raw file those of the file. */
 uint64_t tensor_file_content(const struct tensor_file *file);
 
 /** Sets rank, shape and strides of a description to those of the file. */
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc);
+
+/** Makes the descriptor that of a copy of the elements alone, in memory. ^C ends it. */
+int tensor_file_lift(struct tensor_file *file, struct fault *fault);
 
 /** Makes the elements readable at file->data. */
 int tensor_file_map(struct tensor_file *file, struct fault *fault);

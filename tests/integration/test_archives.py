@@ -13,7 +13,7 @@ import time
 import unittest
 import zipfile
 
-from harness import Case, main, mov, needs_numpy, npy, numpy, open_files, ramp, wait_for
+from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files, ramp, wait_for
 
 needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without libzip")
 
@@ -148,10 +148,11 @@ class Safetensors(ArchiveCase):
             job = mov(src, "o.npy", expect={"file": "m.safetensors", "tensor": name})
             result = self.move(job, code=code)
             if name == "bad":
-                self.assertIn("1 of 2 elements differ, the first at [1]", result.err)
+                self.assertIn("1 of 2 elements differ, the first at [1]: 25699 in o.npy, 25955 in "
+                              "m.safetensors[bad]", result.err)
             told = self.ctl("run", "--json", "job.json", code=code).json[0]
             self.assertEqual(told["src"]["tensor"], "in")
-            # A raw output has to be the same too.
+            self.assertEqual(told["expect"]["tensor"], name)
         self.move(mov(src, "o.bin", expect={"file": "m.safetensors", "tensor": "good"}))
 
     def test_what_no_job_can_take_is_refused_only_where_it_is_wanted(self):
@@ -467,6 +468,45 @@ class Npz(ArchiveCase):
                 self.assertIn(result.code, (0, 2), str(result))
                 if result.code == 0:
                     self.assertEqual(len(self.read("out.npy")), 168)
+
+
+class Remote(ArchiveCase):
+    """What ssh would start runs here."""
+
+    def environment(self):
+        script = self.root / "ssh"
+        if not script.exists():
+            script.write_text("#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n")
+            script.chmod(0o755)
+        environment = super().environment()
+        environment["MLI_SSH"] = str(script)
+        environment["PATH"] = os.path.dirname(MLICTL) + ":" + environment["PATH"]
+        environment["MLID_SOCKET"] = self._daemon.socket if self._daemon else ""
+        return environment
+
+    def remote(self, job, code=0):
+        self.daemon
+        return self.ctl("-H", "ssh://board", "submit", self.write("job.json", job), code=code)
+
+    def test_a_tensor_of_more_than_may_travel(self):
+        """A request may have 1 GiB: the tensor does, the file does not."""
+        with open(self.path("m.safetensors"), "wb") as file:
+            size = (1 << 30) + 5
+            text = json.dumps({"much": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]},
+                               "x": {"dtype": "I16", "shape": [2, 2],
+                                     "data_offsets": [size, size + 8]}}).encode()
+            file.write(struct.pack("<Q", len(text)) + text)
+            file.seek(size, os.SEEK_CUR)
+            file.write(b"abcdefgh")
+        self.remote(mov({"file": "m.safetensors", "tensor": "x"}, perm_dim=[1, 0],
+                        expect={"file": "m.safetensors", "tensor": "x"}), code=1)
+        self.assertEqual(self.read("out.npy"), npy("<i2", (2, 2), b"abefcdgh"))
+
+    @needs_npz
+    def test_a_member(self):
+        self.write("a.npz", archive([("x.npy", npy("<i2", (2,), b"abcd")), ("y.npy", b"")]))
+        self.remote(mov({"file": "a.npz", "tensor": "x"}))
+        self.assertEqual(self.read("out.npy"), npy("<i2", (2,), b"abcd"))
 
 
 class Show(Case):
