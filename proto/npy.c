@@ -159,7 +159,8 @@ static void name_dtype(const char *descr, char out[TENSOR_DTYPE_MAX])
         snprintf(out, TENSOR_DTYPE_MAX, "bool");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (descr[1] == names[i].kind)
-            snprintf(out, TENSOR_DTYPE_MAX, "%s%d", names[i].name, 8 * (int)strtol(descr + 2, NULL, 10));
+            snprintf(out, TENSOR_DTYPE_MAX, "%s%d", names[i].name,
+                     8 * (int)strtol(descr + 2, NULL, 10));
     }
 }
 
