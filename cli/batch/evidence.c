@@ -31,22 +31,21 @@ static char *absolute(const char *path)
 }
 
 /* A file that the job reads, or would have read. */
-static void take_input(struct exhibit *exhibit, const char *path, int fd,
-                       const struct produced *produced)
+static void take_input(struct exhibit *exhibit, const char *path, const struct produced *produced)
 {
     if (!path)
         return;
+    const struct tensor_file *found = produced_find(produced, path);
     exhibit->path = absolute(path);
-    if (produced_find(produced, path))
-        exhibit->fd = duplicate(fd);
+    exhibit->fd = found ? duplicate(found->fd) : -1;
 }
 
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
                    const struct produced *produced, const struct outcome *outcome)
 {
     evidence->job = resolved->job;
-    take_input(&evidence->source, resolved->src_path, resolved->src.fd, produced);
-    take_input(&evidence->golden, resolved->expect_path, resolved->expect.fd, produced);
+    take_input(&evidence->source, resolved->src_path, produced);
+    take_input(&evidence->golden, resolved->expect_path, produced);
     /* What an update began with is needed wherever it lies: the job that does it again updates it.
      */
     evidence->before.fd = duplicate(resolved->before.fd);

@@ -69,7 +69,10 @@ bool place_same_file(const char *a, const char *b)
 {
     struct stat file_a, file_b;
     struct place place_a, place_b;
-    if (stat(a, &file_a) == 0 && stat(b, &file_b) == 0)
+    bool is_a = stat(a, &file_a) == 0, is_b = stat(b, &file_b) == 0;
+    if (is_a && is_b)
         return file_a.st_dev == file_b.st_dev && file_a.st_ino == file_b.st_ino;
-    return place_of(a, &place_a) && place_of(b, &place_b) && place_same(&place_a, &place_b);
+    /* Of two paths to one file neither is without it. */
+    return is_a == is_b && place_of(a, &place_a) && place_of(b, &place_b) &&
+           place_same(&place_a, &place_b);
 }

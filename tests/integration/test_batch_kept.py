@@ -53,6 +53,13 @@ class Kept(BatchCase):
                          ("culprit", "source.raw", "golden.raw", 1))
         self.assertEqual(self.read("batch-failed/a/source.raw"), MOVED)
 
+    def test_what_an_earlier_job_gave_is_no_npy(self):
+        self.write("cases/a.json", [mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
+                                    mov({"file": "x.raw", "format": "npy"}, "y.npy")])
+        case, kept = self.kept("a")
+        self.assertEqual(case["reason"], "unreadable")
+        self.assertIn(case["message"].split(": ")[-1], self.again(kept).err)
+
     def test_an_update(self):
         self.write("cases/big.npy", npy("|i1", (4, 4, 3), bytes(48)))
         self.write("cases/a.json", mov("../in.npy", {"file": "big.npy", "update": True},

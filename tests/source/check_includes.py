@@ -51,6 +51,9 @@ RULES = [
      r"sentence|shard|sink|state|summary|tap)\.[ch]", "never",
      r"(attempt|book|cases|connector|evidence|keep|runner|trial|client|execute|sequence|mli_client)\.h",
      "what tells of a batch does not know whether anything runs"),
+    (r"cli/batch/(result|outline|summary|state|journal|report|sink|events|lines|progress|tap|junit|"
+     r"merge)\.[ch]", "never", r"(client|service|attempt|trial|runner|book)\.h",
+     "reports do not know whether anything runs"),
     (r"daemon/.*", "never", r".*libmli/src.*|.*cli/.*", "the service uses the public API"),
 ]
 
