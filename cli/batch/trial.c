@@ -72,10 +72,13 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
         return;
     trial->complains = keep_case(plan->keep, batch_case->name, &failure->evidence,
                                  &trial->result.kept, &trial->fault) != 0;
+    /* The run that goes on is to tell the same as one that was never interrupted. */
+    if (trial->complains && cancel_requested())
+        trial->end = ATTEMPT_INTERRUPTED;
 }
 
-static void conclude(struct trial *trial, const struct tally *tally,
-                     const struct batch_case *batch_case, const struct trial_plan *plan)
+static void conclude(struct trial *trial, struct tally *tally, const struct batch_case *batch_case,
+                     const struct trial_plan *plan)
 {
     struct case_result *result = &trial->result;
     result->name = strdup(batch_case->name);
@@ -92,12 +95,13 @@ static void conclude(struct trial *trial, const struct tally *tally,
     result->fingerprint = tally->fingerprint;
     if (!tally->failed)
         return;
-    const struct case_result *failure = &tally->failure.result;
+    struct case_result *failure = &tally->failure.result;
     result->status = tally->passed == plan->repeat ? CASE_FLAKY : failure->status;
     result->reason = failure->reason;
     result->message = failure->message;
     result->pointer = failure->pointer;
     result->difference = failure->difference;
+    *failure = (struct case_result){0}; /* its texts have moved */
     keep(trial, batch_case, plan, &tally->failure);
 }
 
@@ -110,9 +114,6 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
     attempt_all(trial, &tally, batch_case, plan, connector, client);
     if (trial->end == ATTEMPT_ENDED)
         conclude(trial, &tally, batch_case, plan);
-    if (!tally.failed)
-        return;
-    if (trial->end == ATTEMPT_ENDED) /* its texts have moved */
-        tally.failure.result = (struct case_result){0};
-    attempt_finish(&tally.failure);
+    if (tally.failed)
+        attempt_finish(&tally.failure);
 }
