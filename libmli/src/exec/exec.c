@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void choose(const struct leaf_table
     if (!walk_init(&choice->walk, &plan->box, &border))
         choice->done = 0;
     choice->stream = leaf->stream && stage_pays(&choice->walk, whole, level_stream_min());
-    if (plan->slabs > 0)
+    if (plan->slabs > 0 && choice->walk.kind == WALK_ROWS)
         choice->done |= take_around(plan, &choice->walk, choice->stream);
 }
 
@@ -130,7 +130,7 @@ void exec_run(const struct mli_plan *plan, size_t whole)
     uint32_t done = 0;
 
     if (is_small_row(plan, whole)) {
-        const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}};
+        const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}, 0};
 
         leaf->rows(&row, box->run);
         return;
