@@ -13,8 +13,10 @@ mlictl=$1
 directory=$2
 here=$(dirname "$0")
 
-mkdir -p "$directory"
-cp "$here"/*.json "$directory"
+for folder in basics halo_tiles nhwc_nchw concat space_to_depth double_buffer weights negative; do
+    mkdir -p "$directory/$folder"
+    cp "$here/$folder"/*.json "$directory/$folder"
+done
 
 gen() {
     name=$1
@@ -22,10 +24,18 @@ gen() {
     "$mlictl" gen --quiet --force "$directory/$name" "$@"
 }
 
-gen features_hwc.npy --shape 8,10,16 --dtype int16 # [h, w, c] holds h*1000 + w*100 + c
-gen image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
-gen map_chw.npy --shape 3,9,9 --dtype int16 # [c, h, w] holds c*100 + h*10 + w
-gen left_hwc.npy --shape 8,6,4 --dtype int8 --pattern random --seed 2
-gen right_hwc.npy --shape 8,5,4 --dtype int8 --pattern random --seed 3
-gen both_hwc.npy --shape 8,11,4 --dtype int8 --pattern zeros
-gen weights_hwcn.npy --shape 3,3,4,8 --dtype int8 --pattern random --seed 4
+# Coordinates as values: [c, h, w] holds c*100 + h*10 + w.
+for folder in basics halo_tiles negative; do
+    gen $folder/map_chw.npy --shape 3,9,9 --dtype int16
+done
+gen basics/features_hwc.npy --shape 8,10,16 --dtype int16 # [h, w, c] holds h*1000 + w*100 + c
+gen basics/image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
+gen nhwc_nchw/images_nhwc.npy --shape 2,224,224,3 --dtype uint8 --pattern random --seed 5
+gen concat/left_hwc.npy --shape 8,6,4 --dtype int8 --pattern random --seed 2
+gen concat/right_hwc.npy --shape 8,5,4 --dtype int8 --pattern random --seed 3
+gen concat/both_hwc.npy --shape 8,11,4 --dtype int8 --pattern zeros
+gen space_to_depth/image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
+gen space_to_depth/blocks_hwc.npy --shape 16,16,12 --dtype uint8 --pattern zeros
+gen double_buffer/map_hwc.npy --shape 96,128,4 --dtype int8 --pattern random --seed 6
+gen weights/weights_hwcn.npy --shape 3,3,4,8 --dtype int8 --pattern random --seed 4
+gen weights/weights_hwcn_16.npy --shape 3,3,4,8 --dtype int16 --pattern random --seed 4

@@ -32,7 +32,8 @@ enum {
     HALF = CHANNELS * SPAN * SPAN,
     MAP = HEIGHT * WIDTH * CHANNELS,
     ROWS = HEIGHT / TILE,
-    COLUMNS = WIDTH / TILE
+    COLUMNS = WIDTH / TILE,
+    TILE_CHANNELS = 2 /* DMA channels that carry a tile together */
 };
 
 struct tiling {
@@ -64,6 +65,7 @@ static void describe(const struct tiling *t, mli_client_job *job, int row, int c
     job->cfg.perm_dim[0] = 2;
     job->cfg.perm_dim[1] = 0;
     job->cfg.perm_dim[2] = 1;
+    job->channels = TILE_CHANNELS;
 }
 
 /* The tile's corner is where the source begins: an offset in bytes says which tile it is. */
@@ -82,6 +84,7 @@ static int prepare(struct tiling *t)
         job.cfg.perm_dim[0] = 2;
         job.cfg.perm_dim[1] = 0;
         job.cfg.perm_dim[2] = 1;
+        job.channels = TILE_CHANNELS;
         if (mli_client_prepare(t->client, &job, &t->inner[half], &t->error))
             return -1;
     }
