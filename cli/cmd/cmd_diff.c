@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl diff: are two tensors the same, and where not? */
-#include <stdio.h>
-#include <string.h>
-
 #include "command.h"
 #include "compare.h"
 #include "compare_archives.h"
@@ -14,17 +11,6 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* What there is to be seen at once has a colour: "the same", or up to "differ". */
-static void print_verdict(const struct print_style *style, bool same, const char *text)
-{
-    static const char differ[] = "differ";
-    char verdict[COMPARE_TEXT_MAX];
-    const char *end = same ? NULL : strstr(text, differ); /* file names come behind it */
-    size_t length = end ? (size_t)(end - text) + strlen(differ) : strlen(text);
-    snprintf(verdict, sizeof(verdict), "%.*s", (int)length, text);
-    print_coloured(style, "", same ? COLOUR_GOOD : COLOUR_BAD, verdict, text + length);
-}
-
 static enum exit_code report(const struct print_style *style, const struct options *options,
                              const struct difference *difference)
 {
@@ -32,7 +18,7 @@ static enum exit_code report(const struct print_style *style, const struct optio
     char text[COMPARE_TEXT_MAX];
     bool same = difference->kind == DIFFERENCE_NONE;
     difference_text(difference, a, b, text);
-    print_verdict(style, same, text);
+    difference_print(style, "", same, text);
     if (style->json) {
         struct jsonw w;
         jsonw_init(&w);

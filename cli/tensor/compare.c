@@ -170,6 +170,19 @@ const char *difference_text(const struct difference *difference, const char *a, 
     return out;
 }
 
+void difference_print(const struct print_style *style, const char *before, bool same,
+                      const char *text)
+{
+    static const char differ[] = "differ";
+    char verdict[COMPARE_TEXT_MAX];
+    const char *end = strstr(text, differ);
+    size_t length = same  ? strlen(text)
+                    : end ? (size_t)(end - text) + strlen(differ)
+                          : strcspn(text, " ");
+    snprintf(verdict, sizeof(verdict), "%.*s", (int)length, text);
+    print_coloured(style, before, same ? COLOUR_GOOD : COLOUR_BAD, verdict, text + length);
+}
+
 static void side_json(struct jsonw *w, const char *key, const struct difference *difference,
                       const struct npy_header *header, const char *value)
 {

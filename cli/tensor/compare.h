@@ -60,6 +60,13 @@ enum { COMPARE_TEXT_MAX = 320 };
 const char *difference_text(const struct difference *difference, const char *a, const char *b,
                             char out[COMPARE_TEXT_MAX]);
 
+/**
+ * Prints `before` and such a sentence. What there is to be seen at once has a colour: all of "the
+ * same", else up to "differ", or the first word; file names come behind it.
+ */
+void difference_print(const struct print_style *style, const char *before, bool same,
+                      const char *text);
+
 /** As member `key`; null where there is no difference. */
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference);
 

@@ -216,11 +216,12 @@ static void tell(const struct print_style *style, const struct side sides[2],
                  const struct verdict *verdict, struct jsonw *w)
 {
     const char *name = verdict->kind == ONLY_B ? verdict->b->name : verdict->a->name;
-    char text[COMPARE_TEXT_MAX], shown[COMPARE_TEXT_MAX];
+    char text[COMPARE_TEXT_MAX], shown[COMPARE_TEXT_MAX + 2];
     verdict_text(verdict, sides, text);
-    snprintf(shown, sizeof(shown), "%s", name);
+    snprintf(shown, COMPARE_TEXT_MAX, "%s", name);
     utf8_disarm(shown);
-    print_line(style, "%s: %s", shown, text);
+    strcat(shown, ": ");
+    difference_print(style, shown, verdict->kind == SAME, text);
     if (style->json)
         verdict_json(w, name, verdict);
 }

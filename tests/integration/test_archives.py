@@ -424,7 +424,9 @@ class Npz(ArchiveCase):
         self.change("a.npz", member(b"abcd"), member(b"efgh"))
 
     def test_cancel_ends_a_long_extraction(self):
-        size = 1 << 30
+        size = 1 << 29
+        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 4 * size:
+            self.skipTest("too little memory for a long extraction")
         path = self.path("a.npz")
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
             with zipped.open("w.npy", "w", force_zip64=True) as member:
