@@ -3,9 +3,12 @@
 """mlictl batch: which files are cases, what they are called, and what becomes of them."""
 import json
 import os
+import random
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, SOURCE, BatchCase, at_root
 from harness import main, mov, npy
+
+SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
 
 
 class Cases(BatchCase):
@@ -185,6 +188,37 @@ class Verdicts(BatchCase):
         self.assertEqual(sorted(cases), sorted(bad + ["good"]))
         self.assertEqual(cases["good"]["status"], "passed")
         self.assertEqual({cases[name]["status"] for name in bad}, {"error"}, cases)
+
+    def test_random_damage_stops_nothing(self):
+        generator = random.Random(SEED)
+        whole = [json.dumps(job).encode() for job in (
+            self.job(up="../"), [self.job(None, "../", timeout_ms=1000, name="a"),
+                                 mov("out.npy", {"file": "b.npy", "params": "p.json"},
+                                     after=["a"], expect={"file": "../good.npy"})],
+            {"defaults": {"src": {"file": "../in.npy", "type": "sa8", "scale": 3,
+                                  "zero_point": 1, "scale_frac_bits": 2}},
+             "jobs": [{"op": "mov", "dst": {"file": "x.raw"}, "expect": {"error": "REFUSED"}}]})]
+        for i in range(300):
+            text = bytearray(generator.choice(whole))
+            for _ in range(generator.randrange(1, 4)):
+                at = generator.randrange(len(text))
+                kind = generator.randrange(4)
+                if kind == 0:
+                    text[at] = generator.randrange(256)
+                elif kind == 1:
+                    del text[at:at + generator.randrange(1, 9)]
+                elif kind == 2:
+                    text[at:at] = generator.choice((b"9" * 20, b"-", b'"', b"..", b"/", b"null"))
+                else:
+                    text[at:at] = text[at // 2:at]
+                text = text or bytearray(b"{")
+            self.write(f"cases/c{i}.json", bytes(text))
+        before = self.listing()
+        _, cases, end = self.told("cases", "--timeout", "20000", "--keep", "none", "--retries", "1")
+        self.assertEqual(sum(self.counts(end).values()), len(cases), f"seed {SEED}")
+        self.assertGreater(len(cases), 200)
+        self.assertEqual(self.listing(), before)
+        self.told("cases", "--keep", "kept", code=end["exit"])
 
     def test_what_nobody_may_read_is_a_case(self):
         if not at_root():
