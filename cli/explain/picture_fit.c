@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "picture_fit.h"
 
-enum { READABLE = 8 /* rows and columns: more planes are of no use if they have less */ };
-
 static bool try_planes(picture_fit_fn *fits, void *state, size_t edges, size_t most, size_t least)
 {
     static const size_t planes[] = {8, 6, 5, 4, 3};
@@ -23,10 +21,8 @@ static bool try_planes(picture_fit_fn *fits, void *state, size_t edges, size_t m
 bool picture_fit(picture_fit_fn *fits, void *state, const struct picture_fit_range *range)
 {
     static const size_t edges[] = {12, 8, 6, 5};
-    size_t least = range->least;
     for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]) && edges[i] >= range->edges; i++) {
-        if (try_planes(fits, state, edges[i], range->most, least < READABLE ? READABLE : least) ||
-            (least < READABLE && try_planes(fits, state, edges[i], READABLE - 1, least)))
+        if (try_planes(fits, state, edges[i], range->most, range->least))
             return true;
     }
     return false;

@@ -18,9 +18,9 @@ enum {
     COLUMNS_DEFAULT = 80,
     COLUMNS_MIN = 20,
     COLUMNS_MAX = 240,
-    ARROW = 7,       /* between the sides, where they stand side by side */
-    ROOM_MAX = 24,   /* slots of an axis */
-    ROOM_BESIDE = 8, /* fewer are too few: one side above the other is better then */
+    ARROW = 7,         /* between the sides, where they stand side by side */
+    ROOM_MAX = 24,     /* slots of an axis */
+    ROOM_READABLE = 8, /* rows and columns: fewer are the last resort */
     ROOM_MIN = 4,
     EDGES = 6,
     ROWS_MAX = 14,
@@ -83,17 +83,19 @@ static bool try_room(void *state, const struct picture_room *most)
 
 static void find_layout(struct sheet *sheet)
 {
-    const struct picture_fit_range beside = {ROOM_MAX, ROOM_BESIDE, EDGES};
-    const struct picture_fit_range above = {ROOM_MAX, ROOM_MIN, EDGES};
-    const struct picture_fit_range any = {ROOM_MAX, ROOM_MIN, 0};
-    sheet->beside = true;
-    if (picture_fit(try_room, sheet, &beside))
-        return;
-    sheet->beside = false;
-    if (picture_fit(try_room, sheet, &above))
-        return;
-    sheet->sprawls = true;
-    picture_fit(try_room, sheet, &any);
+    static const struct {
+        struct picture_fit_range range;
+        bool beside, sprawls;
+    } ways[] = {{{ROOM_MAX, ROOM_READABLE, EDGES}, true, false},
+                {{ROOM_MAX, ROOM_READABLE, EDGES}, false, false},
+                {{ROOM_READABLE - 1, ROOM_MIN, EDGES}, false, false},
+                {{ROOM_READABLE - 1, ROOM_MIN, 0}, false, true}};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        sheet->beside = ways[i].beside;
+        sheet->sprawls = ways[i].sprawls;
+        if (picture_fit(try_room, sheet, &ways[i].range))
+            return;
+    }
 }
 
 static void draw(struct textw *w, const struct sheet *sheet, bool utf8)

@@ -93,15 +93,27 @@ static void draw(struct textw *w, const struct picture_block *block, enum pictur
              "rx=\"4\" fill=\"#3b4658\"");
     svgw_text(w, x + CHIP / 2, base, &chip, "d%d", axis->source_dim);
     x += CHIP + SPACE;
+    int strip = svg_caption_strip(w, block->picture, (uint32_t)axis->source_dim, x,
+                                  y + (SVG_CAPTION - STRIP_CELL) / 2 - 1);
+    x += strip + (strip ? SPACE : 0);
     if (picture_is_quantised(block->picture, axis)) {
         textw_printf(w, "<path d=\"M%d %dl5 -5 5 5 -5 5z\" class=\"axis\" fill=\"#b3125f\"/>\n", x,
                      y + SVG_CAPTION / 2);
         x += MARK + SPACE;
     }
     svgw_text(w, x, base, &font, "%s", words);
-    x += svgw_text_width(words, FONT) + SPACE;
-    svg_caption_strip(w, block->picture, (uint32_t)axis->source_dim, x,
-                      y + (SVG_CAPTION - STRIP_CELL) / 2 - 1);
+}
+
+int svg_caption_widest(const struct picture_block *block)
+{
+    int widest = 0;
+    for (enum picture_level level = 0; level < PICTURE_LEVELS; level++) {
+        bool is_there = block->side->axis[level].dim >= 0 &&
+                        (level != PICTURE_ROWS || svg_caption_is_above(block));
+        int width = is_there ? width_of(block, level, false) : 0;
+        widest = width > widest ? width : widest;
+    }
+    return widest;
 }
 
 bool svg_caption_is_above(const struct picture_block *block)

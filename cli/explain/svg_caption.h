@@ -8,6 +8,9 @@
 
 enum { SVG_CAPTION = 20 /* its height */ };
 
+/** What the captions above and below the planes take at most. */
+int svg_caption_widest(const struct picture_block *block);
+
 /** Whether the caption of the rows, which reads upwards beside them, has to stand above them. */
 bool svg_caption_is_above(const struct picture_block *block);
 

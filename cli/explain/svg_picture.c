@@ -19,12 +19,14 @@ enum {
     MARGIN = 28,
     TOP = 78,     /* the title's */
     HEADING = 46, /* above a side */
-    SPACE = 26,   /* beside the arrow */
+    HEADING_WIDTH = 180,
+    SPACE = 26, /* beside the arrow */
     SIDE_WIDTH = 470,
     SIDE_HEIGHT = 620,
     CELL_MIN = 13,
     CELL_MAX = 30,
     ROOM_MAX = 32,
+    ROOM_READABLE = 8, /* rows and columns: fewer are the last resort */
     ROOM_MIN = 4,
     EDGES = 6,
     WIDTH_MIN = 760
@@ -100,11 +102,17 @@ static bool try_room(void *state, const struct picture_room *room)
 /* As many cells as there is room for, and then as large as they can be. */
 static void find_layout(struct drawing *drawing)
 {
-    struct picture_fit_range range = {ROOM_MAX, ROOM_MIN, EDGES};
-    if (!picture_fit(try_room, drawing, &range)) {
-        drawing->sprawls = true;
-        range.edges = 0;
-        picture_fit(try_room, drawing, &range);
+    static const struct {
+        struct picture_fit_range range;
+        bool sprawls;
+    } ways[] = {{{ROOM_MAX, ROOM_READABLE, EDGES}, false},
+                {{ROOM_MAX, ROOM_READABLE, EDGES}, true},
+                {{ROOM_READABLE - 1, ROOM_MIN, EDGES}, false},
+                {{ROOM_READABLE - 1, ROOM_MIN, 0}, true}};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        drawing->sprawls = ways[i].sprawls;
+        if (picture_fit(try_room, drawing, &ways[i].range))
+            break;
     }
     int cell = CELL_MAX;
     for (lay_out(drawing, cell); cell > CELL_MIN && !fits(drawing);)
@@ -145,11 +153,17 @@ static void put_side(struct textw *w, const struct picture_block *block, int x, 
     svgw_group_end(w);
 }
 
+/* With captions and headings. */
+static int whole_width(const struct picture_block *block)
+{
+    return larger(larger(block->width, HEADING_WIDTH), block->left + svg_caption_widest(block));
+}
+
 static void draw(struct textw *w, const struct drawing *drawing)
 {
     const struct explained *e = drawing->explained;
     const struct picture_block *src = &drawing->src, *dst = &drawing->dst;
-    int src_width = larger(src->width, 180), dst_width = larger(dst->width, 180);
+    int src_width = whole_width(src), dst_width = whole_width(dst);
     int arrow = MARGIN + src_width + SPACE;
     int dst_x = arrow + SVG_STEPS_WIDTH + SPACE;
     int width = larger(dst_x + dst_width + MARGIN, WIDTH_MIN);
