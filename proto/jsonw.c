@@ -15,6 +15,11 @@ void jsonw_init(struct jsonw *w)
     *w = (struct jsonw){0};
 }
 
+void jsonw_init_lines(struct jsonw *w, uint8_t lines)
+{
+    *w = (struct jsonw){.lines = lines};
+}
+
 void jsonw_finish(struct jsonw *w)
 {
     free(w->data);
@@ -24,7 +29,8 @@ void jsonw_finish(struct jsonw *w)
 void jsonw_reset(struct jsonw *w)
 {
     w->length = 0;
-    w->failed = w->comma = false;
+    w->failed = w->comma = w->named = false;
+    w->depth = 0;
 }
 
 /* Makes room for `more` bytes and a terminator. */
@@ -150,12 +156,41 @@ static char *put(char *at, const char *bytes, size_t length)
     return at + length;
 }
 
+static void append_line(struct jsonw *w, unsigned depth)
+{
+    append_char(w, '\n');
+    for (unsigned i = 0; i < depth; i++)
+        append(w, "  ", 2);
+}
+
+/* The same as begin(), for people. */
+static void begin_line(struct jsonw *w, const char *key)
+{
+    if (w->comma)
+        append_char(w, ',');
+    if (!w->named && w->depth > 0 && w->depth <= w->lines)
+        append_line(w, w->depth);
+    else if (w->comma)
+        append_char(w, ' ');
+    w->comma = true;
+    w->named = false;
+    if (key) {
+        append_char(w, '"');
+        append(w, key, strlen(key));
+        append(w, "\": ", 3);
+    }
+}
+
 /* What stands before every value. */
 static void begin(struct jsonw *w, const char *key)
 {
     const size_t length = key ? strlen(key) : 0;
     char *at;
 
+    if (w->lines) {
+        begin_line(w, key);
+        return;
+    }
     if (!reserve(w, length + 4))
         return;
     at = w->data + w->length;
@@ -175,8 +210,9 @@ void jsonw_key(struct jsonw *w, const char *text)
 {
     begin(w, NULL);
     append_quoted(w, text);
-    append_char(w, ':');
+    append(w, ": ", w->lines ? 2 : 1);
     w->comma = false;
+    w->named = true;
 }
 
 static void open_container(struct jsonw *w, const char *key, char bracket)
@@ -184,10 +220,13 @@ static void open_container(struct jsonw *w, const char *key, char bracket)
     begin(w, key);
     append_char(w, bracket);
     w->comma = false;
+    w->depth += w->lines > 0;
 }
 
 static void close_container(struct jsonw *w, char bracket)
 {
+    if (w->lines && w->depth-- <= w->lines && w->comma)
+        append_line(w, w->depth);
     append_char(w, bracket);
     w->comma = true;
 }

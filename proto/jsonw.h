@@ -18,9 +18,15 @@ struct jsonw {
     size_t length, capacity;
     bool failed;
     bool comma; /* the next value needs one before it */
+    /* For files that people read; else all is on one line without a space. */
+    uint8_t lines; /* values in so many levels have a line for each */
+    uint8_t depth; /* of objects and arrays, counted where `lines` is not 0 */
+    bool named;    /* a name was written, its value comes */
 };
 
 void jsonw_init(struct jsonw *w);
+/** Text for people: each value of the outermost `lines` levels on a line of its own; 0: none. */
+void jsonw_init_lines(struct jsonw *w, uint8_t lines);
 void jsonw_finish(struct jsonw *w);
 /** Forgets the text, keeps the memory. */
 void jsonw_reset(struct jsonw *w);

@@ -156,7 +156,7 @@ static int place_input(const struct keeper *keeper, const struct exhibit *exhibi
 static int save_job(const struct keeper *keeper, const struct job *job)
 {
     struct jsonw w;
-    jsonw_init(&w);
+    jsonw_init_lines(&w, 1);
     job_file_write(&w, NULL, job);
     jsonw_newline(&w);
     const char *text = jsonw_text(&w);

@@ -30,9 +30,10 @@ static const char *target_of(const struct options *options)
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-static int write_text(struct jsonw *w, const struct job *job, struct fault *fault)
+/* A line for each member, as people write it; with --json a line for the job. */
+static int write_text(struct jsonw *w, bool json, const struct job *job, struct fault *fault)
 {
-    jsonw_init(w);
+    jsonw_init_lines(w, json ? 0 : 1);
     job_file_write(w, NULL, job);
     return jsonw_text(w) ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
@@ -90,7 +91,7 @@ static int save_relocated(const struct options *options, struct job *job, struct
     if (status == 0)
         status = relocate(job, path, fault);
     if (status == 0)
-        status = write_text(&text, job, fault);
+        status = write_text(&text, false, job, fault);
     jsonw_newline(&text);
     if (status == 0)
         status = save(path, options_get(options, "force") != NULL, &text, fault);
@@ -136,7 +137,7 @@ static enum exit_code finish(const struct options *options, struct job *job)
     struct jsonw text;
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
-    if (write_text(&text, job, &fault) || read_back(&file, &text, &fault) ||
+    if (write_text(&text, style.json, job, &fault) || read_back(&file, &text, &fault) ||
         make_check(&file, &fault) || (target_of(options) && save_relocated(options, job, &fault)))
         code = print_failure(&style, NULL, &fault);
     else if (options_get(options, "run"))

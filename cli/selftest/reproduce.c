@@ -128,7 +128,7 @@ static int write_jobs(const struct move_case *c, const char *directory, uint32_t
     char *the_case[] = {name};
     struct jsonw w;
     snprintf(name, sizeof(name), "case-%" PRIu64, c->index);
-    jsonw_init(&w);
+    jsonw_init_lines(&w, 2);
     jsonw_array_begin(&w, NULL);
     write_copy(&w, c, (char *[]){before, dst, before}, restore, NULL);
     write_case(&w, c, timeout_ms, name);

@@ -16,13 +16,16 @@ class MakeCase(Case):
 
     def job(self, *words, **more):
         result = self.make(*words, code=0, **more)
-        self.assertEqual((result.err, result.out.count("\n")), ("", 1))
-        return json.loads(result.out)
+        job = json.loads(result.out)
+        self.assertEqual((result.err, result.out.count("\n")), ("", len(job) + 2))
+        return job
 
 
 class Options(MakeCase):
     def test_only_what_was_said(self):
-        self.assertEqual(self.make(code=0).out, '{"op":"mov","src":{"file":"in.npy"},'
+        self.assertEqual(self.make(code=0).out, '{\n  "op": "mov",\n  "src": {"file": "in.npy"},\n'
+                         '  "dst": {"file": "out.npy"}\n}\n')
+        self.assertEqual(self.make("--json", code=0).out, '{"op":"mov","src":{"file":"in.npy"},'
                          '"dst":{"file":"out.npy"}}\n')
 
     def test_each(self):
@@ -68,7 +71,7 @@ class Options(MakeCase):
     def test_raw_files(self):
         self.write("in.bin", ramp(30))
         words = ("make", "mov", "in.bin", "out.bin", "--type", "fx16", "--shape", "2,7")
-        self.assertEqual(self.ctl(*words, "--offset", "2", code=0).json[0]["src"], {
+        self.assertEqual(self.ctl(*words, "--offset", "2", "--json", code=0).json[0]["src"], {
             "file": "in.bin", "type": "fx16", "shape": [2, 7], "offset": 2})
         self.ctl(*words, "--offset", "2", "--run", code=0)
         self.assertEqual(self.read("out.bin"), ramp(30)[2:])
@@ -80,8 +83,8 @@ class Options(MakeCase):
 
     def test_tensors_of_archives(self):
         for name in ("none.npz", "none.safetensors"):
-            self.assertEqual(self.ctl("make", "mov", name, "out.npy", "--tensor", "conv1/w", code=0)
-                             .json[0]["src"], {"file": name, "tensor": "conv1/w"})
+            made = self.ctl("make", "mov", name, "out.npy", "--tensor", "conv1/w", "--json", code=0)
+            self.assertEqual(made.json[0]["src"], {"file": name, "tensor": "conv1/w"})
             self.assertIn("--shape describes raw files", self.ctl(
                 "make", "mov", name, "out.npy", "--shape", "1", code=2).err)
         self.assertIn("in.npy is no .npz or .safetensors file",
@@ -206,7 +209,7 @@ class Outputs(MakeCase):
         self.assertEqual(self.make("--json", code=0).json, [job])
         self.assertEqual(self.make("--json", "-o", "job.json", code=0).json,
                          [{"file": "job.json", "job": job}])
-        self.assertEqual(self.make("-o", "-", code=0).json, [job])
+        self.assertEqual(json.loads(self.make("-o", "-", code=0).out), job)
 
     def test_what_is_printed_can_be_run(self):
         text = self.make("--perm", "2,0,1", code=0).out

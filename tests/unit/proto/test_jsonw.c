@@ -108,6 +108,52 @@ static void test_every_byte_pair(void **state)
     }
 }
 
+/* The outermost levels have lines, what is inside has spaces. */
+static void write_something(struct jsonw *w)
+{
+    jsonw_array_begin(w, NULL);
+    jsonw_object_begin(w, NULL);
+    jsonw_uint(w, "a", 1);
+    jsonw_array_begin(w, "b");
+    jsonw_uint(w, NULL, 2);
+    jsonw_object_begin(w, NULL);
+    jsonw_key(w, "c");
+    jsonw_raw(w, NULL, "[3]");
+    jsonw_null(w, "d");
+    jsonw_object_end(w);
+    jsonw_array_end(w);
+    jsonw_key(w, "e");
+    jsonw_object_begin(w, NULL);
+    jsonw_object_end(w);
+    jsonw_object_end(w);
+    jsonw_bool(w, NULL, true);
+    jsonw_array_end(w);
+    jsonw_newline(w);
+}
+
+static void test_lines(void **state)
+{
+    static const char *const texts[] = {
+        "[{\"a\":1,\"b\":[2,{\"c\":[3],\"d\":null}],\"e\":{}},true]\n",
+        "[\n  {\"a\": 1, \"b\": [2, {\"c\": [3], \"d\": null}], \"e\": {}},\n  true\n]\n",
+        "[\n  {\n    \"a\": 1,\n    \"b\": [2, {\"c\": [3], \"d\": null}],\n    \"e\": {}\n  },\n"
+        "  true\n]\n",
+    };
+
+    (void)state;
+    for (uint8_t lines = 0; lines < 3; lines++) {
+        struct jsonw w;
+
+        jsonw_init_lines(&w, lines);
+        write_something(&w);
+        assert_string_equal(jsonw_text(&w), texts[lines]);
+        jsonw_reset(&w);
+        write_something(&w);
+        assert_string_equal(jsonw_text(&w), texts[lines]);
+        jsonw_finish(&w);
+    }
+}
+
 static void test_raw(void **state)
 {
     struct jsonw w;
@@ -152,7 +198,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_strings), cmocka_unit_test(test_every_byte_pair),
-        cmocka_unit_test(test_raw),     cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_growth),
     };
 
     return cmocka_run_group_tests_name("jsonw", tests, NULL, NULL);
