@@ -17,7 +17,8 @@
 static bool is_about_a_file(const struct fault *fault)
 {
     const char *last = fault->has_pointer ? strrchr(fault->pointer, '/') : NULL;
-    return last && (strcmp(last, "/file") == 0 || strcmp(last, "/params") == 0);
+    return last && (strcmp(last, "/file") == 0 || strcmp(last, "/tensor") == 0 ||
+                    strcmp(last, "/params") == 0);
 }
 
 static enum case_reason reason_of(const struct fault *fault)

@@ -3,6 +3,7 @@
 """mlictl batch: what is kept of cases that fail, and golden files to come."""
 import json
 import os
+import zipfile
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, BatchCase
 from harness import main, mov, npy
@@ -165,6 +166,24 @@ class Golden(BatchCase):
         self.assertEqual(self.read("b.npy"), self.read("good.npy"))
         self.assertEqual(self.read("c.raw"), MOVED)
         self.told("cases", code=0)
+
+    def test_tensors_of_archives(self):
+        with zipfile.ZipFile(self.path("all.npz"), "w") as archive:
+            for name in ("in.npy", "good.npy", "bad.npy"):
+                archive.writestr(name, self.read(name))
+        job = dict(mov({"file": "../all.npz", "tensor": "in"}, "x.npy", perm_dim=PERM))
+        self.write("cases/a.json", dict(job, expect={"file": "../all.npz", "tensor": "good"}))
+        self.write("cases/b.json", dict(job, expect={"file": "../all.npz", "tensor": "bad"}))
+        self.write("cases/c.json", dict(job, src={"file": "../all.npz", "tensor": "none"}))
+        _, cases, end = self.told("cases", code=1)
+        self.assertEqual((cases["a"]["status"], cases["b"]["reason"], cases["c"]["reason"]),
+                         ("passed", "mismatch", "unreadable"))
+        again = self.ctl("run", cases["b"]["kept"], code=1)
+        self.assertIn("1 of 24 elements differ", again.err)
+        before = self.listing()
+        _, cases, _ = self.update()
+        self.assertIn("a golden tensor of a .npz file is not written", cases["b"]["message"])
+        self.assertEqual({k for k in self.listing() if k not in before}, set())
 
     def test_what_is_no_golden_matter(self):
         self.add("a", offset=[9, 0, 0])
