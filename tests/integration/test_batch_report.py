@@ -7,12 +7,13 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from harness import Case, main
+from harness import Case, main, mov, wait_for
 from states import GOOD, Batch, case, random_batch, raw_name, text_of
 
 try:
@@ -237,6 +238,50 @@ class Lines(Merged):
         script = "".join(f"printf '%s\\0' {word}\n" for word in again)
         told = subprocess.run(["sh"], input=script.encode(), capture_output=True, check=True)
         self.assertEqual(told.stdout.decode().split("\0")[:-1], kept)
+
+
+class Interrupted(Case):
+    """^C in the middle of a real run: what is written is whole, and says what is missing."""
+
+    COUNT = 60
+
+    def interrupt(self, *options):
+        self.write_npy("in.npy")
+        for i in range(self.COUNT):
+            self.write(f"cases/t{i:02}.json", mov("../in.npy"))
+        process = self.start("batch", "cases", "-j", "1", "--resume", "s.jsonl", "-e",
+                             "fault:threads,tiny=0,delay_us=50000", *options)
+        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
+                                 self.read("s.jsonl").count(b"\n") > 5))
+        process.send_signal(signal.SIGINT)
+        return self.finish(process, code=4)
+
+    def test_junit(self):
+        self.interrupt("--junit", "report.xml")
+        suite = ElementTree.parse(self.path("report.xml")).find("testsuite")
+        found = {e.get("name"): [child.tag for child in e] for e in suite.findall("testcase")}
+        self.assertEqual(set(found), {f"t{i:02}" for i in range(self.COUNT)})
+        skipped = [name for name, tags in found.items() if tags == ["skipped"]]
+        self.assertEqual(suite.get("skipped"), str(len(skipped)))
+        self.assertEqual([tags for tags in found.values() if tags not in ([], ["skipped"])], [])
+        self.assertGreater(len(skipped), 0)
+        self.assertLess(len(skipped), self.COUNT - 3)
+        if shutil.which("xmllint"):
+            subprocess.run(["xmllint", "--noout", "--schema", SCHEMA, self.path("report.xml")],
+                           check=True, capture_output=True)
+
+    def test_tap(self):
+        lines = self.interrupt("--tap").out.split("\n")[:-1]
+        self.assertEqual(lines[:2], ["TAP version 14", f"1..{self.COUNT}"])
+        left = self.COUNT - (len(lines) - 3)
+        self.assertEqual(lines[-1], f"Bail out! {left} of {self.COUNT} cases have not run: "
+                                    "interrupted")
+
+    def test_events(self):
+        begin, *cases, end = self.interrupt("--json").json
+        self.assertEqual((begin["event"], end["event"], end["exit"]), ("begin", "end", 4))
+        self.assertEqual(end["passed"] + end["not_run"], self.COUNT)
+        self.assertEqual(end["passed"], len(cases))
 
 
 class Small(Case):
