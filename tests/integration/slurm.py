@@ -2,12 +2,13 @@
 """A Slurm cluster of this one machine, in a directory: munged, slurmctld and slurmd as we configure
 them. Only root can start it."""
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol", "sinfo")
 SECONDS = 60  # to come up
 
 CONF = """ClusterName=test
@@ -30,6 +31,7 @@ TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SchedulerType=sched/builtin
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SwitchType=switch/none
@@ -110,6 +112,24 @@ class Cluster:
     def run(self, program, *arguments, timeout=120, **more):
         return subprocess.run([find(program), *map(str, arguments)], env=self.environment,
                               capture_output=True, text=True, timeout=timeout, check=False, **more)
+
+    def batch(self, *arguments, **more):
+        """Submits and waits, for which sbatch itself takes its time. The job's number, the greatest
+        exit code of its tasks, and the states they ended in."""
+        submitted = self.run("sbatch", "--parsable", *arguments, **more)
+        if submitted.returncode:
+            raise AssertionError(submitted.stderr)
+        number = submitted.stdout.strip()
+
+        def tasks():
+            told = self.run("scontrol", "--oneliner", "show", "job", number).stdout
+            return re.findall(r"JobState=(\w+) .*?ExitCode=(\d+):\d+", told)
+        if not self.wait(lambda: tasks() and not any(
+                state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+                for state, _ in tasks())):
+            raise AssertionError(f"job {number} does not end: {tasks()}")
+        ended = tasks()
+        return number, max(int(code) for _, code in ended), {state for state, _ in ended}
 
     def stop(self):
         for process in reversed(self.processes):

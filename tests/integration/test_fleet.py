@@ -190,9 +190,10 @@ class Slurm(Fleet):
             self.skipTest(f"Slurm: {why}")
 
     def sbatch(self, *arguments, code=0):
-        result = self.cluster.run("sbatch", "--wait", "--parsable", *arguments, cwd=self.dir)
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result.stdout.strip()
+        number, worst, states = self.cluster.batch(*arguments, cwd=self.dir)
+        told = "".join(p.read_text() for p in self.dir.glob("slurm-*.out"))
+        self.assertEqual(worst, code, f"{states}\n{told}")
+        return number
 
     def test_an_array_and_its_report(self):
         array = ("--array=0-70:10", FLEET / "slurm.sh", "cases", "the states")
