@@ -4,8 +4,11 @@
  * destination have a cell, where it stands, in which state it is, and what is left out between
  * them. How a cell looks is the business of those who draw it:
  *
- *     struct explained -> picture.c: struct picture -> svg*.c   a file
- *                                                  \-> text*.c  characters
+ *     struct explained -> picture.c       struct picture: cells and their states
+ *                      -> picture_fit.c   as many as there is room for
+ *                      -> picture_block.c where they stand
+ *                      -> svg_picture.c   a file
+ *                         picture_text.c  characters
  *
  *   side    the source or the destination
  *   level   where an axis goes in a picture: a plane's columns and rows, planes in a line, lines of

@@ -34,7 +34,8 @@ static size_t strip_cells(const struct picture *picture, uint32_t source_dim)
     return count < STRIP_MAX ? count : STRIP_MAX;
 }
 
-int svg_caption_strip(struct textw *w, const struct picture *picture, uint32_t source_dim, int x,
+/* How colours go along a source dimension; returns what it takes. */
+static int draw_strip(struct textw *w, const struct picture *picture, uint32_t source_dim, int x,
                       int y)
 {
     const struct picture_scale *scale = &picture->scale[source_dim];
@@ -93,8 +94,8 @@ static void draw(struct textw *w, const struct picture_block *block, enum pictur
              "rx=\"4\" fill=\"#3b4658\"");
     svgw_text(w, x + CHIP / 2, base, &chip, "d%d", axis->source_dim);
     x += CHIP + SPACE;
-    int strip = svg_caption_strip(w, block->picture, (uint32_t)axis->source_dim, x,
-                                  y + (SVG_CAPTION - STRIP_CELL) / 2 - 1);
+    int strip = draw_strip(w, block->picture, (uint32_t)axis->source_dim, x,
+                           y + (SVG_CAPTION - STRIP_CELL) / 2 - 1);
     x += strip + (strip ? SPACE : 0);
     if (picture_is_quantised(block->picture, axis)) {
         textw_printf(w, "<path d=\"M%d %dl5 -5 5 5 -5 5z\" class=\"axis\" fill=\"#b3125f\"/>\n", x,

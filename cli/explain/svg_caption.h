@@ -21,8 +21,4 @@ void svg_caption(struct textw *w, const struct picture_block *block, enum pictur
 /** The same for the rows, which have their place beside the planes: x, y is their middle. */
 void svg_caption_beside(struct textw *w, const struct picture_block *block, int x, int y);
 
-/** How colours go along a source dimension, as a strip; returns its width. */
-int svg_caption_strip(struct textw *w, const struct picture *picture, uint32_t source_dim, int x,
-                      int y);
-
 #endif /* CLI_SVG_CAPTION_H */

@@ -30,11 +30,6 @@ static const struct look {
     [PICTURE_BREAK] = {"break", ""},
 };
 
-const char *svg_side_class(enum picture_state state)
-{
-    return looks[state].name;
-}
-
 void svg_side_define(struct textw *w)
 {
     static const struct {

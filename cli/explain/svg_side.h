@@ -15,7 +15,4 @@ void svg_side(struct textw *w, const struct picture_block *block);
 void svg_side_swatch(struct textw *w, int x, int y, int size, const struct picture *picture,
                      enum picture_state state);
 
-/** The class of the cells in a state: "written". */
-const char *svg_side_class(enum picture_state state);
-
 #endif /* CLI_SVG_SIDE_H */

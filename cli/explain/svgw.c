@@ -24,11 +24,6 @@ void svgw_end(struct textw *w)
     textw_printf(w, "</svg>\n");
 }
 
-void svgw_group(struct textw *w, const char *attributes)
-{
-    textw_printf(w, "<g %s>\n", attributes);
-}
-
 void svgw_group_end(struct textw *w)
 {
     textw_printf(w, "</g>\n");
@@ -53,7 +48,7 @@ static bool is_refused(const char *text, size_t length)
            (length == 3 && memcmp(text, "\xef\xbf", 2) == 0 && (unsigned char)text[2] >= 0xbe);
 }
 
-void svgw_escaped(struct textw *w, const char *text)
+static void put_escaped(struct textw *w, const char *text)
 {
     size_t left = strlen(text);
     while (left > 0) {
@@ -95,7 +90,7 @@ void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, cons
     if (font->upwards)
         textw_printf(w, " transform=\"rotate(-90 %d %d)\"", x, y);
     textw_printf(w, ">");
-    svgw_escaped(w, text);
+    put_escaped(w, text);
     textw_printf(w, "</text>\n");
 }
 

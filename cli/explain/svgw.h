@@ -28,16 +28,14 @@ struct svgw_box {
 void svgw_begin(struct textw *w, int width, int height);
 void svgw_end(struct textw *w);
 
-/** A group; `attributes` are XML as it is. */
-void svgw_group(struct textw *w, const char *attributes);
+/** Ends a group. */
 void svgw_group_end(struct textw *w);
 
+/* `attributes` are XML as it is. */
 void svgw_box(struct textw *w, struct svgw_box box, const char *attributes);
 void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attributes);
 
-/** Any bytes as the content of an element: escaped; what XML cannot hold is U+FFFD. */
-void svgw_escaped(struct textw *w, const char *text);
-
+/** Any bytes as text: what has to be is escaped, what XML cannot hold is U+FFFD. */
 void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
