@@ -89,7 +89,7 @@ static void put_attribute(struct textw *w, const char *key, const char *value)
     textw_printf(w, "\"");
 }
 
-/* A name's directories are the class, as dots between packages are: servers make a tree of them. */
+/* A name's directories are the class, as they are: with dots for slashes two could be the same. */
 static void put_class(struct textw *w, const char *name, size_t length)
 {
     char *class = strndup(name, length);
@@ -97,9 +97,7 @@ static void put_class(struct textw *w, const char *name, size_t length)
         w->failed = true;
         return;
     }
-    for (char *slash = strchr(class, '/'); slash; slash = strchr(slash, '/'))
-        *slash = '.';
-    put_attribute(w, "classname", length ? class : "batch");
+    put_attribute(w, "classname", length ? class : "(root)");
     free(class);
 }
 

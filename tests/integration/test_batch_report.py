@@ -96,7 +96,7 @@ class Junit(Merged):
     def expected(self, line):
         name = told_name(line)
         folder, _, last = name.rpartition("/")
-        return as_xml(folder.replace("/", ".")) or "batch", as_xml(last), as_xml(line["file"])
+        return as_xml(folder) or "(root)", as_xml(last), as_xml(line["file"])
 
     def verdict(self, line):
         flaky = "flakyError" if line.get("reason") in ("unreadable", "timeout", "storage",
@@ -147,6 +147,15 @@ class Junit(Merged):
     def test_standard_output(self):
         self.write("report.xml", self.merge("--junit", "-").out)
         self.check(self.path("report.xml"))
+
+    def test_no_two_cases_are_the_same(self):
+        names = ("a/b/c", "a.b/c", "a/b.c", "a.b.c", "c")
+        self.write("few.jsonl", text_of(Batch([case(name) for name in names]).state()))
+        self.ctl("batch", "merge", "few.jsonl", "--junit", "report.xml", code=0)
+        self.lint(self.path("report.xml"))
+        found = ElementTree.parse(self.path("report.xml")).iter("testcase")
+        self.assertEqual(sorted(f"{e.get('classname')}/{e.get('name')}" for e in found),
+                         sorted(name if "/" in name else f"(root)/{name}" for name in names))
 
     def test_the_schema_refuses(self):
         """Else it would say nothing."""

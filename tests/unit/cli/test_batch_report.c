@@ -324,21 +324,21 @@ static char *without_place(const char *xml)
     "    <testcase classname=\"" class "\" name=\"" name                                           \
                                        "\" file=\"cases/a.json\" time=\"0.001234\""
 
-static const char junit[] = SUITE_HEAD TESTCASE("batch", "plain") "/>\n" TESTCASE(
-    "batch", "flaky") ">\n"
-                      "      <flakyError type=\"timeout\" message=\"took longer than 5 "
-                      "ms\">cases/a.json: /expect: "
-                      "took longer than 5 ms</flakyError>\n"
-                      "      <system-out>3 attempts</system-out>\n"
-                      "    </testcase>\n" TESTCASE(
-                          "conv",
-                          "tile_3") ">\n"
-                                    "      <failure type=\"mismatch\" message=\"2 of 24 elements "
-                                    "differ, the first at [1, 0, 2]: "
-                                    "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
-                                    "      <system-out>1 attempt; again: " AGAIN "</system-out>\n"
-                                    "    </testcase>\n" TESTCASE(
-                                        "batch", "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
+static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCASE(
+    "(root)",
+    "flaky") ">\n"
+             "      <flakyError type=\"timeout\" message=\"took longer than 5 "
+             "ms\">cases/a.json: /expect: "
+             "took longer than 5 ms</flakyError>\n"
+             "      <system-out>3 attempts</system-out>\n"
+             "    </testcase>\n" TESTCASE(
+                 "conv", "tile_3") ">\n"
+                                   "      <failure type=\"mismatch\" message=\"2 of 24 elements "
+                                   "differ, the first at [1, 0, 2]: "
+                                   "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
+                                   "      <system-out>1 attempt; again: " AGAIN "</system-out>\n"
+                                   "    </testcase>\n" TESTCASE(
+                                       "(root)", "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
                                                  "\xef\xbf\xbd["
                                                  "31m\xef\xbf\xbd\xef\xbf\xbd\xef\xbf"
                                                  "\xbd") ">\n"
@@ -359,30 +359,30 @@ static const char junit[] = SUITE_HEAD TESTCASE("batch", "plain") "/>\n" TESTCAS
                                                          "again: mlictl run 'it'\\''s "
                                                          "here/a b'</system-out>\n"
                                                          "    </testcase>\n" TESTCASE(
-                                                             "batch", "u") ">\n"
-                                                                           "      <failure "
-                                                                           "type=\"updated\" "
-                                                                           "message=\"wrote "
-                                                                           "g.npy.new\">cases/"
-                                                                           "a.json: /expect: "
-                                                                           "wrote "
-                                                                           "g.npy.new</failure>\n"
-                                                                           "      <system-out>1 "
-                                                                           "attempt</"
-                                                                           "system-out>\n"
-                                                                           "    </testcase>\n"
-                                                                           "    <testcase "
-                                                                           "classname=\"never\" "
-                                                                           "name=\"begun\" "
-                                                                           "file=\"cases/never/"
-                                                                           "begun.json\" "
-                                                                           "time=\"0.000000\">\n"
-                                                                           "      <skipped "
-                                                                           "message=\"not "
-                                                                           "run\"/>\n"
-                                                                           "    </testcase>\n"
-                                                                           "  </testsuite>\n"
-                                                                           "</testsuites>\n";
+                                                             "(root)", "u") ">\n"
+                                                                            "      <failure "
+                                                                            "type=\"updated\" "
+                                                                            "message=\"wrote "
+                                                                            "g.npy.new\">cases/"
+                                                                            "a.json: /expect: "
+                                                                            "wrote "
+                                                                            "g.npy.new</failure>\n"
+                                                                            "      <system-out>1 "
+                                                                            "attempt</"
+                                                                            "system-out>\n"
+                                                                            "    </testcase>\n"
+                                                                            "    <testcase "
+                                                                            "classname=\"never\" "
+                                                                            "name=\"begun\" "
+                                                                            "file=\"cases/never/"
+                                                                            "begun.json\" "
+                                                                            "time=\"0.000000\">\n"
+                                                                            "      <skipped "
+                                                                            "message=\"not "
+                                                                            "run\"/>\n"
+                                                                            "    </testcase>\n"
+                                                                            "  </testsuite>\n"
+                                                                            "</testsuites>\n";
 
 static void test_junit_output(void **state)
 {
