@@ -43,9 +43,15 @@ static int plane_width(const struct picture_block *block, size_t plane)
         snprintf(text, sizeof(text), "%" PRIu64, slot->left_out);
         return larger(m->text_width(text), m->planes_left_out);
     }
-    picture_plane_words(text, block->picture, block->side, 0, plane);
-    return larger(m->text_width(text),
-                  block->column[block->side->axis[PICTURE_COLUMNS].count] + m->edge);
+    int width = block->column[block->side->axis[PICTURE_COLUMNS].count] + m->edge;
+    const struct picture_axis *lines = &block->side->axis[PICTURE_LINES];
+    for (size_t line = 0; line < lines->count; line++) {
+        if (lines->slot[line].kind == SLOT_BREAK)
+            continue;
+        picture_plane_words(text, block->picture, block->side, line, plane);
+        width = larger(width, m->text_width(text));
+    }
+    return width;
 }
 
 static void place_planes(struct picture_block *block, int most)
@@ -126,9 +132,21 @@ struct picture_area picture_block_plane(const struct picture_block *block, size_
                                  block->row[axis[PICTURE_ROWS].count]};
 }
 
+/* Whether no other plane stands before it on its line. */
+static bool is_first(const struct picture_block *block, size_t plane)
+{
+    const struct picture_slot *slot = block->side->axis[PICTURE_PLANES].slot;
+    size_t first = plane;
+    while (first > 0 && block->fold[first - 1] == block->fold[plane])
+        first--;
+    while (first < plane && slot[first].kind == SLOT_BREAK)
+        first++;
+    return first == plane;
+}
+
 bool picture_block_row_ticks(const struct picture_block *block, size_t plane)
 {
-    return block->plane[plane] == block->left && block->side->axis[PICTURE_ROWS].dim >= 0;
+    return is_first(block, plane) && block->side->axis[PICTURE_ROWS].dim >= 0;
 }
 
 bool picture_block_column_ticks(const struct picture_block *block, size_t line, size_t plane)
@@ -137,7 +155,7 @@ bool picture_block_column_ticks(const struct picture_block *block, size_t line, 
     size_t last = block->lines - 1;
     if (!block->folds && lines->slot[last].kind == SLOT_BREAK)
         last--;
-    return block->plane[plane] == block->left && line_of(block, line, plane) == last;
+    return is_first(block, plane) && line_of(block, line, plane) == last;
 }
 
 /* How much the text of a slot says: most at the ends of the axis and of the window, then beside

@@ -176,14 +176,14 @@ static void put_window(const struct pen *pen, const size_t *at, int x, int y)
     }
 }
 
-static void put_row_ticks(const struct pen *pen, int y)
+static void put_row_ticks(const struct pen *pen, int x, int y)
 {
     const struct picture_axis *axis = &pen->block->side->axis[PICTURE_ROWS];
     for (size_t i = 0; i < axis->count; i++) {
         char text[PICTURE_TICK_MAX];
         picture_tick_words(text, pen->block->picture, pen->block->side, axis, i);
-        canvas_put(pen->canvas, pen->x + pen->block->ticks - canvas_text_width(text),
-                   y + pen->block->row[i], COLOUR_FAINT, text);
+        canvas_put(pen->canvas, x - canvas_text_width(text), y + pen->block->row[i], COLOUR_FAINT,
+                   text);
     }
 }
 
@@ -222,7 +222,7 @@ static void put_plane(const struct pen *pen, size_t *at)
                      y + pen->block->row[at[PICTURE_ROWS]]);
     put_window(pen, at, x, y);
     if (picture_block_row_ticks(pen->block, plane))
-        put_row_ticks(pen, y);
+        put_row_ticks(pen, x, y);
     if (picture_block_column_ticks(pen->block, line, plane))
         put_column_ticks(pen, x, y + area.height);
 }

@@ -164,6 +164,7 @@ static void check_drawing(size_t *cells, size_t *same)
     const char *svg = draw(), *end = svg + w.length;
     const char *src = strstr(svg, "<g class=\"src\""), *dst = strstr(svg, "<g class=\"dst\"");
     check_well_formed(svg);
+    assert_null(strstr(svg, "1844674407370955")); /* less than nothing */
     assert_true(src && dst && src < dst);
     assert_in_range(extent(svg, " width=\""), 1, WIDTH_MAX);
     assert_in_range(extent(svg, " height=\""), 1, HEIGHT_MAX);
