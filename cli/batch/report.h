@@ -23,7 +23,7 @@ extern const struct value batch_report_flaky_value;
 
 /** Options of batch and of merge, beside --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
-    {"tap", 0, NULL, "TAP version 14 on standard output"},                                         \
+    {"tap", 0, NULL, "TAP version 13 on standard output"},                                         \
         {"junit", 0, "FILE", "a report in JUnit's XML; `-` is standard output",                    \
          .takes = &value_file},                                                                    \
         {"flaky", 0, "WORD", "pass or fail: what flaky cases are for the exit code (pass)",        \

@@ -180,9 +180,7 @@ class Tap(Merged):
         if not shutil.which("perl") or subprocess.run(["perl", "-MTAP::Parser", "-e", ""],
                                                       stderr=subprocess.DEVNULL).returncode:
             self.skipTest("no perl with TAP::Parser (Debian: perl)")
-        # Perl's knows nothing beyond version 13, of which 14 is an extension.
-        text = self.merge("--tap").out.replace("TAP version 14\n", "TAP version 13\n", 1)
-        self.write("report.tap", text)
+        self.write("report.tap", self.merge("--tap").out)
         parsed = subprocess.run(["perl", "-e", PERL, self.path("report.tap")], capture_output=True,
                                 text=True)
         self.assertEqual(parsed.stderr, "")
@@ -214,7 +212,7 @@ class Tap(Merged):
 
     def test_every_line_is_one_of_the_protocol(self):
         lines = self.merge("--tap").out.split("\n")
-        self.assertEqual(lines[:2], ["TAP version 14", f"1..{COUNT}"])
+        self.assertEqual(lines[:2], ["TAP version 13", f"1..{COUNT}"])
         for line in lines[2:-1]:
             self.assertRegex(line, r"^((not )?ok \d+ - |  )")
 
@@ -281,7 +279,7 @@ class Interrupted(Case):
 
     def test_tap(self):
         lines = self.interrupt("--tap").out.split("\n")[:-1]
-        self.assertEqual(lines[:2], ["TAP version 14", f"1..{self.COUNT}"])
+        self.assertEqual(lines[:2], ["TAP version 13", f"1..{self.COUNT}"])
         left = self.COUNT - (len(lines) - 3)
         self.assertEqual(lines[-1], f"Bail out! {left} of {self.COUNT} cases have not run: "
                                     "interrupted")
@@ -322,7 +320,7 @@ class Small(Case):
         self.write("a.jsonl", text_of(Batch([]).state()))
         self.assertEqual(self.ctl("batch", "merge", "a.jsonl", code=0).out, "0 cases; 2.00 s\n")
         self.assertEqual(self.ctl("batch", "merge", "a.jsonl", "--tap", code=0).out,
-                         "TAP version 14\n1..0 # SKIP no case is in this shard\n")
+                         "TAP version 13\n1..0 # SKIP no case is in this shard\n")
 
 
 if __name__ == "__main__":

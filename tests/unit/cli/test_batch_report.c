@@ -200,7 +200,7 @@ static void test_tap(void **state)
     (void)state;
     check_told(
         "--tap", true,
-        "TAP version 14\n"
+        "TAP version 13\n"
         "1..7\n"
         "ok 1 - plain\n"
         "ok 2 - flaky\n"
@@ -256,7 +256,7 @@ static void test_tap(void **state)
 static void test_tap_none(void **state)
 {
     (void)state;
-    check_summary("--tap", 0, 0, "TAP version 14\n1..0 # SKIP no case is in this shard\n");
+    check_summary("--tap", 0, 0, "TAP version 13\n1..0 # SKIP no case is in this shard\n");
 }
 
 static void test_tap_flaky(void **state)
