@@ -14,7 +14,7 @@
 #include "random_hand.h"
 #include "svg_picture.h"
 
-enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 1800, HEIGHT_MAX = 1300 };
+enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 2200, HEIGHT_MAX = 1800 };
 
 static uint64_t seed;
 static struct hand hand;
