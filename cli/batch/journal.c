@@ -70,12 +70,17 @@ static int cut(struct journal *journal, struct fault *fault)
 
 int journal_open(struct journal *journal, const char *path, struct fault *fault)
 {
+    static const char foreign[] =
+        "its last line has no end and is none of a state file, and is not taken away: take another "
+        "file";
     struct fault line;
     *journal = (struct journal){.path = path, .fd = -1};
     if (open_file(journal, fault) || lock(journal, fault))
         return -1;
     if (state_read(&journal->state, journal->fd, &line))
         return blame_line(journal, &line, fault);
+    if (journal->state.foreign)
+        return refuse(journal, foreign, fault);
     return cut(journal, fault);
 }
 

@@ -140,6 +140,14 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
     }
 }
 
+/* Whether a run was killed at these bytes: the beginning of a line of it. */
+static bool is_cut_line(const struct state *state, const char *bytes, size_t length)
+{
+    const char *head = state->begun ? "{\"event\":\"" : "{\"event\":\"begin\",";
+    size_t most = strlen(head);
+    return memcmp(bytes, head, length < most ? length : most) == 0;
+}
+
 /* By name; of one name the newest first. */
 static int compare_records(const void *a, const void *b)
 {
@@ -173,6 +181,7 @@ int state_read(struct state *state, int fd, struct fault *fault)
         return no_memory(fault);
     int status = read_lines(&reader, &frame, fd);
     state->whole -= (off_t)(frame.end - frame.begin);
+    state->foreign = !is_cut_line(state, frame.buffer + frame.begin, frame.end - frame.begin);
     frame_finish(&frame);
     for (size_t i = reader.epoch; i < state->count; i++)
         state->records[i].current = true;

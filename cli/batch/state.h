@@ -36,7 +36,8 @@ struct state {
     uint64_t ns;                  /* of the runs since one began anew, as far as told */
     struct state_record *records; /* by name, one for each */
     size_t count;
-    off_t whole; /* bytes up to the end of the last whole line: what follows was cut off */
+    off_t whole;  /* bytes up to the end of the last whole line: what follows was cut off */
+    bool foreign; /* what follows is no beginning of a line that a run writes */
 };
 
 /**

@@ -253,6 +253,16 @@ class Resumed(BatchCase):
             self.assertEqual(self.counts(end), {"passed": 10, "failed": 2}, f"seed {SEED}")
             self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"))
 
+    def test_what_no_run_has_written_stays(self):
+        self.told("cases", "--resume", "whole.jsonl", code=1)
+        whole = self.read("whole.jsonl")
+        for text in (b"notes", b'{"op": "mov"}', b'{"event":"case"', bytes(100), whole + b"notes",
+                     whole + b"{}"):
+            self.write("s.jsonl", text)
+            result = self.batch("cases", "--resume", "s.jsonl", code=2)
+            self.assertIn("s.jsonl: its last line has no end and is none of a state", result.err)
+            self.assertEqual(self.read("s.jsonl"), text)
+
     def test_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")
