@@ -19,8 +19,8 @@ struct connector {
 bool connector_is_embedded(const struct options *options);
 
 /**
- * Starts that service with `channels`, if it is asked for. `first` becomes a connection. Returns 0
- * or -1; connector_finish() is legal after both.
+ * Starts that service with `channels` (embedded.h), if it is asked for. `first` becomes a
+ * connection. Returns 0 or -1; connector_finish() is legal after both.
  */
 int connector_init(struct connector *connector, const struct options *options, uint32_t channels,
                    struct client *first, struct fault *fault);

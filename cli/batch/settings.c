@@ -8,7 +8,6 @@
 #include "connector.h"
 #include "embedded.h"
 #include "filter.h"
-#include "mli_mov_api.h"
 #include "print.h"
 #include "report.h"
 #include "runner.h"
@@ -40,7 +39,6 @@ static int read_numbers(struct settings *settings, const struct options *options
 {
     struct trial_plan *trial = &settings->trial;
     settings->workers = given(options, "host") ? 1 : processors();
-    settings->channels = MLI_MOV_MAX_CHANNELS;
     trial->repeat = 1;
     if (read_number(options, "jobs", 1, RUNNER_WORKERS_MAX, &settings->workers) ||
         read_number(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||

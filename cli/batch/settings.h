@@ -12,7 +12,7 @@
 
 struct settings {
     uint32_t workers;
-    uint32_t channels; /* of the service in this process */
+    uint32_t channels; /* of the service in this process; 0: all that its engine has */
     struct shard shard;
     struct trial_plan trial;
     const char *keep; /* directory of what failed, be it written or not: no place for cases */

@@ -30,8 +30,9 @@ static const struct option options_table[] = {
     {"keep", 0, "DIR", "where cases that failed go (batch-failed); none: nowhere",
      .takes = &value_directory},
     BATCH_REPORT_OPTIONS,
-    EMBEDDED_OPTIONS,
-    CLIENT_OPTIONS,
+    EMBEDDED_OPTIONS("all that the engine has"),
+    {"socket", 's', "PATH", "run on the daemon at this socket", .takes = &value_file},
+    {"host", 'H', "URL", "run on the daemon of ssh://[user@]host[:port]"},
     OPTIONS_COMMON,
 };
 

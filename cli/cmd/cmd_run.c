@@ -11,7 +11,7 @@
 enum { CHANNELS_MIN = 4 };
 
 static const struct option options_table[] = {
-    EMBEDDED_OPTIONS,
+    EMBEDDED_OPTIONS("as many as the jobs ask for, at least 4"),
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };

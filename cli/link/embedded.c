@@ -19,21 +19,36 @@ int embedded_channels(const struct options *options, uint32_t *channels)
     return 0;
 }
 
-/* The engine, where one was named; nothing says as well as the library what is wrong with it. */
-static int choose_engine(struct config *config, const struct options *options, struct fault *fault)
+static int name_engine(struct config *config, const char *engine, struct fault *fault)
 {
-    const char *engine = options_get(options, "engine");
-    if (!engine)
-        return 0;
     if (!*engine || strlen(engine) >= sizeof(config->engine))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--engine: 1 to %zu characters are needed", sizeof(config->engine) - 1);
     if (engine_arg_check(engine, fault))
         return -1;
     strcpy(config->engine, engine);
+    return 0;
+}
+
+/* Nothing says as well as the library what is wrong with an engine. */
+static int check_engine(const struct config *config, struct fault *fault)
+{
     const int status = service_check(config, fault);
     fault->has_pointer = false; /* there is no file of this configuration */
     return status;
+}
+
+/* The engine that was named. One with fewer channels than there may be does not tell how many. */
+static int choose_engine(struct config *config, const char *engine, bool all, struct fault *fault)
+{
+    if (name_engine(config, engine, fault))
+        return -1;
+    while (check_engine(config, fault)) {
+        if (!all || config->channels == 1)
+            return -1;
+        config->channels--;
+    }
+    return 0;
 }
 
 static int cannot_start(int error, struct fault *fault)
@@ -44,14 +59,15 @@ static int cannot_start(int error, struct fault *fault)
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault)
 {
+    const char *engine = options_get(options, "engine");
     struct config config;
     int socket;
     *client = (struct client){0};
     *service = NULL;
     config_defaults(&config);
-    config.channels = channels;
+    config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
     config.log_level = LOG_ERRORS; /* what concerns a job is in its reply */
-    if (choose_engine(&config, options, fault))
+    if (engine && choose_engine(&config, engine, channels == 0, fault))
         return -1;
     int error = service_thread_start(&config, service, &socket);
     return error ? cannot_start(error, fault) : client_adopt(client, socket, fault);

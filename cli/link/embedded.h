@@ -10,20 +10,20 @@
 
 struct service_thread;
 
-/** Options of every command that runs jobs without a daemon. */
-#define EMBEDDED_OPTIONS                                                                           \
+/** Options of every command that runs jobs without a daemon; `channels`: how many without -c. */
+#define EMBEDDED_OPTIONS(channels)                                                                 \
     {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)",  \
      .takes = &value_engine},                                                                      \
     {                                                                                              \
-        "channels", 'c', "N", "DMA channels to emulate (as many as the jobs ask for, at least 4)"  \
+        "channels", 'c', "N", "DMA channels to emulate (" channels ")"                             \
     }
 
 /** --channels, else `channels`. Returns 0, or -1 after saying on stderr what is wrong. */
 int embedded_channels(const struct options *options, uint32_t *channels);
 
 /**
- * Starts the service with `channels` on --engine, and connects to it. Returns 0 or -1;
- * client_finish() and service_thread_stop() are legal after both.
+ * Starts the service with `channels` on --engine (0: all that it has), and connects to it. Returns
+ * 0 or -1; client_finish() and service_thread_stop() are legal after both.
  */
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault);

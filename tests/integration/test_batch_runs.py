@@ -71,6 +71,13 @@ class Attempts(BatchCase):
         self.assertEqual(cases["c2"]["reason"], "timeout")
         self.assertLess(cases["c2"]["ns"], 20e9)
 
+    def test_engines_with_few_channels(self):
+        self.add("a", channels=8)
+        for engine in ("mock", "fault:mock,seed=1", "threads", "inline"):
+            self.told("cases", "-e", engine, code=0)
+        result = self.batch("cases", "-e", "mock", "-c9", code=2)
+        self.assertIn("channels 0 to 8 given, the engine has 0 to 7", result.err)
+
     def test_a_limit_of_the_job_may_be_expected(self):
         job = dict(self.job(None, "../"), timeout_ms=100, expect={"error": "TIMED_OUT"})
         self.write("cases/a.json", job)
