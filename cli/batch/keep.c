@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bounds.h"
+#include "escaped.h"
 #include "output.h"
 #include "utf8.h"
 
@@ -27,9 +28,18 @@ static int out_of_memory(struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
+/* Bytes at `at` that a place has as they are: none of a character that no terminal shows, or of
+ * what is no text, so that the place can be told and typed.
+ */
+static size_t plain_bytes(const char *at)
+{
+    size_t size = utf8_char(at, strlen(at));
+    return size > 0 && !escaped_is_control(utf8_decode(at, size)) ? size : 0;
+}
+
 /*
- * Names lead out of the directory with "..", or with a slash in front. Both are spelt otherwise,
- * and so is the percent sign that tells it.
+ * Names lead out of the directory with "..", or with a slash in front. Both are spelt otherwise, as
+ * is what is not plain, and so is the percent sign that tells it.
  */
 char *keep_place(const char *directory, const char *name)
 {
@@ -40,13 +50,16 @@ char *keep_place(const char *directory, const char *name)
     char *out = stpcpy(place, directory);
     bool begins = true; /* a part of the name */
     *out++ = '/';
-    for (const char *c = name; *c; c++) {
+    for (const char *c = name; *c;) {
         bool dots = begins && strspn(c, ".") == strcspn(c, "/");
+        size_t plain = plain_bytes(c);
         begins = *c == '/';
-        if (*c == '%' || (c == name && *c == '/') || (dots && *c == '.'))
-            out += sprintf(out, "%%%02X", (unsigned char)*c);
-        else
-            *out++ = *c;
+        if (*c == '%' || (c == name && *c == '/') || (dots && *c == '.') || plain == 0) {
+            out += sprintf(out, "%%%02X", (unsigned char)*c++);
+        } else {
+            out = mempcpy(out, c, plain);
+            c += plain;
+        }
     }
     *out = '\0';
     return place;
@@ -95,6 +108,13 @@ static void forget(const struct keeper *keeper)
             unlink(path);
         free(path);
     }
+}
+
+/* A place without a job file says nothing; one that holds something else stays. */
+static void abandon(const struct keeper *keeper)
+{
+    forget(keeper);
+    rmdir(keeper->place);
 }
 
 /* An open file, or `bytes`, as the file `name`. */
@@ -201,6 +221,8 @@ int keep_case(const char *directory, const char *name, const struct evidence *ev
     if (status == 0) {
         forget(&keeper);
         status = keep_files(&keeper, evidence);
+        if (status)
+            abandon(&keeper);
     }
     if (status == 0 && asprintf(kept, "%s/job.json", place) < 0) {
         *kept = NULL;

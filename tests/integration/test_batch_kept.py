@@ -3,6 +3,9 @@
 """mlictl batch: what is kept of cases that fail, and golden files to come."""
 import json
 import os
+import re
+import resource
+import shlex
 import zipfile
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, BatchCase
@@ -97,6 +100,24 @@ class Kept(BatchCase):
             self.assertTrue(self.exists(path))
             self.assertIn("differ", self.again(self.path(path)).err)
 
+    def test_names_that_no_terminal_shows(self):
+        """What is told can be typed, and is there."""
+        names = [b"a\nb", b"\x1b[31m", b"\x7f", b"uml\xe4ut", "\u0085".encode(), "\u00e4".encode(),
+                 b"a\xc2", b"50%"]
+        os.mkdir(self.path("cases"))
+        for name in names:
+            with open(os.fsencode(self.path("cases")) + b"/" + name + b".json", "w",
+                      encoding="utf-8") as file:
+                json.dump(self.job("bad.npy", "../"), file)
+        result = self.batch("cases", code=1)
+        again = re.findall(r"^       again: (.*)$", result.out, re.M)
+        self.assertEqual(len(again), len(names), str(result))
+        self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names))
+        for command in again:
+            words = shlex.split(command)
+            self.assertEqual(words[:2], ["mlictl", "run"])
+            self.assertIn("differ", self.again(self.path(words[2])).err)
+
     def test_nowhere_and_impossible(self):
         self.add("a", "bad.npy")
         self.assertNotIn("kept", self.told("cases", "--keep", "none", code=1)[1]["a"])
@@ -104,6 +125,17 @@ class Kept(BatchCase):
         self.write("file", "")
         result = self.batch("cases", "--keep", "file", code=1)
         self.assertIn("--keep", result.err)
+
+    def test_a_full_disk_leaves_nothing_half_kept(self):
+        for name in ("a", "b/c", "b/d"):
+            self.add(name, "bad.npy")
+        result = self.batch("cases", code=1, preexec_fn=lambda:
+                            resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
+        self.assertIn("--keep", result.err)
+        left = [files for _, _, files in os.walk(self.path("batch-failed")) if files]
+        self.assertEqual(left, [])
+        self.assertFalse(self.exists("batch-failed/a"))
+        self.assertFalse(self.exists("batch-failed/b/c"))
 
     def test_a_directory_whose_name_is_no_text(self):
         directory = os.fsencode(self.path("cases")) + b"/uml\xe4ut"
@@ -114,11 +146,10 @@ class Kept(BatchCase):
         with open(directory + b"/a.json", "w", encoding="utf-8") as file:
             json.dump(self.job("bad.npy"), file)
         self.ctl("batch", "cases", "--json", "-q", code=1)
-        kept = os.fsencode(self.path("batch-failed")) + b"/uml\xe4ut/a"
+        kept = self.path("batch-failed/uml%E4ut/a")
         self.assertEqual(sorted(os.listdir(kept)),
-                         [b"given.npy", b"golden.npy", b"job.json", b"source.npy"])
-        os.rename(kept, os.fsencode(self.path("moved")))
-        self.assertIn("differ", self.again(self.path("moved/job.json")).err)
+                         ["given.npy", "golden.npy", "job.json", "source.npy"])
+        self.assertIn("differ", self.again(f"{kept}/job.json").err)
 
 
 class Golden(BatchCase):
