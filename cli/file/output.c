@@ -237,9 +237,28 @@ static int copy_range(int from, int to, uint64_t size)
     return 0;
 }
 
+/* What is in the file, without its holes: a file in memory would fill them. */
+static int copy_data(int from, int to, uint64_t size)
+{
+    int result = ftruncate(to, (off_t)size) ? -errno : 0;
+    for (uint64_t done = 0; done < size && !result && !cancel_requested();) {
+        off_t data = lseek(from, (off_t)done, SEEK_DATA);
+        if (data < 0 && errno == ENXIO) /* nothing but a hole is left, or nothing */
+            return lseek(from, 0, SEEK_END) < (off_t)size ? -ENODATA : 0;
+        off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
+        uint64_t begin = data < 0 ? done : (uint64_t)data;
+        uint64_t end = hole < 0 || (uint64_t)hole > size ? size : (uint64_t)hole;
+        if (begin < end)
+            result = copy_bytes(from, to, begin, end);
+        done = end;
+    }
+    return result;
+}
+
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault)
 {
-    int error = copy_range(from, output->fd, size);
+    bool in_memory = output->directory < 0;
+    int error = (in_memory ? copy_data : copy_range)(from, output->fd, size);
     if (cancel_requested())
         return cancel_fault(fault);
     if (error)

@@ -279,6 +279,24 @@ class Chains(BatchCase):
         self.told("cases", code=0)
         self.assertEqual(self.listing(), before)
 
+    def test_holes_take_no_memory(self):
+        """What is updated is a file of holes, larger than any memory, with data here and there."""
+        size = 1 << 40
+        with open(self.path("sparse.raw"), "wb") as file:
+            for at in (100, size // 2, size - 1):
+                file.seek(at)
+                file.write(b"\x07")
+        job = mov("in.npy", {"file": "sparse.raw", "update": True, "offset": size - 30},
+                  perm_dim=PERM)
+        later = dict(mov({"file": "sparse.raw", "type": "fx8", "shape": [30], "offset": size - 30},
+                         "end.raw"), expect={"file": "end"})
+        self.write("end", MOVED + bytes(5) + b"\x07")
+        self.write("a.json", [job, later])
+        self.assertEqual(self.told("a.json", code=0)[2]["passed"], 1)
+        with open(self.path("sparse.raw"), "rb") as file:
+            file.seek(size - 30)
+            self.assertEqual(file.read(), bytes(29) + b"\x07")
+
     def test_an_output_hides_the_file_that_is_there(self):
         self.write("cases/a.npy", npy("|i1", MOVED_SHAPE, bytes(24)))
         self.chain(mov("../in.npy", "a.npy", perm_dim=PERM),
