@@ -150,9 +150,9 @@ static void put_out(struct textw *w, const struct case_result *result)
 {
     textw_printf(w, "      <system-out>%" PRIu32 " attempt%s", result->attempts,
                  print_s(result->attempts));
-    if (result->kept) {
+    if (result->again) {
         textw_printf(w, "; again: ");
-        sentence_again(w, result, xml_rule);
+        escaped_write(w, result->again, xml_rule);
     }
     textw_printf(w, "</system-out>\n");
 }

@@ -50,9 +50,9 @@ static void put_other(struct lines *lines, const struct case_result *result)
         textw_printf(w, "passed at attempt %" PRIu32 "; before that ", result->attempts);
     sentence_what(w, result, escaped_plain);
     textw_printf(w, "\n");
-    if (result->kept) {
+    if (result->again) {
         textw_printf(w, "       again: ");
-        sentence_again(w, result, escaped_plain);
+        escaped_write(w, result->again, escaped_plain);
         textw_printf(w, "\n");
     }
     print_text(&lines->text);

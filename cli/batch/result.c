@@ -22,6 +22,7 @@ void case_result_finish(struct case_result *result)
     free(result->pointer);
     free(result->difference);
     free(result->kept);
+    free(result->again);
     *result = (struct case_result){0};
 }
 
@@ -181,6 +182,7 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
     if (result->difference)
         jsonw_raw(w, "difference", result->difference);
     write_optional(w, "kept", result->kept);
+    write_optional(w, "again", result->again);
     if (fingerprint)
         digest_write(w, "fingerprint", result->fingerprint);
 }
@@ -208,9 +210,10 @@ static int read_fingerprint(const struct json *object, uint64_t *out)
 
 int case_result_read(const struct json *value, struct case_result *result)
 {
-    static const char *const keys[] = {
-        "event",  "name",    "name_bytes", "file",       "status", "attempts",    "ns", "bytes",
-        "reason", "message", "pointer",    "difference", "kept",   "fingerprint", NULL};
+    static const char *const keys[] = {"event",  "name",     "name_bytes",  "file",
+                                       "status", "attempts", "ns",          "bytes",
+                                       "reason", "message",  "pointer",     "difference",
+                                       "kept",   "again",    "fingerprint", NULL};
     uint64_t attempts = 0;
     *result = (struct case_result){0};
     if (json_object(value, keys) || read_name(value, &result->name) ||
@@ -222,6 +225,7 @@ int case_result_read(const struct json *value, struct case_result *result)
         read_optional(value, "pointer", &result->pointer) ||
         read_difference(value, &result->difference) ||
         read_optional(value, "kept", &result->kept) ||
+        read_optional(value, "again", &result->again) ||
         read_fingerprint(value, &result->fingerprint)) {
         case_result_finish(result);
         return -1;

@@ -56,6 +56,7 @@ struct case_result {
     char *pointer;    /* into the job file */
     char *difference; /* JSON, as `mlictl diff --json` tells it */
     char *kept;       /* the job file that does it again */
+    char *again;      /* the command that does so, for a shell */
 };
 
 /** Frees what a result holds; `struct case_result r = {0}` is an empty one. */

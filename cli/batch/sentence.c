@@ -17,38 +17,6 @@ void sentence_what(struct textw *w, const struct case_result *result, escaped_ru
     }
 }
 
-/* A word as a shell takes it. */
-static void quote(struct textw *w, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:=@%+,";
-    if (*word && *word != '-' && word[strspn(word, plain)] == '\0') {
-        textw_printf(w, "%s", word);
-        return;
-    }
-    /* A word that begins with a dash is no option behind a path's first part. */
-    textw_printf(w, "%s'", *word == '-' ? "./" : "");
-    for (size_t length; *word; word += length) {
-        length = strcspn(word, "'");
-        textw_printf(w, "%.*s%s", (int)length, word, word[length] ? "'\\''" : "");
-        length += word[length] != '\0';
-    }
-    textw_printf(w, "'");
-}
-
-void sentence_again(struct textw *w, const struct case_result *result, escaped_rule rule)
-{
-    struct textw command;
-    textw_init(&command);
-    textw_printf(&command, "mlictl run ");
-    quote(&command, result->kept);
-    if (command.failed)
-        w->failed = true;
-    else
-        escaped_write(w, command.data, rule);
-    textw_finish(&command);
-}
-
 void sentence_rate(struct textw *w, size_t cases, uint64_t ns)
 {
     double rate = ns ? (double)cases * 1e9 / (double)ns : 0;

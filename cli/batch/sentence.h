@@ -13,9 +13,6 @@
 /** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
 void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule);
 
-/** "mlictl run batch-failed/a/job.json", where there is such a file; for a shell, by a rule. */
-void sentence_again(struct textw *w, const struct case_result *result, escaped_rule rule);
-
 /** ", 580 cases/s", where anything was done. */
 void sentence_rate(struct textw *w, size_t cases, uint64_t ns);
 

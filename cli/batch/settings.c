@@ -95,6 +95,7 @@ int settings_read(struct settings *settings, const struct options *options)
                                   .rerun = given(options, "rerun"),
                                   .list = given(options, "list"),
                                   .fail_fast = given(options, "fail-fast")};
+    settings->trial.options = options;
     settings->trial.attempt.update_golden = given(options, "update-golden");
     read_keep(settings, options);
     if (check(options) || read_numbers(settings, options) || read_shard(settings, options))

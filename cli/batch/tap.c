@@ -85,9 +85,9 @@ static void put_diagnostics(struct textw *w, const struct case_result *result, b
         put_member(w, "pointer", result->pointer);
     textw_printf(w, "  attempts: %" PRIu32 "\n  duration_ms: %" PRIu64 ".%06" PRIu64 "\n",
                  result->attempts, result->ns / 1000000, result->ns % 1000000);
-    if (result->kept) {
+    if (result->again) {
         textw_printf(w, "  again: \"");
-        sentence_again(w, result, yaml_rule);
+        escaped_write(w, result->again, yaml_rule);
         textw_printf(w, "\"\n");
     }
     textw_printf(w, "  ...\n");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "again.h"
 #include "cancel.h"
 #include "keep.h"
 
@@ -72,6 +73,8 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
         return;
     trial->complains = keep_case(plan->keep, batch_case->name, &failure->evidence,
                                  &trial->result.kept, &trial->fault) != 0;
+    if (trial->result.kept)
+        trial->result.again = again_command(plan->options, trial->result.kept);
     /* The run that goes on is to tell the same as one that was never interrupted. */
     if (trial->complains && cancel_requested())
         trial->end = ATTEMPT_INTERRUPTED;

@@ -8,9 +8,10 @@
 
 struct trial_plan {
     struct attempt_plan attempt;
-    uint32_t repeat;  /* times that it has to pass */
-    uint32_t retries; /* attempts that may fail, if the next one passes */
-    const char *keep; /* directory of what failed; null: nowhere */
+    uint32_t repeat;               /* times that it has to pass */
+    uint32_t retries;              /* attempts that may fail, if the next one passes */
+    const char *keep;              /* directory of what failed; null: nowhere */
+    const struct options *options; /* of the command line, which tell how to do that again */
 };
 
 /* What came of it. */

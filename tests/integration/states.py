@@ -2,6 +2,7 @@
 """State files of `mlictl batch`, made without it from what mlictl-batch(1) says of them."""
 import json
 import random
+import shlex
 
 GOOD = ("passed", "flaky")
 WORDS = ("mismatch", "refused", "not refused", "unreadable", "timeout", "storage", "service")
@@ -90,6 +91,7 @@ def random_case(rng, number):
         more.update(reason=rng.choice(WORDS), message=hostile(rng, 40), pointer="/" + hostile(rng))
         if rng.random() < 0.5:
             more["kept"] = "failed/" + hostile(rng)
+            more["again"] = "mlictl run " + shlex.quote(more["kept"])
         if rng.random() < 0.5:
             more["difference"] = {"kind": hostile(rng), "at": [rng.randrange(9)], "a": {}}
     return case(name, status, **more)

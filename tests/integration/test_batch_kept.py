@@ -3,13 +3,15 @@
 """mlictl batch: what is kept of cases that fail, and golden files to come."""
 import json
 import os
+import pathlib
 import re
 import resource
 import shlex
+import subprocess
 import zipfile
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, BatchCase
-from harness import main, mov, npy
+from harness import MLICTL, main, mov, npy
 
 
 class Kept(BatchCase):
@@ -150,6 +152,33 @@ class Kept(BatchCase):
         self.assertEqual(sorted(os.listdir(kept)),
                          ["given.npy", "golden.npy", "job.json", "source.npy"])
         self.assertIn("differ", self.again(f"{kept}/job.json").err)
+
+    def run_again(self, case):
+        """The command as it stands, by a shell."""
+        environment = self.environment()
+        environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
+        return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_again_is_on_the_same_engine(self):
+        name = "it's $HOME -x"
+        self.add(name)
+        self.add("-y")
+        engine = "fault:threads,fail_pct=100"
+        _, cases, _ = self.told("cases", "-e", engine, "-c2", code=1)
+        for case in (cases[name], cases["-y"]):
+            self.assertIn(f" run --engine {engine} --channels 2 ", case["again"])
+            result = self.run_again(case)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn("failed at byte", result.stderr)
+
+    def test_again_is_on_the_same_daemon(self):
+        path = self.daemon.socket
+        self.add("a", "bad.npy")
+        _, cases, _ = self.told("cases", "--socket", path, code=1)
+        self.assertEqual(cases["a"]["again"],
+                         f"mlictl submit --socket {path} batch-failed/a/job.json")
+        self.assertIn("elements differ", self.run_again(cases["a"]).stderr)
 
 
 class Golden(BatchCase):

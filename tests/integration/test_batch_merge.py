@@ -54,7 +54,8 @@ class Merge(Case):
         self.assertEqual(self.merge("--json", "all.jsonl").out, self.merge("--json", "1.jsonl").out)
 
     def test_as_if_it_had_been_one_run(self):
-        self.batch.cases[3] = case("c3", "failed", kept="batch-failed/c3/job.json")
+        self.batch.cases[3] = case("c3", "failed", kept="batch-failed/c3/job.json",
+                                   again="mlictl run batch-failed/c3/job.json")
         files = self.write_shards(2)
         begin, *cases, end = self.merge("--json", *files, code=1).json
         self.assertEqual(begin, self.batch.begin())

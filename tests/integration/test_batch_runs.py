@@ -299,7 +299,7 @@ class Interrupted(BatchCase):
         self.cases = 300
         for i in range(self.cases):
             self.add(f"c{i:03}", "bad.npy" if i % 17 == 3 else "good.npy")
-        self.told("cases", "--resume", "whole.jsonl", code=1)
+        self.told("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)
         self.generator = random.Random(SEED)
 
     def cut(self, number, codes):
