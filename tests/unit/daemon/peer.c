@@ -237,6 +237,7 @@ void fixture_config(struct config *config)
     config_defaults(config);
     config->log_level = LOG_CRIT;
     config->drain_ms = 0;
+    config->watchdog.limit_ms = 0; /* under valgrind any of them may take longer */
 }
 
 void fixture_start(struct fixture *fixture)
