@@ -59,7 +59,8 @@ static int create(const struct batch_taste *taste, void **state)
     }
     *junit = (struct junit){.flaky_is_good = taste->flaky_is_good,
                             .to_file = strcmp(taste->junit, "-") != 0};
-    if (junit->to_file && output_init(&junit->output, taste->junit, NULL, &fault)) {
+    if (junit->to_file && (output_init(&junit->output, taste->junit, NULL, &fault) ||
+                           output_check_markup(&junit->output, "no report", &fault))) {
         print_error("--junit %s", fault.text);
         output_finish(&junit->output);
         free(junit);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "svg_picture.h"
 
-#include <fcntl.h>
-#include <sys/types.h>
-#include <unistd.h>
-
 #include "output.h"
 #include "picture_fit.h"
 #include "picture_words.h"
@@ -194,35 +190,17 @@ void svg_picture(struct textw *w, const struct explained *explained)
     draw(w, &drawing);
 }
 
-/*
- * A job file or a tensor that slips in behind --svg must not become a drawing; an empty file, as
- * mktemp makes it, may. What cannot be opened is for output_init() to tell.
- */
-static int check_replaced(const char *path, struct fault *fault)
-{
-    char first, shown[PRINT_PATH_MAX];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return 0;
-    ssize_t size = read(fd, &first, 1);
-    close(fd);
-    if (size <= 0 || first == '<')
-        return 0;
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "%s exists and is no drawing: it is not replaced", print_path(shown, path));
-}
-
 int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault)
 {
     struct output output;
     struct textw w;
-    if (check_replaced(path, fault))
-        return -1;
     textw_init(&w);
     svg_picture(&w, explained);
     int status = w.failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory") : 0;
     if (status == 0) {
         status = output_init(&output, path, NULL, fault);
+        if (status == 0)
+            status = output_check_markup(&output, "no drawing", fault);
         if (status == 0)
             status = output_write(&output, w.data, w.length, 0, fault);
         if (status == 0)

@@ -179,6 +179,21 @@ int output_check_fresh(const struct output *output, bool replace, struct fault *
                      output->path);
 }
 
+int output_check_markup(const struct output *output, const char *what, struct fault *fault)
+{
+    char first, shown[PRINT_PATH_MAX];
+    int fd = output->mode < 0 ? -1 : open(output->target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return 0;
+    ssize_t size = read(fd, &first, 1);
+    close(fd);
+    if (size <= 0 || first == '<')
+        return 0;
+    return fault_set(fault, FAULT_INVALID_PARAMS, output->pointer,
+                     "%s exists and is %s: it is not replaced", print_path(shown, output->path),
+                     what);
+}
+
 int output_reserve(struct output *output, uint64_t size, struct fault *fault)
 {
     int error;

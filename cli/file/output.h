@@ -45,6 +45,12 @@ int output_take(struct output *output);
 /** Refuses a file that is there already, unless it may be replaced. Returns 0 or -1. */
 int output_check_fresh(const struct output *output, bool replace, struct fault *fault);
 
+/**
+ * Refuses to replace a file that is not empty and does not begin as XML does: a job file or a
+ * tensor that slips in where a report or a drawing is to be ("no drawing"). Returns 0 or -1.
+ */
+int output_check_markup(const struct output *output, const char *what, struct fault *fault);
+
 /** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 

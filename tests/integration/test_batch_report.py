@@ -13,7 +13,7 @@ import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from harness import Case, main, mov, wait_for
+from harness import Case, main, mov, npy, wait_for
 from states import GOOD, Batch, case, random_batch, raw_name, text_of
 
 try:
@@ -315,6 +315,19 @@ class Small(Case):
             result = self.ctl("batch", "merge", "a.jsonl", "--junit", path, code=2)
             self.assertEqual(result.out, "")
             self.assertRegex(result.err, rf"^mlictl: --junit {re.escape(path)}: .*{words}")
+
+    def test_a_report_takes_the_place_of_reports(self):
+        """`--junit cases/*.json` costs nobody a job file."""
+        self.write("a.jsonl", text_of(Batch([case("a")]).state()))
+        for text in (b"", b"<testsuites/>"):
+            self.write("r.xml", text)
+            self.ctl("batch", "merge", "a.jsonl", "--junit", "r.xml", code=0)
+            self.assertIn(b"<testcase", self.read("r.xml"))
+        for text in (b"{}", npy("|i1", (3,), bytes(3))):
+            self.write("r.xml", text)
+            result = self.ctl("batch", "merge", "a.jsonl", "--junit", "r.xml", code=2)
+            self.assertIn("r.xml exists and is no report: it is not replaced", result.err)
+            self.assertEqual((result.out, self.read("r.xml")), ("", text))
 
     def test_no_case(self):
         self.write("a.jsonl", text_of(Batch([]).state()))
