@@ -182,6 +182,12 @@ static int read_expect(const struct options *options, struct job *job)
     if (!text)
         return 0;
     bool digest = digest_from_text(text, expect->digest);
+    if (!digest && strncmp(text, "sha256:", strlen("sha256:")) == 0) {
+        print_error("--expect %s: \"sha256:\" and 64 hexadecimal digits are needed; a file of this "
+                    "name is ./%s",
+                    text, text);
+        return -1;
+    }
     expect->kind = digest ? EXPECT_DIGEST : EXPECT_FILE;
     return digest ? 0 : copy_path(&expect->golden.file, text);
 }

@@ -104,6 +104,10 @@ class Options(MakeCase):
         for words in ((), ("mov",), ("mov", "in.npy"), ("mov", "in.npy", "out.npy", "x.npy")):
             self.assertIn("usage: mlictl make", self.ctl("make", *words, code=2).err)
         self.assertIn("mov or permute is needed", self.make(op="copy", code=2).err)
+        for text in ("sha256:", "sha256:0", "sha256:" + 63 * "0" + "g"):
+            self.assertIn("64 hexadecimal digits are needed",
+                          self.make("--expect", text, code=2).err)
+        self.make("--expect", "./sha256:0", code=0)
         self.assertIn("without --output", self.make("-f", code=2).err)
 
     def test_bad_values(self):
