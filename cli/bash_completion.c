@@ -41,6 +41,16 @@ static const char helpers[] =
     "    )\n"
     "}\n"
     "\n"
+    "# WORDS: these, or files\n"
+    "_mlictl_words_or_files()\n"
+    "{\n"
+    "    local words\n"
+    "    _mlictl_words \"$1\"\n"
+    "    words=(\"${COMPREPLY[@]}\")\n"
+    "    _mlictl_files\n"
+    "    COMPREPLY+=(\"${words[@]}\")\n"
+    "}\n"
+    "\n"
     "_mlictl_directories()\n"
     "{\n"
     "    compopt -o filenames 2>/dev/null\n"
@@ -114,7 +124,11 @@ static void write_value(FILE *out, const struct value *value)
     }
     switch (value->kind) {
     case VALUE_FILE:
-        fputs("_mlictl_files", out);
+        fputs(value->words ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
+        if (!value->words)
+            break;
+        write_words(out, value->words);
+        fputs("\"", out);
         break;
     case VALUE_JOB_FILE:
         fputs("_mlictl_files .json", out);
@@ -155,8 +169,20 @@ static void write_options(FILE *out, const struct option *table)
         fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
 }
 
+/* Behind the command itself stands the first one. */
+static void write_arguments(FILE *out, const struct value *arguments, const struct value *first)
+{
+    if (first) {
+        fputs("if [[ $option == \"$command\" ]]; then\n                ", out);
+        write_value(out, first);
+        fputs("\n                return\n            fi\n            ", out);
+    }
+    write_value(out, arguments);
+}
+
 /* One of a command's case: the values of its options, the options, its arguments. */
-static void write_case(FILE *out, const struct option *table, const struct value *arguments)
+static void write_case(FILE *out, const struct option *table, const struct value *arguments,
+                       const struct value *first)
 {
     fputs("        case $option in\n", out);
     for (const struct option *o = table; o->name; o++) {
@@ -174,7 +200,7 @@ static void write_case(FILE *out, const struct option *table, const struct value
           out);
     write_options(out, table);
     fputs("\"\n        else\n            ", out);
-    write_value(out, arguments);
+    write_arguments(out, arguments, first);
     fputs("\n        fi\n        ;;\n", out);
 }
 
@@ -202,12 +228,12 @@ void bash_completion_write(FILE *out)
     write_skipping(out);
     fputs(middle, out);
     fputs("    \"\")\n", out);
-    write_case(out, command_leading, &commands);
+    write_case(out, command_leading, &commands, NULL);
     fputs("    help)\n", out);
-    write_case(out, &none, &commands);
+    write_case(out, &none, &commands, NULL);
     for (size_t i = 0; command_at(i); i++) {
         fprintf(out, "    %s)\n", command_at(i)->name);
-        write_case(out, command_at(i)->options, command_at(i)->takes);
+        write_case(out, command_at(i)->options, command_at(i)->takes, command_at(i)->first);
     }
     fputs(end, out);
 }

@@ -23,6 +23,7 @@ struct command {
     const char *details;   /* more of it for its own help, a paragraph */
     const struct option *options;
     const struct value *takes; /* what its arguments are; null: nothing that can be completed */
+    const struct value *first; /* what the first of them is, where it is another thing; or null */
     const struct example *examples; /* a test runs them; end with a null line */
     enum exit_code (*run)(const struct options *options);
 };

@@ -24,7 +24,7 @@ enum value_kind {
 
 struct value {
     enum value_kind kind;
-    const char *const *words; /* end with null; null where the kind has none */
+    const char *const *words; /* end with null; of a file: what may stand there, too; or null */
 };
 
 /* Values of several commands. Those with words are beside what the words stand for. */

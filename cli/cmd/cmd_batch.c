@@ -177,7 +177,8 @@ const struct command cmd_batch = {
         "`mlictl batch merge STATE...` makes one report of the --resume files of all "
         "shards.\n",
     .options = options_table,
-    .takes = &value_job_file,
+    .takes = &value_file, /* manifests and state files have any name */
+    .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", NULL}},
     .examples = examples,
     .run = batch,
 };

@@ -181,6 +181,7 @@ const struct command cmd_make = {
                "padding, then the slice of what is padded, then the permutation.\n",
     .options = options_table,
     .takes = &value_file,
+    .first = &(const struct value){VALUE_WORD, (const char *const[]){"mov", "permute", NULL}},
     .examples = examples,
     .run = make,
 };

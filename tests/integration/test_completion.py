@@ -110,6 +110,15 @@ class Completion(Case):
         self.assertEqual(self.complete("mlictl selftest --keep "), {"deep"})
         self.assertEqual(self.complete("mlictl ping "), set())
 
+    def test_the_first_argument(self):
+        for name in ("a.json", "1.jsonl", "manifest"):
+            self.write(name, b"")
+        self.assertEqual(self.complete("mlictl make "), {"mov", "permute"})
+        self.assertEqual(self.complete("mlictl make mov a"), {"a.json"})
+        self.assertEqual(self.complete("mlictl batch m"), {"merge", "manifest"})
+        self.assertEqual(self.complete("mlictl batch merge m"), {"manifest"})
+        self.assertEqual(self.complete("mlictl batch merge 1"), {"1.jsonl"})
+
     def test_behind_two_dashes_there_are_arguments(self):
         self.write("--odd.json", b"")
         self.assertEqual(self.complete("mlictl run -- --o"), {"--odd.json"})
