@@ -110,8 +110,10 @@ int golden_write(const struct resolved *r, char **text, struct fault *fault)
     char *path = NULL, shown[PRINT_PATH_MAX];
     bool fresh = r->expect.fd < 0;
     *text = NULL;
-    if (r->job->expect.kind != EXPECT_FILE)
+    if (r->job->expect.kind != EXPECT_FILE) {
+        *text = strdup("the first one goes into the job file where it is right");
         return 0;
+    }
     enum file_format format = tensor_ref_format(&r->job->expect.golden);
     if (file_format_is_archive(format))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -120,7 +122,8 @@ int golden_write(const struct resolved *r, char **text, struct fault *fault)
     if (asprintf(&path, "%s%s", r->expect_path, fresh ? "" : ".new") < 0)
         return out_of_memory(fault);
     int status = write_file(r, path, fresh, fault);
-    if (status == 0 && asprintf(text, "written to %s", print_path(shown, path)) < 0)
+    if (status == 0 && asprintf(text, "written to %s%s", print_path(shown, path),
+                                fresh ? "" : "; rename it to accept it") < 0)
         *text = NULL;
     free(path);
     return status;

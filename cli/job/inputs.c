@@ -186,21 +186,32 @@ static int describe_raw_expect(struct resolved *r, struct fault *fault)
     return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
 }
 
-/* A golden file that is going to be written. */
-static bool is_to_come(const struct resolved *r, const struct produced *produced)
+static bool has_golden(const struct resolved *r, const struct produced *produced)
 {
-    return produced && produced->without_golden && access(r->expect_path, F_OK) &&
-           errno == ENOENT && !produced_find(produced, r->expect_path);
+    return (produced && produced_find(produced, r->expect_path)) ||
+           access(r->expect_path, F_OK) == 0 || errno != ENOENT;
+}
+
+/* What everybody meets with the first job that expects something. */
+static int complain_golden(const struct resolved *r, const struct produced *produced,
+                           struct fault *fault)
+{
+    blame(fault, "expect");
+    if (fault->code == FAULT_CANCELLED || has_golden(r, produced) ||
+        file_format_is_archive(tensor_ref_format(&r->job->expect.golden)))
+        return -1;
+    return fault_set(fault, fault->code, "/expect/file",
+                     "%s; `mlictl batch --update-golden` writes it", fault->text);
 }
 
 int inputs_open_expect(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     if (r->job->expect.kind != EXPECT_FILE)
         return 0;
-    if (is_to_come(r, produced))
-        return 0;
+    if (produced && produced->without_golden && !has_golden(r, produced))
+        return 0; /* it is going to be written */
     if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
-        return blame(fault, "expect");
+        return complain_golden(r, produced, fault);
     if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
         return blame(fault, "expect");
     return 0;

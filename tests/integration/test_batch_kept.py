@@ -192,7 +192,7 @@ class Golden(BatchCase):
         _, cases, end = self.update()
         self.assertEqual(self.counts(end), {"passed": 1, "updated": 1})
         self.assertIn("1 of 24 elements differ", cases["a"]["message"])
-        self.assertIn("bad.npy.new", cases["a"]["message"])
+        self.assertIn("bad.npy.new; rename it", cases["a"]["message"])
         new = {k: v for k, v in self.listing().items() if k not in before}
         self.assertEqual(new, {"bad.npy.new": self.read("good.npy")})
         self.update()
@@ -201,6 +201,9 @@ class Golden(BatchCase):
 
     def test_where_there_is_none(self):
         self.add("a", "fresh.npy")
+        _, cases, _ = self.told("cases", code=1)
+        self.assertRegex(cases["a"]["message"],
+                         r"fresh\.npy: No such file.*; `mlictl batch --update-golden` writes it$")
         self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
         self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
         self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
@@ -213,7 +216,7 @@ class Golden(BatchCase):
         _, cases, _ = self.update()
         self.assertEqual(self.read("y.npy"), self.read("good.npy"))
         self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
-        self.assertIn("digests differ", cases["a"]["message"])
+        self.assertRegex(cases["a"]["message"], "digests differ.*; the first one goes into the job")
 
     def test_of_either_kind(self):
         self.write("cases/a.json", [
