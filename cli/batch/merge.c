@@ -12,6 +12,9 @@
 #include "report.h"
 #include "state.h"
 
+/* "shards 1 to 4294967294 of 4294967295" */
+enum { GAP_NAME_MAX = 64 };
+
 /* One state file. */
 struct part {
     const char *path;
@@ -21,6 +24,7 @@ struct part {
 
 struct merge {
     struct print_style style;
+    struct batch_report *report;
     bool flaky_is_good;
     struct part *parts; /* by shard, once they are known to be of the same cases */
     size_t count;
@@ -28,15 +32,9 @@ struct merge {
     size_t result_count;
 };
 
-/* What is wrong with a file, or with all of them together (null). */
-__attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge, const char *file,
-                                                       const char *format, ...)
+static void tell_text(const struct merge *merge, const char *file, const char *text)
 {
-    char text[1024], shown[PRINT_PATH_MAX];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
+    char shown[PRINT_PATH_MAX];
     print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
     if (!merge->style.json)
         return;
@@ -51,6 +49,31 @@ __attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge
     print_json(&w);
 }
 
+/* What is wrong with a file, or with all of them together (null). */
+__attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge, const char *file,
+                                                       const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    tell_text(merge, file, text);
+}
+
+/* Shards that have not run, or not all of them: that stands in reports, too. */
+__attribute__((format(printf, 4, 5))) static void
+tell_not_run(const struct merge *merge, const char *file, const char *name, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    tell_text(merge, file, text);
+    batch_report_gap(merge->report, name, text);
+}
+
 /* Which shard a file is of; what was not sharded is one of one. */
 static struct shard shard_in(const struct part *part)
 {
@@ -63,8 +86,8 @@ static enum exit_code load(const struct merge *merge, struct part *part)
     struct fault fault;
     if (state_load(&part->state, part->path, &fault)) {
         if (fault.line)
-            tell(merge, part->path, "line %u: %s%s%s", fault.line, fault.pointer,
-                 *fault.pointer ? ": " : "", fault.text);
+            tell(merge, part->path, "line %u: %s%s%s; it is no state file, or was changed",
+                 fault.line, fault.pointer, *fault.pointer ? ": " : "", fault.text);
         else
             tell(merge, part->path, "%s", fault.text);
         enum exit_code code = exit_code_of(&fault);
@@ -143,13 +166,20 @@ static enum exit_code check_parts(struct merge *merge)
 static void tell_gap(const struct merge *merge, uint64_t from, uint64_t to)
 {
     uint32_t count = shard_in(&merge->parts[0]).count;
+    char name[GAP_NAME_MAX];
     if (to <= from)
         return;
-    if (to - from == 1)
-        tell(merge, NULL, "shard %" PRIu64 "/%" PRIu32 " is missing", from, count);
-    else
-        tell(merge, NULL, "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32 " are missing", from,
-             to - 1, count);
+    if (to - from == 1) {
+        snprintf(name, sizeof(name), "shard %" PRIu64 " of %" PRIu32, from, count);
+        tell_not_run(merge, NULL, name,
+                     "shard %" PRIu64 "/%" PRIu32 " is missing; run it, with a --resume of its own",
+                     from, count);
+    } else {
+        snprintf(name, sizeof(name), "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32, from, to - 1,
+                 count);
+        tell_not_run(merge, NULL, name, "%s are missing; run them, each with a --resume of its own",
+                     name);
+    }
 }
 
 /* Says which shards are missing, and which have not run to their end. */
@@ -161,15 +191,16 @@ static bool is_complete(const struct merge *merge)
         const struct part *part = &merge->parts[i];
         struct shard shard = shard_in(part);
         size_t selected = part->state.outline.selected;
-        char text[SHARD_TEXT_MAX];
+        char text[SHARD_TEXT_MAX], name[GAP_NAME_MAX];
         tell_gap(merge, next, shard.index);
         complete = complete && shard.index == next;
         next = (uint64_t)shard.index + 1;
         if (part->current >= selected)
             continue;
-        tell(merge, part->path,
-             "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
-             shard_text(text, &shard), selected - part->current, selected);
+        snprintf(name, sizeof(name), "shard %" PRIu32 " of %" PRIu32, shard.index, shard.count);
+        tell_not_run(merge, part->path, name,
+                     "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
+                     shard_text(text, &shard), selected - part->current, selected);
         complete = false;
     }
     uint64_t count = shard_in(&merge->parts[0]).count;
@@ -227,15 +258,15 @@ static enum exit_code check_results(const struct merge *merge, bool complete)
 }
 
 /* The same as of a run that has just ended. */
-static enum exit_code tell_report(const struct merge *merge, struct batch_report *report)
+static enum exit_code tell_report(const struct merge *merge)
 {
     const struct batch_outline *first = &merge->parts[0].state.outline;
     const struct batch_outline outline = {
         .total = first->total, .selected = first->total, .set = first->set};
     struct batch_summary summary = {.not_run = first->total - merge->result_count};
-    batch_report_begin(report, &outline);
+    batch_report_begin(merge->report, &outline);
     for (size_t i = 0; i < merge->result_count; i++) {
-        batch_report_result(report, merge->results[i]);
+        batch_report_result(merge->report, merge->results[i]);
         summary.count[merge->results[i]->status]++;
     }
     /* Shards run side by side. */
@@ -244,13 +275,12 @@ static enum exit_code tell_report(const struct merge *merge, struct batch_report
             summary.ns = merge->parts[i].state.ns;
     }
     summary.exit = batch_summary_exit(&summary, merge->flaky_is_good);
-    return batch_report_end(report, &summary);
+    return batch_report_end(merge->report, &summary);
 }
 
 static enum exit_code merge_parts(struct merge *merge, const struct options *options)
 {
-    struct batch_report *report = NULL;
-    enum exit_code code = batch_report_create(options, &report);
+    enum exit_code code = batch_report_create(options, &merge->report);
     if (code == EXIT_CODE_DONE)
         code = load_all(merge);
     if (code == EXIT_CODE_DONE)
@@ -261,11 +291,11 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
         bool complete = is_complete(merge);
         code = check_results(merge, complete);
         if (code == EXIT_CODE_DONE)
-            code = tell_report(merge, report);
+            code = tell_report(merge);
         if (code == EXIT_CODE_DONE && !complete)
             code = EXIT_CODE_FAILED;
     }
-    batch_report_destroy(report);
+    batch_report_destroy(merge->report);
     return code;
 }
 

@@ -152,6 +152,11 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
             (report)->outlets[i].sink->member((report)->outlets[i].state, __VA_ARGS__);            \
     }
 
+void batch_report_gap(struct batch_report *report, const char *name, const char *text)
+{
+    EACH(report, gap, name, text)
+}
+
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline)
 {
     EACH(report, begin, outline)

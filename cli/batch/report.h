@@ -40,6 +40,8 @@ int batch_report_flaky(const struct options *options, bool *is_good);
  * (INVALID), as is a --junit file that cannot be made. batch_report_destroy() is legal after both.
  */
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out);
+/** Before the beginning: "shard 2 of 4" has not run, or not all of it. `text` is told of it. */
+void batch_report_gap(struct batch_report *report, const char *name, const char *text);
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
 /** As cases end; first those of outline->resumed. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);

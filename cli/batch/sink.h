@@ -24,6 +24,8 @@ struct batch_taste {
 struct batch_sink {
     /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
     int (*create)(const struct batch_taste *taste, void **state);
+    /** Before the beginning: a shard that is missing, or shards, and what is told of that. */
+    void (*gap)(void *state, const char *name, const char *text);
     void (*begin)(void *state, const struct batch_outline *outline);
     void (*result)(void *state, const struct case_result *result);
     void (*tick)(void *state, uint64_t ns);

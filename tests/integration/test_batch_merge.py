@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import time
+import xml.etree.ElementTree as ElementTree
 
 from harness import Case, main, mov, wait_for
 from states import Batch, case, shard_of, text_of
@@ -103,17 +104,29 @@ class Merge(Case):
         files = self.write_shards(8)
         left = [f for f in files if f[0] in "135"]
         cases = [c for c in self.batch.cases if shard_of(c["name"], 8) in (1, 3, 5)]
-        self.assert_told(left, "shard 2/8 is missing", "shard 4/8 is missing",
-                         "shards 6 to 8 of 8 are missing",
+        own = "with a --resume of its own"
+        self.assert_told(left, f"shard 2/8 is missing; run it, {own}",
+                         f"shard 4/8 is missing; run it, {own}",
+                         f"shards 6 to 8 of 8 are missing; run them, each {own}",
                          report=f"{len(cases)} cases: {len(cases)} passed; {24 - len(cases)} not "
                                 f"run; 2.00 s, {len(cases) / 2:.{0 if len(cases) > 19 else 2}f} "
                                 "cases/s\n")
         self.assertIn("Bail out! ", self.merge("--tap", *left, code=1).out)
+        self.merge("--junit", "report.xml", *left, code=1)
+        root = ElementTree.parse(self.path("report.xml")).getroot()
+        self.assertEqual([(c.get("name"), c.find("error").get("message"))
+                          for c in root.iter("testcase") if c.find("error") is not None],
+                         [("shard 2 of 8", f"shard 2/8 is missing; run it, {own}"),
+                          ("shard 4 of 8", f"shard 4/8 is missing; run it, {own}"),
+                          ("shards 6 to 8 of 8",
+                           f"shards 6 to 8 of 8 are missing; run them, each {own}")])
+        self.assertEqual((root.get("tests"), root.get("errors")), (str(len(cases) + 3), "3"))
 
     def test_missing_of_very_many(self):
         begin = dict(self.batch.begin(), cases=0, shard="4294967295/4294967295")
         self.write("a.jsonl", text_of([begin]))
-        self.assert_told(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing",
+        self.assert_told(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing; "
+                         "run them, each with a --resume of its own",
                          report="0 cases; 24 not run\n")
 
     def test_twice(self):
@@ -202,13 +215,15 @@ class Merge(Case):
                 ("fifo", "fifo: it is no regular file"),
                 ("/dev/zero", "/dev/zero: it is no regular file"),
                 ("long.jsonl", "long.jsonl: line 1 is too long: this is no state file"),
-                ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required")):
+                ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required; "
+                               "it is no state file, or was changed")):
             code = 1 if files == "long.jsonl" else 2
             self.assert_told([files], complaint, code=code)
         self.assert_told(["job.json"], "job.json: no run has begun in it")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_told(["job.json"],
-                         "job.json: line 1: /event: event: missing, a string is required", code=2)
+                         "job.json: line 1: /event: event: missing, a string is required; "
+                         "it is no state file, or was changed", code=2)
 
     def test_usage(self):
         result = self.merge(code=2)
