@@ -101,10 +101,10 @@ static void untell(struct case_result *result)
     result->message = result->pointer = result->difference = NULL;
 }
 
-static void append(char **message, const char *more)
+static void append(char **message, const char *between, const char *more)
 {
     char *joined = NULL;
-    if (*message && asprintf(&joined, "%s; %s", *message, more) >= 0) {
+    if (*message && asprintf(&joined, "%s%s%s", *message, between, more) >= 0) {
         free(*message);
         *message = joined;
     }
@@ -116,10 +116,11 @@ static void tell_more(struct attempt *attempt, const struct resolved *resolved,
 {
     struct attempt other = {0};
     tell(&other, resolved->job, outcome);
-    if (other.result.pointer)
-        append(&attempt->result.message, other.result.pointer);
+    const char *pointer = other.result.pointer;
+    if (pointer)
+        append(&attempt->result.message, "; ", pointer);
     if (other.result.message)
-        append(&attempt->result.message, other.result.message);
+        append(&attempt->result.message, pointer ? ": " : "; ", other.result.message);
     case_result_finish(&other.result);
 }
 
@@ -135,10 +136,10 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
     attempt->result.status = CASE_UPDATED;
     if (golden_write(resolved, &text, &fault)) {
         set_reason(attempt, CASE_WHY_STORAGE);
-        append(&attempt->result.message, fault.text);
+        append(&attempt->result.message, "; ", fault.text);
         attempt->over = true;
     } else if (text) {
-        append(&attempt->result.message, text);
+        append(&attempt->result.message, "; ", text);
         free(text);
     }
 }

@@ -86,19 +86,29 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(x->file, y->file);
 }
 
+static int refuse_twins(const struct batch_case *one, const struct batch_case *other,
+                        struct fault *fault)
+{
+    char name[PRINT_PATH_MAX], shown[2][PRINT_PATH_MAX];
+    print_path(name, one->name);
+    print_path(shown[0], one->file);
+    if (strcmp(one->file, other->file) == 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "the case %s is given twice: %s", name,
+                         shown[0]);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                     "two cases are called %s: %s and %s; name their directories alone, or give a "
+                     "manifest",
+                     name, shown[0], print_path(shown[1], other->file));
+}
+
 int cases_sort(struct cases *cases, struct fault *fault)
 {
     if (cases->count > 0)
         qsort(cases->list, cases->count, sizeof(*cases->list), compare);
     for (size_t i = 1; i < cases->count; i++) {
         const struct batch_case *one = &cases->list[i - 1], *other = &cases->list[i];
-        char shown[3][PRINT_PATH_MAX];
         if (strcmp(one->name, other->name) == 0)
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "two cases are called %s: %s and %s; name their directories alone, or "
-                             "give a manifest",
-                             print_path(shown[0], one->name), print_path(shown[1], one->file),
-                             print_path(shown[2], other->file));
+            return refuse_twins(one, other, fault);
     }
     return 0;
 }

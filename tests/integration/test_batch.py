@@ -71,7 +71,7 @@ class Cases(BatchCase):
                 (["cases", "--update-golden", "--retries", "1"], "--update-golden"),
                 (["cases", "-s", "x.sock", "-c", "2"], "--channels"),
                 (["cases", "--engine", "none"], "none"), (["cases", "--flaky", "x"], "--flaky"),
-                (["cases", "cases"], "two cases are called one")):
+                (["cases", "cases"], "the case one is given twice: cases/one.json")):
             with self.subTest(arguments):
                 result = self.batch(*arguments, code=2)
                 self.assertIn(word, result.err)

@@ -216,7 +216,8 @@ class Golden(BatchCase):
         _, cases, _ = self.update()
         self.assertEqual(self.read("y.npy"), self.read("good.npy"))
         self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
-        self.assertRegex(cases["a"]["message"], "digests differ.*; the first one goes into the job")
+        self.assertRegex(cases["a"]["message"],
+                         "; /2/expect: digests differ.*; the first one goes into the job")
 
     def test_of_either_kind(self):
         self.write("cases/a.json", [
