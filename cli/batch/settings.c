@@ -8,6 +8,7 @@
 #include "connector.h"
 #include "embedded.h"
 #include "filter.h"
+#include "place.h"
 #include "print.h"
 #include "report.h"
 #include "runner.h"
@@ -48,9 +49,21 @@ static int read_numbers(struct settings *settings, const struct options *options
     return embedded_channels(options, &settings->channels);
 }
 
+/* The report would take the place of what --resume has written. */
+static int check_files(const struct options *options)
+{
+    const char *resume = options_get(options, "resume"), *junit = options_get(options, "junit");
+    if (!resume || !junit || strcmp(junit, "-") == 0 || !place_same_file(resume, junit))
+        return 0;
+    print_error("--resume and --junit: both are %s", resume);
+    return -1;
+}
+
 /* Options that go together, or do not. */
 static int check(const struct options *options)
 {
+    if (check_files(options))
+        return -1;
     if (given(options, "rerun") && !given(options, "resume")) {
         print_error("--rerun: of what --resume knows; give that, too");
         return -1;

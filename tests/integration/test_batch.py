@@ -67,6 +67,7 @@ class Cases(BatchCase):
                 (["binary"], "binary:2"), (["empty"], "no case"), (["nothing"], "no case"),
                 (["cases", "--filter", "x*"], "leaves none of 1"),
                 (["cases", "--filter", ""], "pattern"), (["cases", "-j", "0"], "--jobs"),
+                (["cases", "--resume", "s", "--junit", "./s"], "both are s"),
                 (["cases", "--rerun"], "--resume"), (["cases", "--shard", "3/2"], "--shard"),
                 (["cases", "--update-golden", "--retries", "1"], "--update-golden"),
                 (["cases", "-s", "x.sock", "-c", "2"], "--channels"),
