@@ -101,7 +101,10 @@ static int look_at(struct walk *walk, const char *path, const struct dirent *ent
     bool job_file = case_is_job_file(entry->d_name);
     if (entry->d_type == DT_REG)
         return job_file ? add_file(walk, path) : 0;
-    if (stat(path, &status) || !S_ISDIR(status.st_mode))
+    int lost = stat(path, &status);
+    if (lost && entry->d_type == DT_DIR)
+        return add(walk, path, NULL);
+    if (lost || !S_ISDIR(status.st_mode))
         return job_file ? add_file(walk, path) : 0;
     if (visit(walk, &status, &fresh))
         return -1;

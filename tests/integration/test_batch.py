@@ -227,13 +227,31 @@ class Verdicts(BatchCase):
         self.add("good")
         os.chmod(self.add("locked"), 0)
         (self.dir / "cases/shut").mkdir(mode=0)
+        self.add("names/only/a")
+        (self.dir / "cases/names").chmod(0o444)
         self.dir.chmod(0o777)
         result = self.as_nobody("batch", "cases", "--json", "--keep", "none")
         cases = {e["name"]: e for e in result.json if e["event"] == "case"}
         self.assertEqual(result.code, 1, str(result))
         self.assertEqual({n: c["status"] for n, c in cases.items()},
-                         {"good": "passed", "locked": "error", "shut": "error"})
+                         {"good": "passed", "locked": "error", "shut": "error",
+                          "names/only": "error"})
         self.assertEqual(cases["shut"]["file"], "cases/shut")
+
+    def test_directories_beyond_any_path_are_a_case(self):
+        """What lies too deep is told, and not passed over."""
+        here = os.open(".", os.O_RDONLY)
+        try:
+            os.chdir(self.dir)
+            for name in ["cases"] + ["d" * 250] * 20:
+                os.mkdir(name)
+                os.chdir(name)
+        finally:
+            os.fchdir(here)
+            os.close(here)
+        _, cases, end = self.told("cases", "--keep", "none", code=1)
+        self.assertEqual((self.counts(end), len(cases)), ({"error": 1}, 1))
+        self.assertIn("too long", next(iter(cases.values()))["message"])
 
     def test_names_of_any_bytes(self):
         directory = os.fsencode(self.path("cases"))
