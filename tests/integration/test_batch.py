@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, SOURCE, BatchCase, at_root
 from harness import main, mov, npy
@@ -250,6 +251,7 @@ class Verdicts(BatchCase):
             os.fchdir(here)
             os.close(here)
         _, cases, end = self.told("cases", "--keep", "none", code=1)
+        shutil.rmtree(self.path("cases"))  # by descriptors: nobody else gets there
         self.assertEqual((self.counts(end), len(cases)), ({"error": 1}, 1))
         self.assertIn("too long", next(iter(cases.values()))["message"])
 
