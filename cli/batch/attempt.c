@@ -36,6 +36,9 @@ static enum case_reason reason_of(const struct fault *fault)
     case FAULT_FORBIDDEN:
     case FAULT_METHOD_NOT_FOUND:
         return CASE_WHY_SERVICE;
+    case FAULT_DMA_ERROR:
+    case FAULT_CHANNEL_STUCK:
+        return CASE_WHY_CHANNEL;
     case FAULT_BAD_DESCRIPTOR:
         return CASE_WHY_UNREADABLE;
     default:

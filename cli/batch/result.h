@@ -30,6 +30,7 @@
     X(MISMATCH, "mismatch")       /* the result differs from what is expected */                   \
     X(REFUSED, "refused")         /* or failed, and should not have, or not with this error */     \
     X(NOT_REFUSED, "not refused") /* an error was expected, and did not come */                    \
+    X(CHANNEL, "channel")         /* a DMA channel failed, or does not come back */                \
     X(UNREADABLE, "unreadable")   /* the job file, or a file of it */                              \
     X(TIMEOUT, "timeout")         /* an attempt took longer than --timeout or its own limit */     \
     X(STORAGE, "storage")         /* no memory, no disk, no descriptors */                         \

@@ -5,7 +5,8 @@ import random
 import shlex
 
 GOOD = ("passed", "flaky")
-WORDS = ("mismatch", "refused", "not refused", "unreadable", "timeout", "storage", "service")
+WORDS = ("mismatch", "refused", "not refused", "channel", "unreadable", "timeout", "storage",
+         "service")
 
 
 def digest(name):

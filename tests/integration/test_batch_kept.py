@@ -167,6 +167,7 @@ class Kept(BatchCase):
         engine = "fault:threads,fail_pct=100"
         _, cases, _ = self.told("cases", "-e", engine, "-c2", code=1)
         for case in (cases[name], cases["-y"]):
+            self.assertEqual((case["status"], case["reason"]), ("failed", "channel"))
             self.assertIn(f" run --engine {engine} --channels 2 ", case["again"])
             result = self.run_again(case)
             self.assertEqual(result.returncode, 1, result.stderr)
@@ -207,6 +208,16 @@ class Golden(BatchCase):
         self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
         self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
         self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
+
+    def test_one_file_of_several_cases(self):
+        """Whichever is first writes it."""
+        for i in range(8):
+            self.add(f"c{i}", "fresh.npy")
+        for _ in range(20):
+            _, cases, end = self.told("cases", "--update-golden", "-j8")
+            self.assertEqual((end["error"], end["failed"]), (0, 0), cases)
+            self.told("cases", code=0)
+            os.unlink(self.path("fresh.npy"))
 
     def test_all_jobs_of_a_case(self):
         self.write("cases/a.json", [
