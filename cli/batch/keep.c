@@ -132,7 +132,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     else if (result == 0 && fstat(fd, &status))
         result = complain(path, errno, keeper->fault);
     else if (result == 0)
-        result = output_copy(&output, fd, (uint64_t)status.st_size, keeper->fault);
+        result = output_copy_data(&output, fd, (uint64_t)status.st_size, keeper->fault);
     if (result == 0)
         result = output_commit(&output, false, keeper->fault);
     output_finish(&output);

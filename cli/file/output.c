@@ -252,7 +252,7 @@ static int copy_range(int from, int to, uint64_t size)
     return 0;
 }
 
-/* What is in the file, without its holes: a file in memory would fill them. */
+/* What is in the file, without its holes. */
 static int copy_data(int from, int to, uint64_t size)
 {
     int result = ftruncate(to, (off_t)size) ? -errno : 0;
@@ -270,15 +270,26 @@ static int copy_data(int from, int to, uint64_t size)
     return result;
 }
 
-int output_copy(struct output *output, int from, uint64_t size, struct fault *fault)
+/* What copying has come to, -errno. */
+static int copied(const struct output *output, int error, struct fault *fault)
 {
-    bool in_memory = output->directory < 0;
-    int error = (in_memory ? copy_data : copy_range)(from, output->fd, size);
     if (cancel_requested())
         return cancel_fault(fault);
     if (error)
         return complain(output, -error, "cannot be copied", fault);
     return 0;
+}
+
+int output_copy(struct output *output, int from, uint64_t size, struct fault *fault)
+{
+    if (output->directory < 0)
+        return output_copy_data(output, from, size, fault);
+    return copied(output, copy_range(from, output->fd, size), fault);
+}
+
+int output_copy_data(struct output *output, int from, uint64_t size, struct fault *fault)
+{
+    return copied(output, copy_data(from, output->fd, size), fault);
 }
 
 int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,

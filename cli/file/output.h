@@ -54,8 +54,11 @@ int output_check_markup(const struct output *output, const char *what, struct fa
 /** Makes it `size` bytes of zeros and takes the storage, so that a full disk is known now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 
-/** Fills it with the first `size` bytes of `from`. */
+/** Fills it with the first `size` bytes of `from`, and takes the storage but of one in memory. */
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault);
+
+/** The same with the holes of `from`, which take no storage. */
+int output_copy_data(struct output *output, int from, uint64_t size, struct fault *fault);
 
 int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,
                  struct fault *fault);

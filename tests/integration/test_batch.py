@@ -314,6 +314,12 @@ class Chains(BatchCase):
         self.write("end", MOVED + bytes(5) + b"\x07")
         self.write("a.json", [job, later])
         self.assertEqual(self.told("a.json", code=0)[2]["passed"], 1)
+        self.write("b.json", dict(job, expect={"file": "end"}))
+        _, cases, _ = self.told("b.json", code=1)
+        self.assertIn("sizes differ", cases["b"]["message"])
+        kept = os.stat(self.path("batch-failed/b/given.raw"))
+        self.assertEqual(kept.st_size, size)
+        self.assertLess(kept.st_blocks, 10000)
         with open(self.path("sparse.raw"), "rb") as file:
             file.seek(size - 30)
             self.assertEqual(file.read(), bytes(29) + b"\x07")
