@@ -122,20 +122,14 @@ static inline __attribute__((always_inline)) void choose(const struct leaf_table
         choice->done |= take_around(plan, &choice->walk, choice->stream);
 }
 
-void exec_run(const struct mli_plan *plan, size_t whole)
+/* Not inlined: what it keeps on the stack would be made room for in every small move. */
+static __attribute__((noinline)) void run_plan(const struct leaf_table *leaf,
+                                               const struct mli_plan *plan, size_t whole)
 {
-    const struct leaf_table *leaf = level_leaf();
-    const struct mli_copy_box *box = &plan->box;
     struct choice choice;
     uint32_t done = 0;
 
-    if (is_small_row(plan, whole)) {
-        const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}, 0};
-
-        leaf->rows(&row, box->run);
-        return;
-    }
-    if (box->run > 0) {
+    if (plan->box.run > 0) {
         choose(leaf, plan, whole, &choice);
         run_walk(leaf, &choice.walk, choice.stream);
         done = choice.done;
@@ -144,6 +138,20 @@ void exec_run(const struct mli_plan *plan, size_t whole)
         if (!(done & 1u << i))
             fill(leaf, &plan->slab[i]);
     }
+}
+
+void exec_run(const struct mli_plan *plan, size_t whole)
+{
+    const struct leaf_table *leaf = level_leaf();
+    const struct mli_copy_box *box = &plan->box;
+
+    if (is_small_row(plan, whole)) {
+        const struct leaf_nest row = {box->dst, box->src, {1, 0, 0}, {1, 0, 0}, 0};
+
+        leaf->rows(&row, box->run);
+        return;
+    }
+    run_plan(leaf, plan, whole);
 }
 
 /* What run_walk() does with a choice. */
