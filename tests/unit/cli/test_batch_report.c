@@ -53,6 +53,8 @@ static void tell(struct batch_report *report, struct case_result result)
     case_result_finish(&result);
 }
 
+#define AGAIN "mlictl run batch-failed/conv/tile_3/job.json"
+
 static struct case_result make_mismatch(void)
 {
     struct case_result result = results_make_failed(
@@ -60,6 +62,7 @@ static struct case_result make_mismatch(void)
         "2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy");
 
     result.kept = results_copy("batch-failed/conv/tile_3/job.json");
+    result.again = results_copy(AGAIN);
     result.difference = results_copy("{\"kind\":\"values\"}");
     return result;
 }
@@ -71,6 +74,7 @@ static struct case_result make_hostile(void)
         "]]> & \t \x01\x7f \xe2\x82\xac\xf0\x9f\x98\x80 \xed\xa0\x80");
 
     result.kept = results_copy("it's here/a b");
+    result.again = results_copy("mlictl run 'it'\\''s here/a b'");
     return result;
 }
 
@@ -112,7 +116,6 @@ static void check_told(const char *line, bool hostile, const char *expected)
 #define MISMATCH                                                                                   \
     "cases/a.json: /expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "   \
     "in golden.npy"
-#define AGAIN "mlictl run batch-failed/conv/tile_3/job.json"
 #define LINES                                                                                      \
     "FLAKY  flaky: passed at attempt 3; before that cases/a.json: /expect: took longer than 5 "    \
     "ms\n"                                                                                         \
@@ -287,7 +290,7 @@ static void test_events(void **state)
         "\"failed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"mismatch\",\"message\":"
         "\"2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy\","
         "\"pointer\":\"/expect\",\"difference\":{\"kind\":\"values\"},\"kept\":\"batch-failed/conv/"
-        "tile_3/job.json\"}\n"
+        "tile_3/job.json\",\"again\":\"" AGAIN "\"}\n"
         "{\"event\":\"case\",\"name\":\"e\",\"file\":\"cases/a.json\",\"status\":\"error\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"reason\":\"unreadable\",\"message\":\"no "
         "file\",\"pointer\":\"/expect\"}\n"

@@ -74,6 +74,7 @@ static void test_failed(void **state)
     (void)state;
     result.difference = results_copy("{\"kind\":\"values\",\"at\":[1,0],\"b\":{\"value\":-1}}");
     result.kept = results_copy("batch-failed/a/job.json");
+    result.again = results_copy("mlictl run batch-failed/a/job.json");
     result.fingerprint = UINT64_MAX;
     result.attempts = UINT32_MAX;
     check_again(
@@ -82,6 +83,7 @@ static void test_failed(void **state)
         "\"attempts\":4294967295,\"ns\":1234567,\"bytes\":24,\"reason\":\"not refused\","
         "\"message\":\"say \\\"no\\\"\\n\",\"pointer\":\"/expect\",\"difference\":{\"kind\":"
         "\"values\",\"at\":[1,0],\"b\":{\"value\":-1}},\"kept\":\"batch-failed/a/job.json\","
+        "\"again\":\"mlictl run batch-failed/a/job.json\","
         "\"fingerprint\":\"ffffffffffffffff\"}");
 }
 
