@@ -38,7 +38,7 @@ int export_csv(const struct result_list *list, const char *path)
         fprintf(f, ",%s_outcome,%s_min,%s_median,%s_max,%s_rounds", list->peers.at[p]->name,
                 list->peers.at[p]->name, list->peers.at[p]->name, list->peers.at[p]->name,
                 list->peers.at[p]->name);
-    fprintf(f, "\n");
+    fprintf(f, ",lines_median,lines_way\n");
     for (int i = 0; i < list->count; i++) {
         const struct result *r = &list->at[i];
         const int best = result_best(list, r);
@@ -58,7 +58,7 @@ int export_csv(const struct result_list *list, const char *path)
             fprintf(f, ",%s,%.4f,%.4f,%.4f,%d", outcomes[r->peer_outcome[p]], g->least, g->median,
                     g->most, g->count);
         }
-        fprintf(f, "\n");
+        fprintf(f, ",%.4f,\"%s\"\n", r->lines.median, r->lines_way);
     }
     return export_close(f, path);
 }
@@ -92,6 +92,10 @@ int export_json(const struct result_list *list, const char *path)
                 "\"memcpy_ns\": %.1f, \"bound\": %.4f, \"ours_ns\": %.1f, \"ours\": ", r->memcpy_ns,
                 r->bound, r->ours_ns);
         json_figure(f, outcomes[r->outcome], &r->ours);
+        if (r->lines.count > 0) {
+            fprintf(f, ", \"lines_way\": \"%s\", \"lines\": ", r->lines_way);
+            json_figure(f, "timed", &r->lines);
+        }
         fprintf(f, ", \"peers\": {");
         for (int p = 0; p < list->peers.count; p++) {
             fprintf(f, "%s\"%s\": ", p ? ", " : "", list->peers.at[p]->name);

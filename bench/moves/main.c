@@ -7,6 +7,7 @@
  *   memory, oracle       where, and what comes out   race                  contenders at one job
  *   plan, run, levels    which, in which order       table, export, svg, verdict   what is said
  *   calls                single small calls          known                 figures from elsewhere
+ *   lines, lines_tiles   a move's cache lines alone
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,10 @@ int main(int argc, char **argv)
     cases_list(&cases);
     if (o.neighbours)
         cases_add_neighbours(&cases);
+    if (o.lines && !lines_peer.open()) {
+        fprintf(stderr, "bench-moves: --lines: only written for AVX-512, which is not here\n");
+        return 2;
+    }
     if (wanted_cases(&o) == 0) {
         fprintf(stderr, "bench-moves: no case has such a name\n");
         return 2;

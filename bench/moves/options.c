@@ -23,6 +23,8 @@ static const char help[] =
     "  --elem 1,2,4         only these element sizes in bytes\n"
     "  --neighbours         shapes beside the listed cases too\n"
     "  --levels             the listed cases at each level of kernels too, and as element loops\n"
+    "  --lines              what the cache lines of each move take alone, in the best of many\n"
+    "                       orders: loaded and written, with nothing moved from one to the other\n"
     "  --no-peers           only the library itself\n"
     "  --no-calls           without what a small call costs\n"
     "  --rounds N           samples of each cell; default: as many as its time allows\n"
@@ -44,12 +46,12 @@ static const char help[] =
     "exit status: 0 measured, also when a goal is missed; 1 wrong bytes or an error; 2 usage\n";
 
 static const struct option names[] = {
-    {"size", 1, NULL, 's'},       {"case", 1, NULL, 'c'},   {"elem", 1, NULL, 'e'},
-    {"neighbours", 0, NULL, 'n'}, {"levels", 0, NULL, 'l'}, {"no-peers", 0, NULL, 'P'},
-    {"no-calls", 0, NULL, 'C'},   {"rounds", 1, NULL, 'r'}, {"quick", 0, NULL, 'q'},
-    {"seed", 1, NULL, 'S'},       {"csv", 1, NULL, 'v'},    {"json", 1, NULL, 'j'},
-    {"svg", 1, NULL, 'g'},        {"spoil", 0, NULL, 'x'},  {"help", 0, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"size", 1, NULL, 's'},       {"case", 1, NULL, 'c'},     {"elem", 1, NULL, 'e'},
+    {"neighbours", 0, NULL, 'n'}, {"levels", 0, NULL, 'l'},   {"lines", 0, NULL, 'L'},
+    {"no-peers", 0, NULL, 'P'},   {"no-calls", 0, NULL, 'C'}, {"rounds", 1, NULL, 'r'},
+    {"quick", 0, NULL, 'q'},      {"seed", 1, NULL, 'S'},     {"csv", 1, NULL, 'v'},
+    {"json", 1, NULL, 'j'},       {"svg", 1, NULL, 'g'},      {"spoil", 0, NULL, 'x'},
+    {"help", 0, NULL, 'h'},       {NULL, 0, NULL, 0},
 };
 
 static int wrong(const char *what, const char *given, const char *expected)
@@ -141,6 +143,9 @@ static int take(struct options *o, int option, const char *text)
         break;
     case 'l':
         o->levels = true;
+        break;
+    case 'L':
+        o->lines = true;
         break;
     case 'P':
         o->peers = false;

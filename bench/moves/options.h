@@ -16,7 +16,7 @@ struct options {
     int text_count;
     uint32_t elem[OPTIONS_ELEMS];
     int elem_count;
-    bool neighbours, levels, peers, calls, quick, spoil;
+    bool neighbours, levels, lines, peers, calls, quick, spoil;
     int rounds; /* 0: as many as the budget allows */
     uint64_t seed;
     const char *csv, *json, *svg;

@@ -10,7 +10,7 @@
 #include "memory.h"
 #include "peer.h"
 
-enum { RACE_CONTENDERS = 1 + PEER_MAX, RACE_ROUNDS = 1001 };
+enum { RACE_CONTENDERS = 2 + PEER_MAX, RACE_ROUNDS = 1001 };
 
 /* From this many bytes on the caches are evicted before every sample. */
 #define RACE_COLD ((size_t)64 << 20)
@@ -21,7 +21,8 @@ struct contender {
     const struct peer *peer;
     bool masked; /* `mask` is set before each sample */
     uint32_t mask;
-    bool sits_out; /* does not take part */
+    bool unchecked; /* what it writes is no result */
+    bool sits_out;  /* does not take part */
     /* results */
     enum outcome outcome;
     struct figure ratio; /* times of memcpy; count 0: it was much slower once, and dropped out */

@@ -3,6 +3,7 @@
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
+#include "lines.h"
 #include "race.h"
 
 struct result {
@@ -19,6 +20,8 @@ struct result {
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
+    struct figure lines; /* of its cache lines alone; count 0: not measured */
+    char lines_way[LINES_WAY];
 };
 
 struct result_list {

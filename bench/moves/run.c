@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lines.h"
 #include "mli_api.h"
 #include "ours.h"
 #include "plan.h"
@@ -55,6 +56,18 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
+/* The best order is looked for in advance, at a place of its own. */
+static void add_lines(struct memory *memory, struct result *r, struct race *race)
+{
+    struct contender *last = &race->at[race->count++];
+
+    memory_place(memory, race->job);
+    lines_choose(race->job, race->job->moved_bytes >= RACE_COLD);
+    lines_way_name(r->lines_way);
+    last->peer = &lines_peer;
+    last->unchecked = true;
+}
+
 static int cell(const struct options *o, struct memory *memory, const struct result_list *list,
                 struct result *r)
 {
@@ -70,6 +83,8 @@ static int cell(const struct options *o, struct memory *memory, const struct res
     for (int i = 0; i < peers->count; i++)
         race.at[1 + i].peer = peers->at[i];
     pick_peers(o, list, r, &race);
+    if (o->lines)
+        add_lines(memory, r, &race);
     race_run(&race);
     r->moved_bytes = job.moved_bytes;
     r->bound = traffic_bound(r->kind, r->elem, job.moved_bytes, job.moved_bytes >= STREAMED);
@@ -82,6 +97,8 @@ static int cell(const struct options *o, struct memory *memory, const struct res
         r->peer_outcome[i] = race.at[1 + i].outcome;
         r->peer[i] = race.at[1 + i].ratio;
     }
+    if (o->lines)
+        r->lines = race.at[1 + peers->count].ratio;
     return judge(r, &race.at[0]);
 }
 

@@ -42,7 +42,17 @@ static const char *mark(const struct result *r, double best)
     return best > 0 && r->ours.median > best * 1.03 ? "!" : " ";
 }
 
-static void print_cell(const struct result_list *list, const struct result *r)
+/* Of the cache lines alone, where they are wanted; 0: not measured. */
+static void print_lines(const struct options *o, double lines)
+{
+    if (o->lines && lines > 0)
+        printf("/ %5.2f", lines);
+    else if (o->lines)
+        printf("/ %5s", "-");
+}
+
+static void print_cell(const struct result_list *list, const struct options *o,
+                       const struct result *r)
 {
     const int best = r ? result_best(list, r) : -1;
     const double fastest = best < 0 ? 0 : r->peer[best].median;
@@ -54,13 +64,14 @@ static void print_cell(const struct result_list *list, const struct result *r)
     else
         printf("  %6.2f%s / %5.2f %-7s", r->ours.median, mark(r, fastest), fastest,
                list->peers.at[best]->name);
+    print_lines(o, r ? r->lines.median : 0);
 }
 
 static void print_means(const struct result_list *list, const struct options *o, uint32_t kib)
 {
     printf("%-33s", "geometric mean, listed cases");
     for (int e = 0; e < o->elem_count; e++) {
-        struct mean ours = {0}, peers = {0};
+        struct mean ours = {0}, peers = {0}, lines = {0};
 
         for (int i = 0; i < CASE_LISTED; i++) {
             const struct result *r = result_find(list, i, o->elem[e], kib);
@@ -70,11 +81,14 @@ static void print_means(const struct result_list *list, const struct options *o,
                 mean_add(&ours, r->ours.median);
             if (best >= 0)
                 mean_add(&peers, r->peer[best].median);
+            if (r && r->lines.count)
+                mean_add(&lines, r->lines.median);
         }
         if (peers.count)
             printf("  %6.2f  / %5.2f %-7s", mean_value(&ours), mean_value(&peers), "");
         else
             printf("  %6.2f  / %5s %-7s", mean_value(&ours), "-", "");
+        print_lines(o, mean_value(&lines));
     }
     printf("\n");
 }
@@ -108,11 +122,11 @@ void table_size(const struct result_list *list, const struct options *o, uint32_
     int last = -1;
 
     printf(
-        "\ntime / memcpy of the same bytes, destination %s: ours / best peer (!: it is faster)\n",
-        result_size(kib, name));
+        "\ntime / memcpy of the same bytes, destination %s: ours / best peer (!: it is faster)%s\n",
+        result_size(kib, name), o->lines ? " / its cache lines alone" : "");
     printf("%-33s", "");
     for (int e = 0; e < o->elem_count; e++)
-        printf("  %u-byte elements%7s", o->elem[e], "");
+        printf("  %u-byte elements%*s", o->elem[e], o->lines ? 14 : 7, "");
     printf("\n");
     for (int i = 0; i < list->count; i++) {
         const struct result *r = &list->at[i];
@@ -127,7 +141,7 @@ void table_size(const struct result_list *list, const struct options *o, uint32_
         last = r->number;
         printf("%-33s", r->kind->name);
         for (int e = 0; e < o->elem_count; e++)
-            print_cell(list, result_find(list, r->number, o->elem[e], kib));
+            print_cell(list, o, result_find(list, r->number, o->elem[e], kib));
         printf("\n");
     }
     if (last >= 0 && last < CASE_LISTED)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the cache lines of a move cost, and nothing else: each line that it reads is loaded into a
+ * register, each one that it writes is written whole, and no element goes from one to the other.
+ * No move can be expected to take less than the best order to do that in.
+ */
+#ifndef BENCH_LINES_H
+#define BENCH_LINES_H
+
+#include "peer.h"
+
+/* Tries many orders for a placed job; lines_peer then runs the fastest. */
+void lines_choose(const struct job *job, bool cold);
+
+enum { LINES_WAY = 64 };
+
+/* "tiles of 64 x 256, by source, streamed, ahead, 8 places" */
+const char *lines_way_name(char name[LINES_WAY]);
+
+/* Its destination is no move's. open: null where it cannot run. */
+extern const struct peer lines_peer;
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A placed job's cache lines in some order: tiles of the destination, each with the pieces of the
+ * source that it comes from. Padding is written and has no source.
+ */
+#ifndef BENCH_LINES_TILES_H
+#define BENCH_LINES_TILES_H
+
+#include "job.h"
+
+/* An order to go through them. */
+struct lines_way {
+    uint32_t dst_bytes; /* of a tile, side by side in the destination */
+    uint32_t src_bytes; /* and in the source */
+    uint32_t places;    /* tiles are taken from so many parts of the move in turns */
+    bool by_source;     /* tiles in the order of the source */
+    bool streamed;      /* written past the caches */
+    bool ahead;         /* the next tile's lines are fetched before this one's are used */
+};
+
+/* Bytes from a tile's beginning. */
+struct lines_span {
+    int32_t at;
+    uint32_t bytes;
+};
+
+/* Tiles of one form; loads and stores lie in one array. */
+struct lines_form {
+    uint32_t count[CASE_RANK], inside_at[CASE_RANK], inside[CASE_RANK];
+    struct lines_span *loads, *stores;
+    uint32_t load_count, store_count;
+};
+
+struct lines_tile {
+    const uint8_t *src; /* of its first element that is not padding */
+    uint8_t *dst;
+    uint32_t form;
+};
+
+enum { LINES_FORMS = 81 /* three in each dimension */ };
+
+struct lines_tiles {
+    struct lines_tile *at;
+    size_t count;
+    struct lines_form form[LINES_FORMS];
+    uint32_t forms;
+};
+
+/* 0, or -1: no memory, or a tile is larger than its spans can tell. */
+int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way);
+void lines_tiles_finish(struct lines_tiles *t);
+
+/* How far a way's tiles go in each dimension of the destination. */
+void lines_extents(const struct job *j, const struct lines_way *way, uint32_t extent[CASE_RANK]);
+
+#endif
