@@ -81,7 +81,7 @@ struct side {
 
 static void add_spans(struct spans *s, const struct side *side, uint32_t dim, int64_t at)
 {
-    if (dim == side->rank) {
+    if (dim == CASE_RANK || dim == side->rank) {
         add_span(s, at, side->elem);
         return;
     }
@@ -128,7 +128,7 @@ static int fill_form(const struct job *j, struct lines_form *form)
     add_spans(&stores, &dst, 0, 0);
     form->load_count = loads.count;
     form->store_count = stores.count;
-    form->loads = calloc(loads.count + stores.count, sizeof(*form->loads));
+    form->loads = calloc(loads.count + stores.count + 1, sizeof(*form->loads));
     if (!form->loads)
         return -1;
     form->stores = form->loads + loads.count;

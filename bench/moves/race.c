@@ -147,8 +147,7 @@ static void check(struct race *r, struct contender *c)
     c->outcome = RACE_TIMED;
     if (failed)
         c->outcome = RACE_FAILED;
-    else if (!c->unchecked &&
-             memory_differs(r->memory, r->job, &c->differs_at, c->values))
+    else if (!c->unchecked && memory_differs(r->memory, r->job, &c->differs_at, c->values))
         c->outcome = RACE_DIFFERS;
     c->out = c->outcome != RACE_TIMED;
     if (!c->out && warm_ups(r))

@@ -37,6 +37,7 @@ struct test_case {
     uint64_t seed, index;
     struct rng rng;
     struct lab *lab;
+    uint32_t large_percent; /* of cases have a large shape */
     enum case_via via;
     int channels;
     const char *mutation; /* null: legal */

@@ -29,7 +29,7 @@ void lab_finish(struct lab *lab)
 /* Long enough for every blocking and every remainder of a blocked loop. */
 static void large_shape(struct rng *r, mli_tensor *t)
 {
-    switch (rng_below(r, 4)) {
+    switch (rng_below(r, 7)) {
     case 0: /* a matrix */
         t->rank = 2;
         t->shape[0] = rng_between(r, 40, 150);
@@ -46,6 +46,24 @@ static void large_shape(struct rng *r, mli_tensor *t)
         t->shape[0] = rng_between(r, 20, 70);
         t->shape[1] = rng_between(r, 20, 70);
         t->shape[2] = rng_between(r, 1, 8);
+        break;
+    case 3: /* a matrix of several blocks that are streamed */
+        t->rank = 2;
+        t->shape[0] = rng_between(r, 20, 600);
+        t->shape[1] = rng_between(r, 20, 600);
+        break;
+    case 4: /* pixels of many channels */
+        t->rank = 3;
+        t->shape[0] = rng_between(r, 10, 50);
+        t->shape[1] = rng_between(r, 10, 50);
+        t->shape[2] = rng_between(r, 16, 70);
+        break;
+    case 5: /* rows and columns that are short unless those of two dimensions are taken together */
+        t->rank = 4;
+        t->shape[0] = rng_between(r, 2, 12);
+        t->shape[1] = rng_between(r, 2, 16);
+        t->shape[2] = rng_between(r, 10, 90);
+        t->shape[3] = rng_between(r, 3, 24);
         break;
     default: /* long rows */
         t->rank = 4;
@@ -129,7 +147,7 @@ void case_gen_tensor(struct test_case *c)
     rng_fill(r, &c->src, sizeof(c->src));
     rng_fill(r, &c->dst, sizeof(c->dst));
     c->src.el_type = types[rng_below(r, c->via == VIA_PERMUTE ? 4 : 6)];
-    if (rng_chance(r, 8))
+    if (rng_chance(r, c->large_percent))
         large_shape(r, &c->src);
     else
         small_shape(r, &c->src);

@@ -24,6 +24,7 @@ static bool parse(struct options *options, int argc, char **argv)
                        : !strcmp(argv[i], "--count")    ? &options->count
                        : !strcmp(argv[i], "--permutes") ? &options->permutes
                        : !strcmp(argv[i], "--only")     ? &options->only
+                       : !strcmp(argv[i], "--large")    ? &options->large
                                                         : NULL;
 
         if ((!to && !engine) || i + 1 == argc || (to && !number(argv[i + 1], to)))
@@ -32,7 +33,7 @@ static bool parse(struct options *options, int argc, char **argv)
             options->engine = argv[i + 1];
         options->only_one |= to == &options->only;
     }
-    return true;
+    return options->large <= 100;
 }
 
 bool options_parse(struct options *options, int argc, char **argv)
@@ -40,7 +41,8 @@ bool options_parse(struct options *options, int argc, char **argv)
     options->seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid() % 1000;
     if (!parse(options, argc, argv)) {
         fprintf(stderr,
-                "usage: %s [--seed N] [--count N] [--permutes N] [--only INDEX] [--engine SPEC]\n",
+                "usage: %s [--seed N] [--count N] [--permutes N] [--only INDEX] [--large PERCENT]\n"
+                "       [--engine SPEC]\n",
                 argv[0]);
         return false;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of the property tests: [--seed N] [--count N] [--permutes N] [--only INDEX]
-   [--engine SPEC]. */
+   [--large PERCENT] [--engine SPEC]. */
 #ifndef TEST_OPTIONS_H
 #define TEST_OPTIONS_H
 
@@ -9,11 +9,13 @@
 
 struct options {
     uint64_t seed, count, permutes, only;
+    uint64_t large; /* percent of the cases with large shapes */
     bool only_one;
     const char *engine; /* null: not given */
 };
 
-/* The caller sets the counts' defaults. Prints the seed, from the clock where none is given. */
+/* The caller sets the defaults of counts and percents. Prints the seed, from the clock where none
+ * is given. */
 bool options_parse(struct options *options, int argc, char **argv);
 
 #endif /* TEST_OPTIONS_H */

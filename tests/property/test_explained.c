@@ -3,6 +3,7 @@
  * mli_mov_explain() against the oracle, and against what the move then does.
  *
  *   test_explained [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
+ *                  [--large PERCENT]
  *
  * Legal moves: every number is compared with the oracle's, the plan byte by byte with what the
  * oracle would write, and the parts of the plan with the plan. Then the tensors are laid out anew,
@@ -32,8 +33,8 @@ static uint64_t legal, refused, failures;
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "\n", program, current.seed,
-            current.index);
+    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u\n", program,
+            current.seed, current.index, current.large_percent);
 }
 
 /* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
@@ -310,7 +311,11 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
     struct test_case *c = &current;
 
     memset(c, 0, sizeof(*c));
-    *c = (struct test_case){.seed = options->seed, .index = index, .lab = lab, .stage = "generate"};
+    *c = (struct test_case){.seed = options->seed,
+                            .index = index,
+                            .lab = lab,
+                            .large_percent = (uint32_t)options->large,
+                            .stage = "generate"};
     c->rng = rng_for_case(options->seed, index);
     if (index >= FIRST_PERMUTE) {
         case_generate_permute(c);
@@ -353,7 +358,7 @@ static bool refuses_null(void)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.count = 15000, .permutes = 1500};
+    struct options options = {.count = 15000, .permutes = 1500, .large = 8};
     struct lab lab;
 
     program = argv[0];

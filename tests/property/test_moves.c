@@ -2,11 +2,12 @@
 /*
  * Random moves and permutes against the oracle.
  *
- *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX] [--engine SPEC]
+ *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
+ *              [--large PERCENT] [--engine SPEC]
  *
  * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed, --only
- * and the same --engine, which is one of the library or of libmli/port/ports.c with its options.
- * Permutes are counted from FIRST_PERMUTE on.
+ * and the same --large and --engine. An engine is one of the library or of libmli/port/ports.c with
+ * its options. Permutes are counted from FIRST_PERMUTE on.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -33,8 +34,9 @@ static const char *engine; /* null: the default one */
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 "%s%s\n", program, current.seed,
-            current.index, engine ? " --engine " : "", engine ? engine : "");
+    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u%s%s\n", program,
+            current.seed, current.index, current.large_percent, engine ? " --engine " : "",
+            engine ? engine : "");
 }
 
 /* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
@@ -54,7 +56,11 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
     struct test_case *c = &current;
 
     memset(c, 0, sizeof(*c));
-    *c = (struct test_case){.seed = options->seed, .index = index, .lab = lab, .stage = "generate"};
+    *c = (struct test_case){.seed = options->seed,
+                            .index = index,
+                            .lab = lab,
+                            .large_percent = (uint32_t)options->large,
+                            .stage = "generate"};
     c->rng = rng_for_case(options->seed, index);
     if (index >= FIRST_PERMUTE)
         case_generate_permute(c);
@@ -136,7 +142,7 @@ static bool set_up_pool(void)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.count = 60000, .permutes = 6000};
+    struct options options = {.count = 60000, .permutes = 6000, .large = 8};
     struct totals totals = {0};
     struct lab lab;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "panel.h"
 
-enum { PANEL = 256 }; /* rows, and columns, of which there are tables at a time */
-
 /* What columns of zeros are read from. */
 static const uint8_t zeros[PANEL * sizeof(uint64_t)];
 
@@ -14,13 +12,8 @@ static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
     return at + count;
 }
 
-/* How far a walk over two loops has come. */
-struct progress {
-    size_t outer, inner;
-};
-
-/* Where the next `count` rows are. */
-static void locate_rows(size_t *at, const struct leaf_loop *row, struct progress *p, size_t count)
+void panel_locate_rows(size_t *at, const struct leaf_loop *row, struct panel_progress *p,
+                       size_t count)
 {
     for (size_t *end = at + count; at < end;) {
         const size_t some = at_most((size_t)(end - at), row[1].count - p->inner);
@@ -29,22 +22,40 @@ static void locate_rows(size_t *at, const struct leaf_loop *row, struct progress
                       row[1].dst_step);
         p->inner += some;
         if (p->inner == row[1].count)
-            *p = (struct progress){p->outer + 1, 0};
+            *p = (struct panel_progress){p->outer + 1, 0};
     }
 }
 
-/* The columns of a walk: some of zeros, some of the source, some of zeros, and again. */
-struct columns {
-    const struct leaf_loop *loop;
-    size_t before, width; /* of zeros, and all that make one iteration of the outer loop */
-};
+static size_t zero_columns(const struct walk *walk)
+{
+    return (walk->border.before + walk->border.after) >> walk->kernel;
+}
 
-/* Where the next `count` columns are, from a base that is `first` before the source's first and
-   `zero` before the zeros. */
-static void locate_columns(size_t *at, const struct columns *c, struct progress *p, size_t count,
-                           size_t first, size_t zero)
+size_t panel_width(const struct walk *walk)
+{
+    return walk->col[0].count * (walk->col[1].count + zero_columns(walk));
+}
+
+/* The base is the lower one of the source and the zeros. */
+struct panel_columns panel_columns(const struct walk *walk, const uint8_t *src)
+{
+    const size_t added = zero_columns(walk);
+
+    return (struct panel_columns){
+        .loop = walk->col,
+        .before = walk->border.before >> walk->kernel,
+        .width = walk->col[1].count + added,
+        .src = src,
+        .base = added > 0 && (uintptr_t)zeros < (uintptr_t)src ? zeros : src,
+    };
+}
+
+void panel_locate_columns(size_t *at, const struct panel_columns *c, struct panel_progress *p,
+                          size_t count)
 {
     const size_t copied_end = c->before + c->loop[1].count, step = c->loop[1].src_step;
+    const size_t first = (uintptr_t)c->src - (uintptr_t)c->base,
+                 zero = (uintptr_t)zeros - (uintptr_t)c->base;
 
     for (size_t *end = at + count; at < end;) {
         const bool copied = p->inner >= c->before && p->inner < copied_end;
@@ -59,41 +70,29 @@ static void locate_columns(size_t *at, const struct columns *c, struct progress 
             at = count_up(at, some, zero, 0);
         p->inner += some;
         if (p->inner == c->width)
-            *p = (struct progress){p->outer + 1, 0};
+            *p = (struct panel_progress){p->outer + 1, 0};
     }
-}
-
-/* The lower one of the source and the zeros. */
-static const uint8_t *base_of(const uint8_t *src, bool has_zeros)
-{
-    return has_zeros && (uintptr_t)zeros < (uintptr_t)src ? zeros : src;
 }
 
 void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                      const uint8_t *src)
 {
-    const struct leaf_loop *row = walk->row;
-    const size_t k = walk->kernel, rows = row[0].count * row[1].count;
-    const size_t zero_columns = (walk->border.before + walk->border.after) >> k;
-    const struct columns columns = {walk->col, walk->border.before >> k,
-                                    walk->col[1].count + zero_columns};
-    const size_t cols = walk->col[0].count * columns.width;
-    struct progress row_progress = {0, 0};
+    const size_t k = walk->kernel, rows = walk->row[0].count * walk->row[1].count,
+                 cols = panel_width(walk);
+    struct panel_progress row_progress = {0, 0};
     size_t dst_at[PANEL], src_at[PANEL];
 
     for (size_t r = 0; r < rows; r += PANEL) {
         const size_t height = at_most(rows - r, PANEL);
-        const uint8_t *from = src + (r << k), *base = base_of(from, zero_columns > 0);
+        const struct panel_columns columns = panel_columns(walk, src + (r << k));
+        struct panel_progress progress = {0, 0};
 
-        struct progress progress = {0, 0};
-
-        locate_rows(dst_at, row, &row_progress, height);
+        panel_locate_rows(dst_at, walk->row, &row_progress, height);
         for (size_t c = 0; c < cols; c += PANEL) {
             const size_t width = at_most(cols - c, PANEL);
 
-            locate_columns(src_at, &columns, &progress, width, (uintptr_t)from - (uintptr_t)base,
-                           (uintptr_t)zeros - (uintptr_t)base);
-            leaf->transpose_at[k](dst + (c << k), dst_at, base, src_at, height, width);
+            panel_locate_columns(src_at, &columns, &progress, width);
+            leaf->transpose_at[k](dst + (c << k), dst_at, columns.base, src_at, height, width);
         }
     }
 }

@@ -36,6 +36,13 @@ bool stage_is_matrix(const struct walk *walk);
 void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
+/** Is it one whose rows or columns are those of two loops, with rows that fill lines? */
+bool stage_is_panel(const struct walk *walk);
+
+/** The part of stage_move() for these. */
+void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                 const uint8_t *src);
+
 /**
  * Shall a walk be staged that is part of a move of so many bytes, where all of `min` and more
  * shall?

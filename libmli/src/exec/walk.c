@@ -88,7 +88,8 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 
 /*
  * Few columns become more where the next loop goes on where they end in the destination, and so do
- * few rows in the source. Zeros beside short rows of columns are columns, too.
+ * few rows in the source, and any where there are tables anyway. Zeros beside short rows of columns
+ * are columns, too.
  */
 static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows,
                              const struct leaf_border *border)
@@ -108,7 +109,7 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
     }
     if (width < MERGE_BELOW || width > col[1].count * elem)
         col[0] = take(choice, find_dst_step(choice, width));
-    if (row[1].count * elem < MERGE_BELOW)
+    if (row[1].count * elem < MERGE_BELOW || col[0].count > 1)
         row[0] = take(choice, find_src_step(choice, row[1].count * elem));
     if (col[0].count > 1 || row[0].count > 1 || width > col[1].count * elem)
         walk->kind = WALK_TRANSPOSE_AT;

@@ -42,16 +42,34 @@ ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *
 
 static struct leaf_table below;
 
+/* Of few tiles, the columns that are left over and fit half a tile: the narrower registers of the
+   level below have two ports for their shuffles, and take half the time. Else 0. */
+static size_t half_tile(size_t cols, size_t tile)
+{
+    const size_t left = cols % tile;
+
+    return cols < 4 * tile && left <= tile / 2 ? left : 0;
+}
+
+/* Columns. */
+#define TILE(E) ((size_t)64 / (E))
+
 #define DEFINE_TRANSPOSE(E, index)                                                                 \
     static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
                               size_t rows, size_t cols)                                            \
     {                                                                                              \
         if (thin_avx512(&(struct thin){index, dst, dst_step, src, src_step, rows, cols}))          \
             return;                                                                                \
-        if (rows < 16 / (E) || cols < 64 / (E))                                                    \
+        if (rows < 16 / (E) || cols < TILE(E)) {                                                   \
             below.transpose[index](dst, dst_step, src, src_step, rows, cols);                      \
-        else                                                                                       \
-            tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols);                            \
+            return;                                                                                \
+        }                                                                                          \
+        const size_t left = half_tile(cols, TILE(E)), half = cols - TILE(E) / 2;                   \
+                                                                                                   \
+        tiles_##E##_by_4(dst, dst_step, src, src_step, rows, cols - left);                         \
+        if (left > 0)                                                                              \
+            below.transpose[index](dst + half * (E), dst_step, src + half * src_step, src_step,    \
+                                   rows, TILE(E) / 2);                                             \
     }                                                                                              \
                                                                                                    \
     static bool transpose_stream_##E(uint8_t *dst, size_t dst_step, const uint8_t *src,            \
@@ -71,10 +89,16 @@ static struct leaf_table below;
     static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
                                  const size_t *src_at, size_t rows, size_t cols)                   \
     {                                                                                              \
-        if (rows < 16 / (E) || cols < 64 / (E))                                                    \
+        if (rows < 16 / (E) || cols < TILE(E)) {                                                   \
             below.transpose_at[index](dst, dst_at, src, src_at, rows, cols);                       \
-        else                                                                                       \
-            tiles_at_##E##_by_4(dst, dst_at, src, src_at, rows, cols);                             \
+            return;                                                                                \
+        }                                                                                          \
+        const size_t left = half_tile(cols, TILE(E)), half = cols - TILE(E) / 2;                   \
+                                                                                                   \
+        tiles_at_##E##_by_4(dst, dst_at, src, src_at, rows, cols - left);                          \
+        if (left > 0)                                                                              \
+            below.transpose_at[index](dst + half * (E), dst_at, src, src_at + half, rows,          \
+                                      TILE(E) / 2);                                                \
     }
 
 DEFINE_TRANSPOSE(1, 0)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Streaming transposes whose rows or columns are those of two loops: in blocks of long rows, or,
+ * where rows are short and others follow them without a gap, in blocks of these.
+ */
+#include "panel.h"
+#include "stage.h"
+#include "stage_lines.h"
+
+enum {
+    ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */
+    COLUMN_MIN = 16,          /* bytes of a column; there are no kernels for shorter ones */
+};
+
+/* A strip of rows, a few lines of columns at a time. */
+static void move_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                       const uint8_t *src, const size_t *dst_at, size_t rows)
+{
+    const size_t k = walk->kernel, cols = panel_width(walk), most = STAGE_WIDTH >> k;
+    const struct panel_columns columns = panel_columns(walk, src);
+    struct panel_progress progress = {0, 0};
+    size_t src_at[2][PANEL], stage_at[PANEL], now = 0;
+    uint8_t *stage = stage_lines();
+
+    for (size_t r = 0; r < rows; r++)
+        stage_at[r] = r * STAGE_PITCH + (uintptr_t)(dst + dst_at[r]) % STAGE_LINE;
+    panel_locate_columns(src_at[now], &columns, &progress, at_most(cols, most));
+    for (size_t c = 0; c < cols; c += most, now ^= 1) {
+        const size_t width = at_most(cols - c, most), after = at_most(cols - c - width, most);
+        struct stage_fetch next = {columns.base, src_at[now ^ 1], after, rows << k, 0};
+        const size_t some = stage_fetch_share(&next, rows);
+
+        panel_locate_columns(src_at[now ^ 1], &columns, &progress, after);
+        leaf->transpose_at[k](stage, stage_at, columns.base, src_at[now], rows, width);
+        for (size_t r = 0; r < rows; r++) {
+            stage_flush(leaf, dst + dst_at[r] + (c << k), stage + r * STAGE_PITCH, width << k,
+                        c == 0, after == 0);
+            stage_fetch_some(&next, some);
+        }
+    }
+}
+
+static void move_long_rows(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                           const uint8_t *src)
+{
+    const size_t rows = walk->row[0].count * walk->row[1].count;
+    struct panel_progress progress = {0, 0};
+    size_t dst_at[PANEL];
+
+    for (size_t r = 0; r < rows; r += PANEL) {
+        const size_t height = at_most(rows - r, PANEL);
+
+        panel_locate_rows(dst_at, walk->row, &progress, height);
+        move_strip(leaf, walk, dst, src + (r << walk->kernel), dst_at, height);
+    }
+}
+
+/* Rows of the outer loop that are written at a time, each after the other. */
+static size_t rows_at_a_time(const struct walk *walk)
+{
+    const size_t row = panel_width(walk) << walk->kernel, slots = walk->row[1].count;
+    const size_t fit = (STAGE_BYTES / slots - 2 * STAGE_LINE) / row;
+
+    return at_most(walk->row[0].count, fit);
+}
+
+/* Some rows of the outer loop, all of the inner one's each: to slots of the stage. */
+static void move_to_slots(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                          const struct panel_columns *columns, const size_t *src_at, size_t slot,
+                          size_t count)
+{
+    const struct leaf_loop *outer = &walk->row[0], *inner = &walk->row[1];
+    const size_t k = walk->kernel, cols = panel_width(walk), in_table = PANEL / inner->count;
+    size_t stage_at[PANEL];
+
+    for (size_t r = 0; r < count; r += in_table) {
+        const size_t some = at_most(count - r, in_table);
+        size_t *at = stage_at;
+
+        for (size_t i = r; i < r + some; i++) {
+            for (size_t s = 0; s < inner->count; s++)
+                *at++ = s * slot + (uintptr_t)(dst + s * inner->dst_step) % STAGE_LINE +
+                        i * outer->dst_step;
+        }
+        leaf->transpose_at[k](stage_lines(), stage_at, columns->base + r * outer->src_step, src_at,
+                              some * inner->count, cols);
+    }
+}
+
+static void move_short_rows(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                            const uint8_t *src)
+{
+    const struct leaf_loop *outer = &walk->row[0], *inner = &walk->row[1];
+    const size_t k = walk->kernel, cols = panel_width(walk), row = cols << k;
+    const size_t most = rows_at_a_time(walk);
+    const size_t slot = (most * row / STAGE_LINE + 2) * STAGE_LINE;
+    size_t src_at[PANEL];
+
+    for (size_t r = 0; r < outer->count; r += most) {
+        const size_t some = at_most(outer->count - r, most),
+                     after = at_most(outer->count - r - some, most);
+        const struct panel_columns columns = panel_columns(walk, src + r * outer->src_step);
+        struct panel_progress progress = {0, 0};
+        struct stage_fetch next = {columns.base + some * outer->src_step, src_at, cols,
+                                   after * outer->src_step, 0};
+        const size_t share = stage_fetch_share(&next, inner->count);
+        uint8_t *to = dst + r * row;
+
+        panel_locate_columns(src_at, &columns, &progress, cols);
+        move_to_slots(leaf, walk, to, &columns, src_at, slot, some);
+        for (size_t i = 0; i < inner->count; i++) {
+            stage_flush(leaf, to + i * inner->dst_step, stage_lines() + i * slot, some * row,
+                        r == 0, after == 0);
+            if (after > 0)
+                stage_fetch_some(&next, share);
+        }
+    }
+}
+
+static bool has_long_rows(const struct walk *walk)
+{
+    return panel_width(walk) << walk->kernel >= ROW_MIN;
+}
+
+static bool has_short_rows(const struct walk *walk)
+{
+    const size_t cols = panel_width(walk), row = cols << walk->kernel;
+
+    return walk->border.before + walk->border.after == 0 && walk->row[0].count > 1 &&
+           walk->row[0].dst_step == row && cols <= PANEL && row >= STAGE_LINE &&
+           walk->row[1].count <= PANEL / 4;
+}
+
+bool stage_is_panel(const struct walk *walk)
+{
+    const size_t rows = walk->row[0].count * walk->row[1].count;
+
+    return walk->kind == WALK_TRANSPOSE_AT && rows << walk->kernel >= COLUMN_MIN &&
+           (has_long_rows(walk) || has_short_rows(walk));
+}
+
+void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                 const uint8_t *src)
+{
+    if (has_long_rows(walk))
+        move_long_rows(leaf, walk, dst, src);
+    else
+        move_short_rows(leaf, walk, dst, src);
+}
