@@ -167,6 +167,16 @@ static double once(struct lines *l, const struct job *job, bool cold)
     return ns / (double)runs;
 }
 
+/* Lines of which the move writes a part only cannot be written past the caches. */
+static bool can_stream(const struct job *job)
+{
+    for (uint32_t i = 1; i < job->rank; i++) {
+        if (job->axis[i].at > 0 || job->kind->dst_more[i] > 0)
+            return false;
+    }
+    return true;
+}
+
 /* Makes it the chosen way if it is faster than the best one so far. */
 static void try(const struct job *job, bool cold, const struct lines_way *way, double *best_ns,
                 struct lines_way *best)
@@ -193,11 +203,12 @@ static void try(const struct job *job, bool cold, const struct lines_way *way, d
 void lines_choose(const struct job *job, bool cold)
 {
     static const uint32_t dst_bytes[] = {64, 256, 1024, 4096}, src_bytes[] = {1, 64, 256, 1024};
-    struct lines_way best = {LINE, LINE, 1, false, cold, false}, way;
+    const bool stream = cold && can_stream(job);
+    struct lines_way best = {LINE, LINE, 1, false, stream, false}, way;
     double ns = 0;
 
     for (int i = 0; i < 4 * 4 * 2; i++) {
-        way = (struct lines_way){dst_bytes[i / 4 % 4], src_bytes[i % 4], 1, i / 16, cold, false};
+        way = (struct lines_way){dst_bytes[i / 4 % 4], src_bytes[i % 4], 1, i / 16, stream, false};
         try(job, cold, &way, &ns, &best);
     }
     way = best;
@@ -208,7 +219,8 @@ void lines_choose(const struct job *job, bool cold)
     try(job, cold, &way, &ns, &best);
     way = best;
     way.streamed = !way.streamed;
-    try(job, cold, &way, &ns, &best);
+    if (can_stream(job))
+        try(job, cold, &way, &ns, &best);
 }
 
 const char *lines_way_name(char name[LINES_WAY])

@@ -111,9 +111,10 @@ const char *mli_cpu_level(void);
  * Destinations of `bytes` and more are written past the caches (extension), by levels that can:
  * "avx2" and "avx512". 0: all are; UINT64_MAX: none. Before the first call it is the number in the
  * environment variable MLI_STREAM_MIN, else 32 MiB. It is faster for any size where the destination
- * is not in the caches, and slower where it is (docs/performance.md). Transposes whose rows lie a
- * multiple of 2 KiB apart begin at an eighth of it. What is moved is the same with every value.
- * Call it while no other thread is inside the library.
+ * is not in the caches, and slower where it is (docs/performance.md). Large transposes begin
+ * sooner: at a 32nd of it where rows of the destination lie a multiple of 2 KiB apart, else at a
+ * sixth those of bytes and those whose rows or columns are made of two dimensions. What is moved is
+ * the same with every value. Call it while no other thread is inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);
 

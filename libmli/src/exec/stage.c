@@ -55,6 +55,22 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
     stage->left -= bytes;
 }
 
+/* Streams all that is left, and fetches so many bytes of the source meanwhile: the other half's
+   next. */
+static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
+                             const uint8_t *next, size_t bytes)
+{
+    const size_t times = stage->left / TURN + 1, share = bytes / times + 1;
+    const uint8_t *end = next + bytes;
+
+    while (stage->left > 0) {
+        stream_but(leaf, stage, stage->left > TURN ? stage->left - TURN : 0);
+        for (const uint8_t *until = next + at_most((size_t)(end - next), share); next < until;
+             next += LINE)
+            __builtin_prefetch(next, 0, 2);
+    }
+}
+
 /* The inner rows of a nest and the zeros around them, which follow one another in the destination
    without a gap. */
 struct stretch {
@@ -128,6 +144,17 @@ static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
     return walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE;
 }
 
+/* From the first row's source to the last one's; 0 where most of that is left out. */
+static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
+{
+    enum { MOST = 4 };
+    const size_t outer = nest->outer.count > 1 ? nest->outer.count * nest->outer.src_step : 0,
+                 inner = nest->inner.count > 1 ? nest->inner.count * nest->inner.src_step : 0;
+    const size_t bytes = outer > inner ? outer : inner;
+
+    return bytes <= MOST * moved ? bytes : 0;
+}
+
 /* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
 static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
                          const struct stretch *s, struct stage *stage, size_t ahead)
@@ -137,11 +164,14 @@ static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
     struct leaf_nest staged = s->nest;
 
     staged.dst = at + s->above;
-    if (is_in_turns(leaf, walk))
+    if (is_in_turns(leaf, walk)) {
         move_in_turns(leaf, walk, &staged, ahead, stage);
-    else
+        stream_but(leaf, stage, 0);
+    } else {
         walk_move_rows(leaf, walk, &staged);
-    stream_but(leaf, stage, 0);
+        stream_and_fetch(leaf, stage, s->nest.src + ahead,
+                         leaf->fetches ? source_bytes(&s->nest, count * bytes) : 0);
+    }
     if (s->above > 0)
         leaf->fill(at, bytes, s->above, count);
     if (s->below > 0)
@@ -300,9 +330,9 @@ bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 }
 
 /*
- * Measured (docs/performance.md): the means are those of `min`, but rows that are in one another's
- * sets do not stay in the caches anyway, and tables and tiles of bytes write lines of so many rows
- * in turns that they have to come from the third level again and again.
+ * Some are faster that way long before the rest, as measured (docs/performance.md): rows that are
+ * in one another's sets do not stay in the caches anyway, and tables and tiles of bytes write to so
+ * many rows in turns that each line is fetched more than once from the third level.
  */
 bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
 {
@@ -316,7 +346,7 @@ bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
 }
 
 /* What stage_move() does with a walk. */
-enum way { WAY_PLAIN, WAY_DIRECT, WAY_MATRIX, WAY_PANEL, WAY_PIXELS, WAY_NEST };
+enum way { WAY_PLAIN, WAY_DIRECT, WAY_MATRIX, WAY_PANEL, WAY_PIXELS, WAY_BURSTS, WAY_NEST };
 
 static enum way way_of(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                        const uint8_t *src)
@@ -328,6 +358,8 @@ static enum way way_of(const struct leaf_table *leaf, const struct walk *walk, u
         return WAY_MATRIX;
     if (stage_is_panel(walk))
         return WAY_PANEL;
+    if (stage_is_bursts(walk))
+        return WAY_BURSTS;
     if (!is_staged(walk))
         return WAY_PLAIN;
     if (walk->kind == WALK_TRANSPOSE)
@@ -362,6 +394,9 @@ void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
         break;
     case WAY_PIXELS:
         stage_pixels(leaf, walk, dst, src);
+        break;
+    case WAY_BURSTS:
+        stage_bursts(leaf, walk, &nest);
         break;
     case WAY_NEST:
         stage_nest(leaf, walk, &nest);
