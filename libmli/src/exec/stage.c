@@ -1,314 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stage.h"
 
-#include "nest.h"
+#include "stage_ways.h"
 
-enum {
-    LINE = 64,
-    STAGE = 16 * 1024, /* bytes of one half; the rest of the first-level cache is the source's */
-    TURN = 512,        /* bytes that are put together, and streamed, at a time */
-    SHORT = 7,         /* rows, in bytes, of which a register takes several */
-    PLACES = 8,        /* of the source, that rows are taken from in turns */
-    LONG = 2 * 1024,   /* from here on a row streams well by itself */
-    PIXEL = 8 * LINE,  /* that is put together whole; longer ones are a matrix's */
+/* The first that can does it. */
+static const struct way {
+    bool (*can)(const struct walk *walk);
+    void (*move)(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                 const uint8_t *src);
+} ways[] = {
+    {stage_is_matrix, stage_matrix}, {stage_is_panel, stage_panel}, {stage_is_pixels, stage_pixels},
+    {stage_is_bursts, stage_bursts}, {stage_is_nest, stage_nest},
 };
 
-/* While one half is filled, the other is streamed. */
-struct stage {
-    _Alignas(LINE) uint8_t half[2][STAGE + LINE];
-    size_t filled; /* which one */
-    uint8_t *to;   /* where the bytes are to go that are left of the other */
-    const uint8_t *from;
-    size_t left;
-};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-static void stage_init(struct stage *stage)
+/* Null where there is none. */
+static const struct way *way_of(const struct walk *walk)
 {
-    stage->filled = 0;
-    stage->left = 0;
-}
-
-static size_t at_least(size_t count, size_t least)
-{
-    return count > least ? count : least;
-}
-
-/* For what goes to dst, in the other half: as far into a line, so that whole lines meet. */
-static uint8_t *place(struct stage *stage, const uint8_t *dst)
-{
-    stage->filled ^= 1;
-    return stage->half[stage->filled] + (uintptr_t)dst % LINE;
-}
-
-/* Streams what is left but for so many bytes, or a few more, up to the end of a line. */
-static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_t keep)
-{
-    size_t bytes = stage->left > keep ? stage->left - keep : 0;
-
-    if (keep > 0)
-        bytes -= at_most(bytes, ((uintptr_t)stage->to + bytes) % LINE);
-    if (bytes == 0)
-        return;
-    leaf->stream(stage->to, stage->from, bytes);
-    stage->to += bytes;
-    stage->from += bytes;
-    stage->left -= bytes;
-}
-
-/* Streams all that is left, and fetches so many bytes of the source meanwhile: the other half's
-   next. */
-static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
-                             const uint8_t *next, size_t bytes)
-{
-    const size_t times = stage->left / TURN + 1, share = bytes / times + 1;
-    const uint8_t *end = next + bytes;
-
-    while (stage->left > 0) {
-        stream_but(leaf, stage, stage->left > TURN ? stage->left - TURN : 0);
-        for (const uint8_t *until = next + at_most((size_t)(end - next), share); next < until;
-             next += LINE)
-            __builtin_prefetch(next, 0, 2);
+    for (size_t i = 0; i < WAYS; i++) {
+        if (ways[i].can(walk))
+            return &ways[i];
     }
-}
-
-/* The inner rows of a nest and the zeros around them, which follow one another in the destination
-   without a gap. */
-struct stretch {
-    struct leaf_nest nest;
-    size_t above, below;
-};
-
-static size_t stretch_bytes(const struct stretch *s, size_t row)
-{
-    return s->above + s->nest.inner.count * row + s->below;
-}
-
-/* The same rows, but those of several places in turns; what is left over where there is one loop,
-   as `rest`. */
-static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest *rest)
-{
-    const struct leaf_loop *rows = &nest->inner;
-    const size_t places = at_most(rows->count, PLACES), each = rows->count / places;
-    struct leaf_nest turned = *nest;
-
-    *rest = *nest;
-    rest->inner.count = 0;
-    turned.outer = *rows;
-    turned.inner = nest->outer;
-    if (nest->outer.count > 1)
-        return turned;
-    turned.outer.count = each;
-    turned.inner = (struct leaf_loop){places, each * rows->dst_step, each * rows->src_step};
-    rest->inner.count = rows->count % places;
-    rest->dst += places * turned.inner.dst_step;
-    rest->src += places * turned.inner.src_step;
-    return turned;
-}
-
-/*
- * Where lines of the source are left out, memory is quicker with several places than with one, if
- * it is asked long before, and if a little is written now and then. So rows come from several
- * places in turns, those `ahead` are fetched, and the other half is streamed meanwhile.
- */
-static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk,
-                          const struct leaf_nest *nest, size_t ahead, struct stage *stage)
-{
-    struct leaf_nest rest;
-    const struct leaf_nest all = by_places(nest, &rest);
-    const size_t rows = all.outer.count, left = stage->left;
-    const size_t some = at_least(TURN / (walk_row(walk) * all.inner.count), 1);
-    struct leaf_nest turn = all;
-
-    turn.ahead = ahead;
-    for (size_t r = 0; r < rows; r += some) {
-        turn.outer.count = at_most(rows - r, some);
-        turn.dst = all.dst + r * all.outer.dst_step;
-        turn.src = all.src + r * all.outer.src_step;
-        walk_move_rows(leaf, walk, &turn);
-        stream_but(leaf, stage, left - left * (r + turn.outer.count) / rows);
-    }
-    if (rest.inner.count > 0)
-        walk_move_rows(leaf, walk, &rest);
-}
-
-/* Rows of a few bytes that share lines stay together, and long ones that elements are picked of are
-   read from end to end. */
-static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
-{
-    enum { LONG_PICK = 8 * LINE };
-
-    if (!leaf->fetches || walk->border.before + walk->border.after > 0)
-        return false;
-    if (walk->kind == WALK_PICK && walk->col[1].count * walk->col[1].src_step > LONG_PICK)
-        return false;
-    return walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE;
-}
-
-/* From the first row's source to the last one's; 0 where most of that is left out. */
-static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
-{
-    enum { MOST = 4 };
-    const size_t outer = nest->outer.count > 1 ? nest->outer.count * nest->outer.src_step : 0,
-                 inner = nest->inner.count > 1 ? nest->inner.count * nest->inner.src_step : 0;
-    const size_t bytes = outer > inner ? outer : inner;
-
-    return bytes <= MOST * moved ? bytes : 0;
-}
-
-/* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
-static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
-                         const struct stretch *s, struct stage *stage, size_t ahead)
-{
-    const size_t row = walk_row(walk), bytes = stretch_bytes(s, row), count = s->nest.outer.count;
-    uint8_t *to = s->nest.dst - s->above, *at = place(stage, to);
-    struct leaf_nest staged = s->nest;
-
-    staged.dst = at + s->above;
-    if (is_in_turns(leaf, walk)) {
-        move_in_turns(leaf, walk, &staged, ahead, stage);
-        stream_but(leaf, stage, 0);
-    } else {
-        walk_move_rows(leaf, walk, &staged);
-        stream_and_fetch(leaf, stage, s->nest.src + ahead,
-                         leaf->fetches ? source_bytes(&s->nest, count * bytes) : 0);
-    }
-    if (s->above > 0)
-        leaf->fill(at, bytes, s->above, count);
-    if (s->below > 0)
-        leaf->fill(at + bytes - s->below, bytes, s->below, count);
-    stage->to = to;
-    stage->from = at;
-    stage->left = count * bytes;
-}
-
-/* One that does not fit: as many rows at a time as do. */
-static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
-                       const struct stretch *s, struct stage *stage)
-{
-    const struct leaf_loop *inner = &s->nest.inner;
-    const size_t rows = (STAGE - s->above - s->below) / walk_row(walk);
-    struct stretch part = *s;
-
-    for (size_t k = 0; k < inner->count; k += rows) {
-        part.nest.inner.count = at_most(inner->count - k, rows);
-        part.nest.dst = s->nest.dst + k * inner->dst_step;
-        part.nest.src = s->nest.src + k * inner->src_step;
-        part.above = k == 0 ? s->above : 0;
-        part.below = inner->count - k <= rows ? s->below : 0;
-        stage_packed(leaf, walk, &part, stage, rows * inner->src_step);
-    }
-}
-
-/* Any number of them: as many at a time as fit, or one by one where there are gaps. */
-static void stage_stretches(const struct leaf_table *leaf, const struct walk *walk,
-                            const struct stretch *s, struct stage *stage)
-{
-    const struct leaf_loop *outer = &s->nest.outer;
-    const size_t bytes = stretch_bytes(s, walk_row(walk));
-    const size_t some = outer->dst_step == bytes ? at_least(STAGE / bytes, 1) : 1;
-    struct stretch part = *s;
-
-    for (size_t i = 0; i < outer->count; i += some) {
-        part.nest.outer.count = at_most(outer->count - i, some);
-        part.nest.dst = s->nest.dst + i * outer->dst_step;
-        part.nest.src = s->nest.src + i * outer->src_step;
-        if (bytes <= STAGE)
-            stage_packed(leaf, walk, &part, stage, some * outer->src_step);
-        else
-            stage_rows(leaf, walk, &part, stage);
-    }
-}
-
-/* Elements of a row, as many at a time as fit. */
-static void stage_picked(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                         const uint8_t *src, struct stage *stage)
-{
-    const size_t columns = STAGE >> walk->kernel, step = walk->col[1].src_step;
-
-    for (size_t c = 0; c < walk->col[1].count; c += columns) {
-        const size_t count = at_most(walk->col[1].count - c, columns);
-        uint8_t *to = dst + (c << walk->kernel);
-        const struct leaf_nest nest = {place(stage, to), src + c * step, {1, 0, 0}, {1, 0, 0}, 0};
-
-        leaf->pick[walk->kernel](&nest, step, count);
-        leaf->stream(to, nest.dst, count << walk->kernel);
-    }
-}
-
-static void stage_long_rows(const struct leaf_table *leaf, const struct walk *walk,
-                            const struct leaf_nest *nest, struct stage *stage)
-{
-    const struct leaf_border *border = &walk->border;
-
-    NEST_FOR_ROWS(nest, to, from, {
-        if (walk->kind == WALK_PICK) {
-            stage_picked(leaf, walk, to, from, stage);
-        } else {
-            if (border->before > 0)
-                leaf->fill(to, 0, border->before, 1);
-            leaf->stream(to + border->before, from, border->run);
-            if (border->after > 0)
-                leaf->fill(to + border->before + border->run, 0, border->after, 1);
-        }
-    })
-}
-
-/* Are the inner rows, with zeros around them, worth a stage? */
-static bool are_stretches(const struct walk *walk, size_t above, size_t below)
-{
-    const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
-    const size_t row = walk_row(walk), bytes = above + inner->count * row + below;
-
-    return row < LONG && (inner->count == 1 || inner->dst_step == row) &&
-           (bytes >= LONG || outer->count == 1 || outer->dst_step == bytes);
-}
-
-static void stage_nest(const struct leaf_table *leaf, const struct walk *walk,
-                       const struct leaf_nest *nest)
-{
-    struct stage stage;
-
-    stage_init(&stage);
-    if (walk_row(walk) >= LONG)
-        stage_long_rows(leaf, walk, nest, &stage);
-    else
-        stage_stretches(leaf, walk, &(struct stretch){*nest, walk->above, walk->below}, &stage);
-    stream_but(leaf, &stage, 0);
-}
-
-/* Pixels that follow one another in the destination, as many as fit. */
-static void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                         const uint8_t *src)
-{
-    const struct leaf_loop *row = &walk->row[1], *col = &walk->col[1];
-    const size_t pixels = STAGE / row->dst_step;
-    struct stage stage;
-
-    stage_init(&stage);
-    for (size_t r = 0; r < row->count; r += pixels) {
-        const size_t count = at_most(row->count - r, pixels);
-        uint8_t *to = dst + r * row->dst_step, *staged = place(&stage, to);
-
-        leaf->transpose[walk->kernel](staged, row->dst_step, src + (r << walk->kernel),
-                                      col->src_step, count, col->count);
-        leaf->stream(to, staged, count * row->dst_step);
-    }
-}
-
-/* Rows, picks, and pixels that fill lines of the destination one after the other. */
-static bool is_staged(const struct walk *walk)
-{
-    const size_t pixel = walk->col[1].count << walk->kernel;
-
-    switch (walk->kind) {
-    case WALK_TRANSPOSE:
-        return pixel <= PIXEL && walk->row[1].dst_step == pixel &&
-               walk->row[1].count * pixel >= LONG;
-    case WALK_PICK:
-        return walk->block == walk->col[1].count;
-    default:
-        return walk->kind == WALK_ROWS && walk->block == walk->nest.inner.count;
-    }
+    return NULL;
 }
 
 /* Calls what the level has for transposes without a stage: to do one, or to say whether it can. */
@@ -317,16 +31,6 @@ static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk,
 {
     return call && call(dst, walk->row[1].dst_step, src, walk->col[1].src_step, walk->row[1].count,
                         walk->col[1].count);
-}
-
-bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
-{
-    if (walk->kind != WALK_ROWS || !is_staged(walk) || above + below > STAGE / 2 ||
-        !are_stretches(walk, above, below))
-        return false;
-    walk->above = above;
-    walk->below = below;
-    return true;
 }
 
 /*
@@ -338,71 +42,30 @@ bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
 {
     enum { SETS = 2048, SOONER = 6, SOONER_IN_SETS = 32 };
 
+    if (bytes >= min || bytes < min / SOONER_IN_SETS)
+        return bytes >= min;
     if (stage_is_matrix(walk) && walk->row[1].dst_step % SETS == 0)
-        min /= SOONER_IN_SETS;
-    else if (stage_is_panel(walk) || (stage_is_matrix(walk) && walk->kernel == 0))
-        min /= SOONER;
-    return bytes >= min;
-}
-
-/* What stage_move() does with a walk. */
-enum way { WAY_PLAIN, WAY_DIRECT, WAY_MATRIX, WAY_PANEL, WAY_PIXELS, WAY_BURSTS, WAY_NEST };
-
-static enum way way_of(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                       const uint8_t *src)
-{
-    if (walk->kind == WALK_TRANSPOSE &&
-        call_transpose(leaf->transpose_streams[walk->kernel], walk, dst, src))
-        return WAY_DIRECT;
-    if (stage_is_matrix(walk))
-        return WAY_MATRIX;
-    if (stage_is_panel(walk))
-        return WAY_PANEL;
-    if (stage_is_bursts(walk))
-        return WAY_BURSTS;
-    if (!is_staged(walk))
-        return WAY_PLAIN;
-    if (walk->kind == WALK_TRANSPOSE)
-        return WAY_PIXELS;
-    if (walk_row(walk) >= LONG || are_stretches(walk, walk->above, walk->below))
-        return WAY_NEST;
-    return WAY_PLAIN;
+        return true;
+    return bytes >= min / SOONER &&
+           (stage_is_panel(walk) || (stage_is_matrix(walk) && walk->kernel == 0));
 }
 
 bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                    const uint8_t *src)
 {
-    return way_of(leaf, walk, dst, src) != WAY_PLAIN;
+    return (walk->kind == WALK_TRANSPOSE &&
+            call_transpose(leaf->transpose_streams[walk->kernel], walk, dst, src)) ||
+           way_of(walk);
 }
 
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src)
 {
-    struct leaf_nest nest = walk->nest;
+    const struct way *way;
 
-    nest.dst = dst;
-    nest.src = src;
-    switch (way_of(leaf, walk, dst, src)) {
-    case WAY_DIRECT:
-        (void)call_transpose(leaf->transpose_stream[walk->kernel], walk, dst, src);
-        break;
-    case WAY_MATRIX:
-        stage_matrix(leaf, walk, dst, src);
-        break;
-    case WAY_PANEL:
-        stage_panel(leaf, walk, dst, src);
-        break;
-    case WAY_PIXELS:
-        stage_pixels(leaf, walk, dst, src);
-        break;
-    case WAY_BURSTS:
-        stage_bursts(leaf, walk, &nest);
-        break;
-    case WAY_NEST:
-        stage_nest(leaf, walk, &nest);
-        break;
-    case WAY_PLAIN:
-        walk_move(leaf, walk, dst, src);
-        break;
-    }
+    if (walk->kind == WALK_TRANSPOSE &&
+        call_transpose(leaf->transpose_stream[walk->kernel], walk, dst, src))
+        return;
+    way = way_of(walk);
+    (way ? way->move : walk_move)(leaf, walk, dst, src);
 }

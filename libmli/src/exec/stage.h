@@ -29,27 +29,6 @@ bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8
  */
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
 
-/** Is the walk a transpose of many rows, and long ones? */
-bool stage_is_matrix(const struct walk *walk);
-
-/** The part of stage_move() for these. */
-void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                  const uint8_t *src);
-
-/** Is it one whose rows or columns are those of two loops, with rows that fill lines? */
-bool stage_is_panel(const struct walk *walk);
-
-/** The part of stage_move() for these. */
-void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                 const uint8_t *src);
-
-/** Are they rows of which those beside them in the source come next? */
-bool stage_is_bursts(const struct walk *walk);
-
-/** The part of stage_move() for these; as many of them as the nest has. */
-void stage_bursts(const struct leaf_table *leaf, const struct walk *walk,
-                  const struct leaf_nest *nest);
-
 /**
  * Shall a walk be staged that is part of a move of so many bytes, where all of `min` and more
  * shall?

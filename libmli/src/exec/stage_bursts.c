@@ -3,8 +3,8 @@
  * Streaming rows that lie beside others in the source but not in the destination: some rows of each
  * at a time, so that the source is read from end to end.
  */
-#include "stage.h"
 #include "stage_lines.h"
+#include "stage_ways.h"
 
 /* Bytes of the rows that are written at a time, and where on the stage they begin. */
 static size_t slot_of(const struct walk *walk)
@@ -37,20 +37,20 @@ static void move_to_slots(const struct leaf_table *leaf, const struct walk *walk
     }
 }
 
-void stage_bursts(const struct leaf_table *leaf, const struct walk *walk,
-                  const struct leaf_nest *nest)
+void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                  const uint8_t *src)
 {
-    const struct leaf_loop *inner = &nest->inner, *outer = &nest->outer;
+    const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
     const size_t run = walk->border.run, slot = slot_of(walk), first = 0;
-    struct leaf_nest part = *nest;
+    struct leaf_nest part = walk->nest;
 
     for (size_t i = 0; i < inner->count; i += walk->block) {
         const size_t some = at_most(inner->count - i, walk->block),
                      after = at_most(inner->count - i - some, walk->block);
 
         part.inner.count = some;
-        part.dst = nest->dst + i * inner->dst_step;
-        part.src = nest->src + i * inner->src_step;
+        part.dst = dst + i * inner->dst_step;
+        part.src = src + i * inner->src_step;
         struct stage_fetch next = {part.src + some * inner->src_step, &first, after > 0,
                                    after * inner->src_step, 0};
         const size_t share = stage_fetch_share(&next, outer->count);

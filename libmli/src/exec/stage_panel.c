@@ -4,8 +4,8 @@
  * where rows are short and others follow them without a gap, in blocks of these.
  */
 #include "panel.h"
-#include "stage.h"
 #include "stage_lines.h"
+#include "stage_ways.h"
 
 enum {
     ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */
