@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "evict.h"
@@ -200,16 +201,34 @@ static void try(const struct job *job, bool cold, const struct lines_way *way, d
     chosen = *best;
 }
 
+enum { SHAPES = 32 };
+
+/* Remembers it; false where it was known. */
+static bool is_new(struct lines_shape *shapes, int *count, const struct lines_shape *shape)
+{
+    for (int i = 0; i < *count; i++) {
+        if (memcmp(&shapes[i], shape, sizeof(*shape)) == 0)
+            return false;
+    }
+    shapes[(*count)++] = *shape;
+    return true;
+}
+
 void lines_choose(const struct job *job, bool cold)
 {
     static const uint32_t dst_bytes[] = {64, 256, 1024, 4096}, src_bytes[] = {1, 64, 256, 1024};
     const bool stream = cold && can_stream(job);
     struct lines_way best = {LINE, LINE, 1, false, stream, false}, way;
+    struct lines_shape shapes[SHAPES];
+    int count = 0;
     double ns = 0;
 
-    for (int i = 0; i < 4 * 4 * 2; i++) {
+    for (int i = 0; i < SHAPES; i++) {
         way = (struct lines_way){dst_bytes[i / 4 % 4], src_bytes[i % 4], 1, i / 16, stream, false};
-        try(job, cold, &way, &ns, &best);
+        const struct lines_shape shape = lines_shape(job, &way);
+
+        if (is_new(shapes, &count, &shape))
+            try(job, cold, &way, &ns, &best);
     }
     way = best;
     way.places = TURNS;

@@ -38,16 +38,16 @@ static void grow(const struct job *j, const uint32_t dims[CASE_RANK], size_t wan
     }
 }
 
-void lines_extents(const struct job *j, const struct lines_way *way, uint32_t extent[CASE_RANK])
+struct lines_shape lines_shape(const struct job *j, const struct lines_way *way)
 {
-    uint32_t dims[CASE_RANK];
+    struct lines_shape shape = {{1, 1, 1, 1}, {0}};
 
-    for (uint32_t i = 0; i < CASE_RANK; i++)
-        extent[i] = 1;
-    sort_dims(j, false, dims);
-    grow(j, dims, way->dst_bytes, extent);
-    sort_dims(j, true, dims);
-    grow(j, dims, way->src_bytes, extent);
+    sort_dims(j, false, shape.dim);
+    grow(j, shape.dim, way->dst_bytes, shape.extent);
+    sort_dims(j, true, shape.dim);
+    grow(j, shape.dim, way->src_bytes, shape.extent);
+    sort_dims(j, way->by_source, shape.dim);
+    return shape;
 }
 
 /* Spans of one side of a form, being written; null: only counted. */
@@ -199,12 +199,12 @@ static size_t in_turns(size_t i, size_t count, size_t places)
 
 int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way)
 {
-    uint32_t extent[CASE_RANK], dims[CASE_RANK], first[CASE_RANK] = {0};
+    const struct lines_shape shape = lines_shape(j, way);
+    const uint32_t *extent = shape.extent;
+    uint32_t first[CASE_RANK] = {0};
     size_t count = 1;
 
     memset(t, 0, sizeof(*t));
-    lines_extents(j, way, extent);
-    sort_dims(j, way->by_source, dims);
     for (uint32_t i = 0; i < j->rank; i++)
         count *= (j->axis[i].count + extent[i] - 1) / extent[i];
     t->at = calloc(count, sizeof(*t->at));
@@ -215,7 +215,8 @@ int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct li
         size_t rest = in_turns(i, count, way->places);
 
         for (uint32_t d = j->rank; d-- > 0;) {
-            const uint32_t dim = dims[d], n = (j->axis[dim].count + extent[dim] - 1) / extent[dim];
+            const uint32_t dim = shape.dim[d],
+                           n = (j->axis[dim].count + extent[dim] - 1) / extent[dim];
 
             first[dim] = (uint32_t)(rest % n) * extent[dim];
             rest /= n;

@@ -50,7 +50,12 @@ struct lines_tiles {
 int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way);
 void lines_tiles_finish(struct lines_tiles *t);
 
-/* How far a way's tiles go in each dimension of the destination. */
-void lines_extents(const struct job *j, const struct lines_way *way, uint32_t extent[CASE_RANK]);
+/* What a way comes to, in dimensions of the destination. */
+struct lines_shape {
+    uint32_t extent[CASE_RANK]; /* how far its tiles go in each */
+    uint32_t dim[CASE_RANK];    /* in which order tiles are taken; the outermost first */
+};
+
+struct lines_shape lines_shape(const struct job *j, const struct lines_way *way);
 
 #endif
