@@ -9,6 +9,9 @@
 /* What the other side is allowed to be faster by, since no two runs are alike. */
 #define TOLERANCE 1.03
 
+/* Of two things that could be done at the same time at best, and one after the other at worst. */
+#define SUM_TOLERANCE 1.1
+
 /* A cell beside what it is to be compared with. */
 struct pair {
     const struct result *r;
@@ -110,7 +113,7 @@ static void judge_means(const struct result_list *list)
     } goals[] = {{384, 1.35, "L2"}, {8192, 1.1, "L3"}, {131072, 1.3, "DRAM"}};
 
     for (size_t g = 0; g < sizeof(goals) / sizeof(goals[0]); g++) {
-        struct mean mean = {0}, peers = {0}, bounds = {0};
+        struct mean mean = {0}, peers = {0}, bounds = {0}, lines = {0};
 
         for (int i = 0; i < list->count; i++) {
             const struct result *r = &list->at[i];
@@ -123,16 +126,21 @@ static void judge_means(const struct result_list *list)
                 mean_add(&bounds, r->bound);
             if (best >= 0)
                 mean_add(&peers, r->peer[best].median);
+            if (r->lines.count > 0)
+                mean_add(&lines, r->lines.median);
         }
         if (mean.count == 0) {
             printf("  (c) -       geometric mean, %s: not measured\n", goals[g].where);
             continue;
         }
-        printf("  (c) %s  geometric mean, %s: %.3f of %d cells, goal %.2f (best peers: %.2f; the "
-               "lines "
-               "that have to be moved alone: %.2f)\n",
-               word(mean_value(&mean) <= goals[g].goal), goals[g].where, mean_value(&mean),
-               mean.count, goals[g].goal, mean_value(&peers), mean_value(&bounds));
+        printf(
+            "  (c) %s  geometric mean, %s: %.3f of %d cells, goal %.2f (best peers: %.2f; by the "
+            "number of lines alone: %.2f",
+            word(mean_value(&mean) <= goals[g].goal), goals[g].where, mean_value(&mean), mean.count,
+            goals[g].goal, mean_value(&peers), mean_value(&bounds));
+        if (lines.count > 0)
+            printf(", as measured: %.2f", mean_value(&lines));
+        printf(")\n");
     }
 }
 
@@ -182,6 +190,32 @@ static void judge_neighbours(const struct result_list *list, struct pair *pairs)
     judge('f', "no neighbour takes over twice as long per byte as its case", pairs, count, 2);
 }
 
+/* The same move where everything is in the first-level cache, of as many bytes, in memcpys of the
+   result: what instructions take. 0: not measured. */
+static double instructions(const struct result_list *list, const struct result *r)
+{
+    const struct result *small = result_find(list, r->number, r->elem, 16);
+
+    if (!small || small == r)
+        return 0;
+    return small->ours_ns / (double)small->moved_bytes * (double)r->moved_bytes / r->memcpy_ns;
+}
+
+static void judge_limits(const struct result_list *list, struct pair *pairs)
+{
+    int count = 0;
+
+    for (int i = 0; i < list->count; i++) {
+        const struct result *r = &list->at[i];
+        const double other = instructions(list, r);
+
+        if (result_listed(r) && r->ours.count > 0 && r->lines.count > 0 && other > 0)
+            pairs[count++] = (struct pair){r, r->lines.median + other, "both"};
+    }
+    judge('g', "no cell over its lines alone and its instructions alone, both, by more than 10 %",
+          pairs, count, SUM_TOLERANCE);
+}
+
 void verdict_print(const struct result_list *list, const struct calls *calls,
                    const struct levels *levels)
 {
@@ -196,5 +230,6 @@ void verdict_print(const struct result_list *list, const struct calls *calls,
     judge_calls(calls);
     judge_levels(levels);
     judge_neighbours(list, pairs);
+    judge_limits(list, pairs);
     free(pairs);
 }

@@ -170,10 +170,10 @@ static void test_slow_subscriber(void **state)
     }
     assert_int_equal(reply.id.number, 5);
     rpc_reply_finish(&reply);
-    assert_int_equal(dropped, 0);
     assert_int_equal(seen + stats.events_dropped, 1 + 2 * JOBS);
+    assert_true(dropped < stats.events_dropped); /* a little may have fitted in meanwhile */
     gate_release(&gate);
-    assert_int_equal(event_of(&peer, EVENT_DONE)->dropped, stats.events_dropped);
+    assert_int_equal(dropped + event_of(&peer, EVENT_DONE)->dropped, stats.events_dropped);
     peer_ok(&other, 0);
 }
 
