@@ -113,8 +113,9 @@ const char *mli_cpu_level(void);
  * environment variable MLI_STREAM_MIN, else 32 MiB. It is faster for any size where the destination
  * is not in the caches, and slower where it is (docs/performance.md). Large transposes begin
  * sooner: at a 32nd of it where rows of the destination lie a multiple of 2 KiB apart, else at a
- * sixth those of bytes and those whose rows or columns are made of two dimensions. What is moved is
- * the same with every value. Call it while no other thread is inside the library.
+ * sixth those of bytes, those whose rows or columns are made of two dimensions, and those to pixels
+ * of up to 16 bytes. What is moved is the same with every value. Call it while no other thread is
+ * inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);
 
