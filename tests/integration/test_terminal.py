@@ -55,8 +55,8 @@ class Colours(Terminal):
         self.assertIn(BAD + "mlictl:" + END, self.show("status", "77", *socket)[0])
 
     def test_they_are_all_that_differs(self):
-        """The text between them is that of a pipe, but for times and rates."""
-        number = re.compile(r"[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
+        """The text between them is that of a pipe, but for times, rates and their widths."""
+        number = re.compile(r" *[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
         for command, _ in self.commands():
             with self.subTest(command=command):
                 shown, code = self.show(*command)
