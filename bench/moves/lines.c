@@ -32,13 +32,14 @@ static const char *lines_open(void)
     return __builtin_cpu_supports("avx512f") ? "AVX-512" : NULL;
 }
 
-/* The lines of a span that is read; and of one that is written, those that begin in it, so that
-   each is written once, whatever tiles it is in. */
+/* The first line of a span that is read. */
 static inline uintptr_t line_of(const uint8_t *p)
 {
     return (uintptr_t)p & ~(uintptr_t)(LINE - 1);
 }
 
+/* And of one that is written, the first that begins in it: so each is written once, whatever tiles
+   it is in. */
 static inline uintptr_t line_from(const uint8_t *p)
 {
     return line_of(p + LINE - 1);

@@ -2,6 +2,7 @@
 /* Streaming rows and picks, with zeros around them, that fill the destination from end to end. */
 #include "nest.h"
 #include "stage.h"
+#include "stage_lines.h"
 #include "stage_ways.h"
 
 enum {
@@ -60,14 +61,13 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
 static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
                              const uint8_t *next, size_t bytes)
 {
-    const size_t times = stage->left / TURN + 1, share = bytes / times + 1;
-    const uint8_t *end = next + bytes;
+    const size_t first = 0, times = stage->left / TURN + 1;
+    struct stage_fetch fetch = {next, &first, bytes > 0, bytes, 0};
+    const size_t share = stage_fetch_share(&fetch, times);
 
     while (stage->left > 0) {
         stream_but(leaf, stage, stage->left > TURN ? stage->left - TURN : 0);
-        for (const uint8_t *until = next + at_most((size_t)(end - next), share); next < until;
-             next += LINE)
-            __builtin_prefetch(next, 0, 2);
+        stage_fetch_some(&fetch, share);
     }
 }
 
