@@ -18,7 +18,7 @@ static const struct option options_table[] = {
     MAKE_JOB_OPTIONS,
     {"output", 'o', "JOB.json", "write the job there, not to standard output",
      .takes = &value_job_file},
-    {"force", 'f', NULL, "replace a JOB.json that is there"},
+    {"force", 'f', NULL, "replace existing files: JOB.json, and with --run OUT"},
     {"run", 0, NULL, "run the job at once, and do not print it"},
     OPTIONS_COMMON,
 };
@@ -106,7 +106,8 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     struct sequence sequence = {.style = options_style(options), .files = file, .file_count = 1};
     struct service_thread *service = NULL;
     struct client client = {0};
-    struct execution execution = {.client = &client};
+    struct execution execution = {.client = &client,
+                                  .fresh = options_get(options, "force") == NULL};
     struct fault fault;
     enum exit_code code;
     if (embedded_start(options, sequence_channels(&sequence), &service, &client, &fault))
@@ -117,6 +118,20 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     client_finish(&client);
     service_thread_stop(service);
     return code;
+}
+
+/* Refuses to run a job whose OUT cannot be written, before JOB.json is. */
+static int check_out(const struct options *options, const struct job *job, struct fault *fault)
+{
+    struct output output;
+    bool replace = job->dst.update || options_get(options, "force");
+    if (!options_get(options, "run"))
+        return 0;
+    int status = output_init(&output, job->dst.file, "/dst/file", fault);
+    if (status == 0)
+        status = output_check_fresh(&output, replace, fault);
+    output_finish(&output);
+    return status;
 }
 
 /* Reads the job's text back as any job file is read. */
@@ -138,7 +153,8 @@ static enum exit_code finish(const struct options *options, struct job *job)
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
     if (write_text(&text, style.json, job, &fault) || read_back(&file, &text, &fault) ||
-        make_check(&file, &fault) || (target_of(options) && save_relocated(options, job, &fault)))
+        make_check(&file, &fault) || check_out(options, job, &fault) ||
+        (target_of(options) && save_relocated(options, job, &fault)))
         code = print_failure(&style, NULL, &fault);
     else if (options_get(options, "run"))
         code = run(options, &file);
@@ -154,8 +170,8 @@ static enum exit_code make(const struct options *options)
     struct job job;
     if (options->argument_count != 3)
         return command_misused(&cmd_make);
-    if (options_get(options, "force") && !target_of(options)) {
-        print_error("--force: there is no file to replace without --output");
+    if (options_get(options, "force") && !target_of(options) && !options_get(options, "run")) {
+        print_error("--force requires --output or --run: without them make writes no file");
         return EXIT_CODE_INVALID;
     }
     enum exit_code code = make_job(options, &job) ? EXIT_CODE_INVALID : finish(options, &job);

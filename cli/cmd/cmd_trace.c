@@ -15,6 +15,7 @@
 static const struct option options_table[] = {
     {"seconds", 't', "N", "how long; without it until ^C"},
     {"output", 'o', "FILE", "where it goes; - is standard output", .takes = &value_file},
+    {"force", 'f', NULL, "replace an existing FILE"},
     {"all", 'a', NULL, "jobs of all users (for root and the daemon's user)"},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
@@ -29,6 +30,7 @@ struct recorder {
     struct textw text; /* not yet written */
     uint64_t written, events, dropped;
     bool streamed; /* to standard output */
+    bool replaces; /* an existing file */
     bool failed;   /* an event could not be read */
 };
 
@@ -130,7 +132,7 @@ static int finish_file(struct recorder *recorder, struct fault *fault)
     chrome_trace_end(&recorder->trace, &recorder->text);
     if (write_text(recorder, fault))
         return -1;
-    return recorder->streamed ? 0 : output_commit(&recorder->output, false, fault);
+    return recorder->streamed ? 0 : output_commit(&recorder->output, !recorder->replaces, fault);
 }
 
 static void report(const struct print_style *style, const struct recorder *recorder,
@@ -161,6 +163,7 @@ static enum exit_code run(const struct options *options)
     if (options->argument_count > 0 || !path)
         return command_misused(&cmd_trace);
     recorder.streamed = strcmp(path, "-") == 0;
+    recorder.replaces = options_get(options, "force") != NULL;
     if (recorder.streamed && style.json) {
         print_error("-o - and --json: both are for standard output");
         return EXIT_CODE_INVALID;
@@ -173,6 +176,8 @@ static enum exit_code run(const struct options *options)
     int status = client_open(&recorder.client, options, &fault);
     if (status == 0 && !recorder.streamed)
         status = output_init(&recorder.output, path, NULL, &fault);
+    if (status == 0 && !recorder.streamed)
+        status = output_check_fresh(&recorder.output, recorder.replaces, &fault);
     if (status == 0)
         status = subscribe(&recorder, options_get(options, "all") != NULL, &fault);
     if (status == 0)

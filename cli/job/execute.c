@@ -143,12 +143,18 @@ static int write_params(struct resolved *r, const struct job_result *result, str
     return status;
 }
 
+/* Whether the output must not replace a file. An update always replaces its own. */
+static bool is_fresh(const struct execution *execution, const struct resolved *r)
+{
+    return execution->fresh && !r->job->dst.update;
+}
+
 /* The parameters come first: once the output is there, all is. */
-static int commit(struct resolved *r, struct fault *fault)
+static int commit(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     if (r->params_path && output_commit(&r->params, false, fault))
         return -1;
-    return output_commit(&r->output, false, fault);
+    return output_commit(&r->output, is_fresh(execution, r), fault);
 }
 
 static int produce_params(const struct execution *execution, struct resolved *r)
@@ -182,12 +188,13 @@ static int run(const struct execution *execution, const struct job_file *file,
     if (resolved_init(r, file, job, execution->produced, fault))
         return -1;
     outcome_describe(outcome, r);
-    if (lift_source(execution, r, fault) || execute_prepare_output(r, fault) ||
+    if (output_check_fresh(&r->output, !is_fresh(execution, r), fault) ||
+        lift_source(execution, r, fault) || execute_prepare_output(r, fault) ||
         limit_time(execution, r, fault) || submit(execution, r, &outcome->result, fault) ||
         judge_success(job, outcome))
         return -1;
     if (check_result(r, &outcome->result, fault) || execute_write_header(r, fault) ||
-        write_params(r, &outcome->result, fault) || commit(r, fault))
+        write_params(r, &outcome->result, fault) || commit(execution, r, fault))
         return -1;
     outcome->moved = true;
     return judge_output(r, outcome) ? -1 : produce(execution, r, outcome);

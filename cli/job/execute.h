@@ -3,6 +3,7 @@
 #ifndef CLI_EXECUTE_H
 #define CLI_EXECUTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "client.h"
@@ -24,6 +25,7 @@ struct execution {
     struct client *client;
     struct produced *produced; /* keeps the outputs, in memory; null: they go to the disk */
     uint64_t deadline_ns;      /* clock_ns() at which all of them have to be done; 0: none */
+    bool fresh;                /* refuse a job whose new output would replace a file */
     /** Null, or called where a job is not as expected, while everything of it is still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;

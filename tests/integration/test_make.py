@@ -108,7 +108,7 @@ class Options(MakeCase):
             self.assertIn("64 hexadecimal digits are needed",
                           self.make("--expect", text, code=2).err)
         self.make("--expect", "./sha256:0", code=0)
-        self.assertIn("without --output", self.make("-f", code=2).err)
+        self.assertIn("requires --output or --run", self.make("-f", code=2).err)
 
     def test_bad_values(self):
         for words in (["--pad", "256"], ["--pad", "-1"], ["--pad", ""], ["--pad", "1,,2"],
@@ -269,13 +269,25 @@ class Runs(MakeCase):
         result = self.make("--slice", "1:,:,::2", "--run", code=0)
         self.assertRegex(result.out, r"^make: mov \(2, 3, 4\) -> \(1, 3, 2\) fx8, 6 B in ")
         self.assertEqual(self.read("out.npy"), npy("|i1", (1, 3, 2), bytes(range(12, 24, 2))))
-        self.assertEqual(self.make("--run", "-q", code=0).out, "")
-        fact = self.make("--run", "--json", "--name", "n", code=0).json[0]
+        self.assertEqual(self.make("--run", "-q", "--force", code=0).out, "")
+        fact = self.make("--run", "--json", "--name", "n", "-f", code=0).json[0]
         self.assertEqual((fact["state"], fact["name"], fact["file"]), ("done", "n", "make"))
 
     def test_run_and_keep_the_job(self):
         self.make("--run", "-o", "job.json", code=0)
         self.assertEqual(sorted(os.listdir(self.dir)), ["in.npy", "job.json", "out.npy"])
+
+    def test_only_force_replaces_the_output(self):
+        self.write("out.npy", "precious")
+        before = self.listing()
+        for more in ((), ("-o", "job.json"), ("--json",)):
+            result = self.make("--run", *more, code=2)
+            self.assertIn("out.npy exists; --force replaces it", result.err)
+            self.assertEqual(self.listing(), before)
+        self.make(code=0)  # prints the job, and writes no file
+        self.make("--run", "--force", code=0)
+        self.assertEqual(self.read("out.npy"), self.read("in.npy"))
+        self.assertIn("--force requires --output or --run", self.make("--force", code=2).err)
 
     def test_an_output_may_have_any_name(self):
         self.ctl("make", "mov", "in.npy", "make", "--run", code=0)
@@ -293,7 +305,7 @@ class Runs(MakeCase):
         self.make("--expect", "in.npy", "--run", code=0)
         self.write_npy("golden.npy", data=bytes(24))
         self.assertIn("/expect: 23 of 24", self.make("--expect", "golden.npy", "--run",
-                                                     code=1).err)
+                                                     "--force", code=1).err)
 
     def test_channels(self):
         fact = self.make("--channels", "16", "--run", "--json", code=0).json[0]

@@ -321,6 +321,14 @@ class Trace(Service):
         self.ask("trace", "-o", "t.json", "--seconds", "1", code=0)
         json.loads(self.read("t.json"))
 
+    def test_only_force_replaces_a_file(self):
+        self.write("t.json", "precious")
+        result = self.ask("trace", "-o", "t.json", "--seconds", "1", code=2)
+        self.assertIn("t.json exists; --force replaces it", result.err)
+        self.assertEqual(self.read("t.json"), b"precious")
+        self.ask("trace", "-o", "t.json", "--seconds", "1", "--force", code=0)
+        json.loads(self.read("t.json"))
+
     def test_standard_output(self):
         json.loads(self.ask("trace", "-o", "-", "--seconds", "1", code=0).out)
         self.assertFalse(self.exists("-"))
