@@ -10,8 +10,10 @@
 #include "job_read.h"
 #include "slice.h"
 
-static const char *const job_keys[] = {JOB_COMMON_KEYS, "slice",  "src", "dst",
-                                       "after",         "expect", NULL};
+#define JOB_KEYS JOB_COMMON_KEYS, "slice", "src", "dst", "after", "expect"
+
+static const char *const job_keys[] = {JOB_KEYS, NULL};
+static const char *const root_job_keys[] = {JSON_SCHEMA_KEY, JOB_KEYS, NULL};
 static const char *const default_keys[] = {"op",         "cfg", "slice", "channels", "priority",
                                            "timeout_ms", "src", "dst",   "expect",   NULL};
 static const char *const src_keys[] = {"file",   "format",         "tensor",
@@ -197,7 +199,8 @@ static int read_job(struct job *job, const struct json *object)
     struct json src, dst, expect, src_defaults, dst_defaults;
 
     json_pointer(object, job->pointer, sizeof job->pointer);
-    if (json_object(object, job_keys) < 0 || job_read_common(job, object) < 0 ||
+    if (json_object(object, object->parent ? job_keys : root_job_keys) < 0 ||
+        json_check_schema(object) < 0 || job_read_common(job, object) < 0 ||
         job_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     if (read_slice(job, object) < 0)
@@ -309,14 +312,14 @@ static int read_single(struct job_list *list, const struct json *object)
 
 static int read_file(struct job_list *list, const struct json *root)
 {
-    static const char *const keys[] = {"defaults", "jobs", NULL};
+    static const char *const keys[] = {JSON_SCHEMA_KEY, "defaults", "jobs", NULL};
     struct json defaults = json_member(root, "defaults"), jobs = json_member(root, "jobs");
 
     if (json_is_array(root))
         return read_jobs(list, root, NULL);
     if (!json_present(&defaults) && !json_present(&jobs))
         return read_single(list, root);
-    if (json_object(root, keys) < 0)
+    if (json_object(root, keys) < 0 || json_check_schema(root) < 0)
         return -1;
     if (!json_present(&defaults))
         return read_jobs(list, &jobs, NULL);

@@ -272,6 +272,14 @@ struct json json_member(const struct json *object, const char *key)
     return member;
 }
 
+int json_check_schema(const struct json *root)
+{
+    struct json schema = json_member(root, JSON_SCHEMA_KEY);
+    const char *ignored;
+
+    return json_present(&schema) ? json_string(&schema, JSON_SCHEMA_MAX, &ignored) : 0;
+}
+
 struct json json_member_merged(const struct json *object, const char *key, struct json *storage)
 {
     struct json member = json_member(object, key);

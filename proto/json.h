@@ -57,6 +57,12 @@ void json_pointer(const struct json *value, char *out, size_t size);
  */
 int json_object(const struct json *value, const char *const *allowed);
 
+/* The member of a file's root that names its JSON Schema. Editors read it; we only check it. */
+#define JSON_SCHEMA_KEY "$schema"
+enum { JSON_SCHEMA_MAX = 4095 };
+/** Requires a string of 1 .. JSON_SCHEMA_MAX bytes where the root has the member "$schema". */
+int json_check_schema(const struct json *root);
+
 /**
  * Member `key`; `.node` is null where it is absent in `object` and in its `defaults`. Keys match
  * case-sensitively.

@@ -80,6 +80,12 @@ static const struct {
 
 enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
 
+const char *const config_keys[] = {JSON_SCHEMA_KEY, "socket",         "socket_mode", "socket_group",
+                                   "user",          "channel_offset", "channels",    "engine",
+                                   "access",        "limits",         "quotas",      "scheduling",
+                                   "watchdog",      "drain_ms",       "log_level",   "log_format",
+                                   "metrics",       "trace",          NULL};
+
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 static const char *const log_format_names[] = {"text", "json", NULL}; /* as enum log_format */
@@ -211,15 +217,10 @@ static int read_parts(struct config *config, const struct json *root)
 
 static int read_root(struct config *config, const struct json *root)
 {
-    static const char *const keys[] = {
-        "socket",   "socket_mode", "socket_group", "user",    "channel_offset", "channels",
-        "engine",   "access",      "limits",       "quotas",  "scheduling",     "watchdog",
-        "drain_ms", "log_level",   "log_format",   "metrics", "trace",          NULL};
-
-    if (json_object(root, keys) < 0 || read_texts(config, root) < 0 ||
-        read_mode(config, root) < 0 || numbers_read(config, top_numbers, root) < 0 ||
-        read_parts(config, root) < 0 || read_log(config, root) < 0 ||
-        read_metrics(config, root) < 0)
+    if (json_object(root, config_keys) < 0 || json_check_schema(root) < 0 ||
+        read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
+        numbers_read(config, top_numbers, root) < 0 || read_parts(config, root) < 0 ||
+        read_log(config, root) < 0 || read_metrics(config, root) < 0)
         return -1;
     return config_check(config, root->fault);
 }
@@ -321,4 +322,14 @@ void config_default_socket(struct config *config)
 const struct quota *config_quota(const struct config *config, uint32_t uid)
 {
     return quotas_of(&config->quotas, uid);
+}
+
+const struct number *config_numbers(const char *group)
+{
+    if (*group == '\0')
+        return top_numbers;
+    for (size_t i = 0; i < GROUPS; i++)
+        if (strcmp(groups[i].key, group) == 0)
+            return groups[i].numbers;
+    return NULL;
 }

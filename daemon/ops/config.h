@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configuration of the service: defaults, then a file (conf/mlid.json), then command line options.
- * To add a key, add it here and in config.c, and to conf/mlid.json and docs/configuration.md; where
- * it cannot change while the service runs, to reload.c too.
+ * To add a key, add it here and in config.c, and to conf/mlid.json, conf/mlid.schema.json and
+ * docs/configuration.md; where it cannot change while the service runs, to reload.c too.
  */
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H
@@ -57,6 +57,13 @@ struct config {
     char metrics[128];          /* "metrics.listen": an address (address.h); empty: none */
     char trace[1024];           /* "trace": path; empty: none */
 };
+
+struct number;
+
+/** Keys of the top level; the last is followed by null. */
+extern const char *const config_keys[];
+/** The numbers of an object of the configuration ("": the top level), or null if it has none. */
+const struct number *config_numbers(const char *group);
 
 void config_defaults(struct config *config);
 

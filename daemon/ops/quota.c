@@ -87,3 +87,8 @@ const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid)
             return &quotas->users[i];
     return &quotas->standard;
 }
+
+const struct number *quota_numbers(void)
+{
+    return numbers;
+}

@@ -30,6 +30,9 @@ void quotas_default(struct quotas *quotas);
  * that does not name has no limit. Replaces what there was. Returns 0 or -1 (fault).
  */
 int quotas_read(const struct json *object, struct quotas *quotas);
+struct number;
+/** The numbers of one user's object. */
+const struct number *quota_numbers(void);
 const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid);
 
 /** Digits of a user's or group's number, 0 to 4294967294, without leading zeros. 0 or -1. */

@@ -35,6 +35,40 @@ static void check_bad(const struct bad *cases, size_t count)
     }
 }
 
+/* Editors find the schema of a file by "$schema", at its top and nowhere else. */
+static void test_schema(void **state)
+{
+    static const char *const good[] = {
+        JOB("\"$schema\":\"/usr/share/mli/job.schema.json\""),
+        "{\"$schema\":\"x\",\"jobs\":[" MINIMAL "]}",
+        "{\"defaults\":{},\"jobs\":[" MINIMAL "],\"$schema\":\"x\"}",
+    };
+    static const struct bad bad[] = {
+        {JOB("\"$schema\":1"), "/$schema", "$schema: a string is wanted, not a number"},
+        {JOB("\"$schema\":\"\""), "/$schema", "$schema: must not be empty"},
+        {JOB("\"$schem\":\"x\""), "/$schem", "$schem: unknown member; did you mean \"$schema\"?"},
+        {"{\"$schema\":null,\"jobs\":[" MINIMAL "]}", "/$schema",
+         "$schema: a string is wanted, not null"},
+        {"[" JOB("\"$schema\":\"x\"") "]", "/0/$schema", "$schema: unknown member"},
+        {"{\"jobs\":[" JOB("\"$schema\":\"x\"") "]}", "/jobs/0/$schema", "$schema: unknown member"},
+        {"{\"defaults\":{\"$schema\":\"x\"},\"jobs\":[" MINIMAL "]}", "/defaults/$schema",
+         "$schema: unknown member"},
+        {WITH_SRC("{\"file\":\"a.npy\",\"$schema\":\"x\"}"), "/src/$schema",
+         "src.$schema: unknown member"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(good); i++) {
+        struct job_list list;
+        struct fault fault;
+
+        assert_no_fault(parse(good[i], &list, &fault), &fault);
+        assert_int_equal(list.count, 1);
+        job_list_finish(&list);
+    }
+    check_bad(bad, COUNT_OF(bad));
+}
+
 static void test_minimal(void **state)
 {
     struct job_list list;
@@ -784,6 +818,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_minimal),
+        cmocka_unit_test(test_schema),
         cmocka_unit_test(test_everything),
         cmocka_unit_test(test_cfg),
         cmocka_unit_test(test_cfg_of_rank_four),

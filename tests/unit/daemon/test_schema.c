@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* conf/mlid.schema.json and the reader of the configuration know the same keys and bounds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "json.h"
+#include "number.h"
+#include "unit.h"
+
+static struct json schema, properties;
+static struct fault schema_fault;
+
+static int setup(void **state)
+{
+    static char text[65536];
+    FILE *file = fopen(MLID_SCHEMA, "r");
+    size_t length;
+
+    (void)state;
+    if (!file)
+        return -1;
+    length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    if (json_parse(text, length, &prescan_job_file_limits, &schema, &schema_fault) < 0)
+        return -1;
+    properties = json_member(&schema, "properties");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    json_free(&schema);
+    return 0;
+}
+
+static void test_keys(void **state)
+{
+    struct json member = {0};
+    size_t count = 0, known = 0;
+
+    (void)state;
+    for (; config_keys[known]; known++) {
+        struct json property = json_member(&properties, config_keys[known]);
+
+        if (!json_present(&property))
+            fail_msg("conf/mlid.schema.json lacks the key \"%s\"", config_keys[known]);
+    }
+    while (json_next(&properties, &member))
+        count++;
+    assert_int_equal(count, known);
+}
+
+static void assert_bound(const struct json *property, const char *keyword, int64_t wanted)
+{
+    struct json bound = json_member(property, keyword);
+    int64_t number = 0;
+
+    if (json_int(&bound, INT64_MIN, INT64_MAX, &number) < 0 || number != wanted)
+        fail_msg("%s.%s: %lld in conf/mlid.schema.json, %lld in the program", property->key,
+                 keyword, (long long)number, (long long)wanted);
+}
+
+/* The numbers of one object, which has no other members where `all`. */
+static void assert_numbers(const struct json *object, const struct number *numbers, bool all,
+                           bool defaults)
+{
+    struct json member = {0};
+    size_t count = 0, known = 0;
+
+    for (; numbers[known].key; known++) {
+        const struct number *number = &numbers[known];
+        struct json property = json_member(object, number->key);
+
+        if (!json_present(&property))
+            fail_msg("conf/mlid.schema.json lacks the number \"%s\"", number->key);
+        assert_bound(&property, "minimum", number->min);
+        assert_bound(&property, "maximum", number->max);
+        if (defaults)
+            assert_bound(&property, "default", number->standard);
+    }
+    while (json_next(object, &member))
+        count++;
+    if (all)
+        assert_int_equal(count, known);
+}
+
+static void test_numbers(void **state)
+{
+    static const char *const groups[] = {"limits", "scheduling", "watchdog"};
+    struct json defs = json_member(&schema, "$defs"), quota = json_member(&defs, "quota");
+    struct json of_quota = json_member(&quota, "properties");
+
+    (void)state;
+    assert_numbers(&properties, config_numbers(""), false, true);
+    for (size_t i = 0; i < COUNT_OF(groups); i++) {
+        struct json group = json_member(&properties, groups[i]);
+        struct json members = json_member(&group, "properties");
+
+        assert_numbers(&members, config_numbers(groups[i]), true, true);
+    }
+    assert_numbers(&of_quota, quota_numbers(), true, false);
+}
+
+/* Whether mlid reads a configuration of one key with a string. */
+static bool reads(const char *key, const char *value)
+{
+    struct config config;
+    struct fault fault;
+    struct jsonw w;
+    bool read;
+
+    config_defaults(&config);
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, key, value);
+    jsonw_object_end(&w);
+    assert_non_null(jsonw_text(&w));
+    read = config_read(&config, w.data, w.length, &fault) == 0;
+    jsonw_finish(&w);
+    return read;
+}
+
+static void test_strings(void **state)
+{
+    static char text[8192];
+    struct json member = {0};
+    size_t count = 0;
+
+    (void)state;
+    while (json_next(&properties, &member)) {
+        struct json bound = json_member(&member, "maxLength");
+        int64_t length;
+
+        if (!json_present(&bound))
+            continue;
+        assert_int_equal(json_int(&bound, 1, sizeof text - 2, &length), 0);
+        memset(text, 'a', sizeof text);
+        text[length] = '\0';
+        assert_true(reads(member.key, text));
+        text[length] = 'a';
+        text[length + 1] = '\0';
+        assert_false(reads(member.key, text));
+        count++;
+    }
+    assert_true(count > 4);
+}
+
+static void test_words(void **state)
+{
+    static const char *const keys[] = {"log_level", "log_format"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        struct json property = json_member(&properties, keys[i]);
+        struct json words = json_member(&property, "enum"), word = {0};
+        const char *text;
+        size_t count;
+
+        assert_int_equal(json_array(&words, &count), 0);
+        while (json_next(&words, &word)) {
+            assert_int_equal(json_string(&word, 64, &text), 0);
+            assert_true(reads(keys[i], text));
+        }
+        assert_false(reads(keys[i], "no_such_word"));
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_words),
+    };
+
+    return cmocka_run_group_tests_name("configuration schema", tests, setup, teardown);
+}
