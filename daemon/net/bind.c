@@ -3,61 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 128, LOCK_TRIES = 100, LOCK_PAUSE_NS = 10 * 1000 * 1000 };
+#include "lock.h"
+
+enum { BACKLOG = 128 };
 
 static int unix_socket(void)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     return fd < 0 ? -errno : fd;
-}
-
-/* The directory that the socket lies in; -1 where it cannot be opened or locked at all. */
-static int open_directory(const char *path)
-{
-    char directory[sizeof((struct bound *)0)->path];
-    char *slash;
-
-    snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (slash)
-        slash[slash == directory ? 1 : 0] = '\0';
-    return open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
-/*
- * Between finding a stale socket and replacing it, another service could do the same, and one
- * would remove the other's fresh one. So this happens with the directory locked. A directory that
- * cannot be locked (a strange file system) is no reason not to start.
- */
-static int lock_directory(const char *path)
-{
-    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
-    int fd = open_directory(path);
-
-    for (int i = 0; fd >= 0; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return fd;
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            close(fd);
-            return -1;
-        }
-        if (i == LOCK_TRIES) {
-            close(fd);
-            return -EBUSY;
-        }
-        nanosleep(&pause, NULL);
-    }
-    return -1;
 }
 
 /* Returns 0 where nobody listens at the address any more. */
@@ -135,7 +95,8 @@ static int take_place(struct bound *bound, uint32_t mode, uid_t uid, gid_t gid)
 
 int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, gid_t gid)
 {
-    int lock, error;
+    struct lock lock;
+    int error;
 
     *bound = (struct bound){.fd = -1};
     if (path[0] == '\0')
@@ -143,9 +104,9 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, g
     if (strlen(path) >= sizeof bound->path)
         return -ENAMETOOLONG;
     snprintf(bound->path, sizeof bound->path, "%s", path);
-    lock = lock_directory(path);
-    if (lock == -EBUSY)
-        return lock;
+    error = lock_take(&lock, path);
+    if (error < 0)
+        return error;
     error = bound->fd = unix_socket();
     if (error >= 0)
         error = take_place(bound, mode, uid, gid);
@@ -153,9 +114,24 @@ int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, g
         close(bound->fd);
         bound->fd = -1;
     }
-    if (lock >= 0)
-        close(lock);
+    lock_release(&lock);
     return error < 0 ? error : 0;
+}
+
+const char *bind_error_text(int error)
+{
+    switch (-error) {
+    case EADDRINUSE:
+        return "another process listens there: stop it, or choose another path";
+    case EBUSY:
+        return "another process holds the lock file beside the socket (its path with .lock)";
+    case ENOLCK:
+        return "the lock file beside the socket (its path with .lock) is not a regular file of "
+               "mode 0600 and of mlid's user: remove it, or use a directory that only mlid's user "
+               "can write to";
+    default:
+        return strerror(-error);
+    }
 }
 
 void bind_adopt(struct bound *bound, int fd)

@@ -17,13 +17,16 @@ struct bound {
 /**
  * Creates, binds and listens. The file has `mode` from its first moment, and its owner and group,
  * where they are not -1, before anybody can connect. A socket file that
- * nobody listens on is replaced; services that start at the same time do not step on each other's
- * (the directory is locked meanwhile).
+ * nobody listens on is replaced; the lock file PATH.lock (lock.h) keeps services that start at the
+ * same time from replacing each other's.
  *
  * Returns 0; -ENAMETOOLONG; -EADDRINUSE: somebody listens there; -EEXIST: there is something that
- * is no socket; -EBUSY: the directory stays locked; or another -errno.
+ * is no socket; -EBUSY, -ENOLCK: as lock_take(); or another -errno.
  */
 int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, gid_t gid);
+
+/** Returns a sentence for an error of bind_path(). */
+const char *bind_error_text(int error);
 
 /** A listening socket that a service manager made, whose file is his to remove. */
 void bind_adopt(struct bound *bound, int fd);

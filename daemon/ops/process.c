@@ -51,6 +51,18 @@ static int complain(const char *what, const char *key, const char *value, int er
     return error;
 }
 
+static int cannot_listen(const char *key, const char *value, int error)
+{
+    struct log_line line;
+
+    if (log_begin(&line, LOG_ERR, "cannot listen")) {
+        log_text(&line, key, value);
+        log_text(&line, "error", bind_error_text(error));
+        log_end(&line);
+    }
+    return error;
+}
+
 /* Whatever clients send, there is one left for the next: see DESCRIPTORS_PER_CLIENT. */
 static void raise_descriptor_limit(const struct config *config)
 {
@@ -86,7 +98,7 @@ static int open_metrics(struct process *process, const struct config *config, st
     if (error == 0)
         error = metrics_create(process->service, &bound, out);
     if (error < 0)
-        complain("cannot listen", "metrics", config->metrics, error);
+        cannot_listen("metrics", config->metrics, error);
     return error;
 }
 
@@ -232,7 +244,7 @@ static int bind_all(struct process *process)
     else
         error = service_listen(process->service);
     if (error < 0)
-        return complain("cannot listen", "socket", process->config.socket, error);
+        return cannot_listen("socket", process->config.socket, error);
     if (given->metrics >= 0)
         error = adopt_metrics(process);
     else

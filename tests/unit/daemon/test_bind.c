@@ -14,7 +14,7 @@
 #include "unit.h"
 
 static char directory[] = "/tmp/mlid-bind-XXXXXX";
-static char path[64];
+static char path[64], lock_path[80];
 
 static int setup(void **state)
 {
@@ -22,6 +22,7 @@ static int setup(void **state)
     if (!mkdtemp(directory))
         return -1;
     snprintf(path, sizeof path, "%s/sock", directory);
+    snprintf(lock_path, sizeof lock_path, "%s.lock", path);
     return 0;
 }
 
@@ -175,6 +176,7 @@ static void test_foreign_socket_is_not_removed(void **state)
     bind_release(&successor);
 }
 
+/* Any local user can lock a directory that he can read: that must not keep the service away. */
 static void test_locked_directory(void **state)
 {
     int lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -182,10 +184,70 @@ static void test_locked_directory(void **state)
 
     (void)state;
     assert_int_equal(flock(lock, LOCK_EX), 0);
-    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EBUSY);
-    close(lock);
     assert_int_equal(bind_path(&bound, path, 0600, -1, -1), 0);
     bind_release(&bound);
+    close(lock);
+}
+
+static void test_lock_file(void **state)
+{
+    struct bound bound;
+    int lock = open(lock_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+
+    (void)state;
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -EBUSY);
+    assert_int_equal(bound.fd, -1);
+    assert_int_equal(access(path, F_OK), -1);
+    close(lock);
+    assert_int_equal(access(lock_path, F_OK), 0);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), 0); /* left behind: used again */
+    assert_int_equal(access(lock_path, F_OK), -1);
+    bind_release(&bound);
+}
+
+static void assert_lock_is_refused(void)
+{
+    struct bound bound;
+    struct stat before, after;
+
+    assert_int_equal(lstat(lock_path, &before), 0);
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), -ENOLCK);
+    assert_non_null(strstr(bind_error_text(-ENOLCK), ".lock"));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(lstat(lock_path, &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino);
+}
+
+/* What another user may have put there. */
+static void test_lock_files_of_others(void **state)
+{
+    char target[80];
+
+    (void)state;
+    snprintf(target, sizeof target, "%s/target", directory);
+    assert_int_equal(symlink(target, lock_path), 0);
+    assert_lock_is_refused();
+    assert_int_equal(access(target, F_OK), -1);
+    unlink(lock_path);
+
+    assert_int_equal(mkfifo(lock_path, 0600), 0);
+    assert_lock_is_refused();
+    unlink(lock_path);
+
+    assert_int_equal(mkdir(lock_path, 0700), 0);
+    assert_lock_is_refused();
+    rmdir(lock_path);
+
+    close(open(lock_path, O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+    assert_int_equal(chmod(lock_path, 0644), 0);
+    assert_lock_is_refused();
+    if (geteuid() == 0) {
+        assert_int_equal(chmod(lock_path, 0600), 0);
+        assert_int_equal(chown(lock_path, 4711, 4711), 0);
+        assert_lock_is_refused();
+    }
+    unlink(lock_path);
 }
 
 static void *race(void *context)
@@ -232,6 +294,8 @@ int main(void)
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_foreign_socket_is_not_removed),
         cmocka_unit_test(test_locked_directory),
+        cmocka_unit_test(test_lock_file),
+        cmocka_unit_test(test_lock_files_of_others),
         cmocka_unit_test(test_race_for_a_stale_socket),
     };
 
