@@ -75,6 +75,8 @@ static int write_content(struct output *golden, const struct resolved *r, struct
         return -1;
     int status = npy ? write_npy(golden, &whole, fault)
                      : output_write(golden, whole.data, tensor_file_content(&whole), 0, fault);
+    if (status == 0)
+        status = tensor_file_check(&whole, fault);
     whole.fd = -1; /* stays the output's */
     tensor_file_close(&whole);
     return status;

@@ -33,6 +33,13 @@ static enum exit_code report(const struct print_style *style, const struct optio
     return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
 
+/* The path of the file that compare_tensors() could not read. */
+static const char *unreadable(const struct tensor_file *a, const struct tensor_file *b)
+{
+    struct fault ignored;
+    return !a->map || tensor_file_check(a, &ignored) ? a->path : b->path;
+}
+
 static enum exit_code diff_tensors(const struct print_style *style, const struct options *options,
                                    const enum file_format formats[2])
 {
@@ -45,7 +52,7 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
     if (code != EXIT_CODE_DONE)
         goto out;
     if (compare_tensors(&a, &b, &difference, &fault))
-        code = print_file_failure(style, a.map ? b.path : a.path, &fault);
+        code = print_file_failure(style, unreadable(&a, &b), &fault);
     else
         code = report(style, options, &difference);
 out:

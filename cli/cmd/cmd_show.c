@@ -34,8 +34,9 @@ static void print_header(const struct print_style *style, const struct tensor_fi
                element_type_name(npy_default_type(header)));
 }
 
-static void print_object(const struct tensor_file *file, const char *tensor,
-                         const struct corner *corner)
+/* Returns 0, or -1 where the elements could not be read; nothing is printed then. */
+static int print_object(const struct tensor_file *file, const char *tensor,
+                        const struct corner *corner, struct fault *fault)
 {
     const struct npy_header *header = &file->header;
     struct jsonw w;
@@ -58,7 +59,12 @@ static void print_object(const struct tensor_file *file, const char *tensor,
     if (corner->file)
         corner_json(corner, &w, "corner");
     jsonw_object_end(&w);
+    if (tensor_file_check(file, fault)) {
+        jsonw_finish(&w);
+        return -1;
+    }
     print_json(&w);
+    return 0;
 }
 
 static enum exit_code show_file(const struct print_style *style, struct tensor_file *file,
@@ -74,8 +80,8 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
     print_header(style, file);
     if (most > 0 && !style->json)
         corner_print(&corner, style);
-    if (style->json)
-        print_object(file, tensor, &corner);
+    if (style->json ? print_object(file, tensor, &corner, &fault) : tensor_file_check(file, &fault))
+        return print_file_failure(style, file->path, &fault);
     return EXIT_CODE_DONE;
 }
 

@@ -79,7 +79,7 @@ static int compare_bytes(struct tensor_file *a, struct tensor_file *b, struct ve
         return -1;
     if (memcmp(a->data, b->data, (size_t)a->header.data_size) != 0)
         count_bytes(a, b, verdict);
-    return 0;
+    return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
 }
 
 static int compare_contents(const struct side sides[2], struct tensor_entry *entries[2],

@@ -14,8 +14,15 @@
 #include "cancel.h"
 #include "near_file.h"
 #include "print.h"
+#include "sigbus.h"
 
 enum { LIFT_BYTES = 16 << 20 }; /* at once: as long as ^C may have to wait */
+
+struct tensor_map {
+    void *pages;
+    size_t size;
+    struct sigbus_guard guard; /* a page that is missing becomes zeros, not a fatal signal */
+};
 
 static const char *kind_of_file(mode_t mode)
 {
@@ -206,8 +213,11 @@ int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum f
 
 void tensor_file_close(struct tensor_file *file)
 {
-    if (file->map)
-        munmap(file->map, file->map_size);
+    if (file->map) {
+        sigbus_guard_finish(&file->map->guard);
+        munmap(file->map->pages, file->map->size);
+        free(file->map);
+    }
     if (file->fd >= 0)
         close(file->fd);
     *file = (struct tensor_file){.fd = -1};
@@ -317,19 +327,41 @@ int tensor_file_lift(struct tensor_file *file, struct fault *fault)
 }
 
 /* Only the pages of the tensor: an archive may be larger than what can be mapped. */
+static int map_pages(struct tensor_map *map, const struct tensor_file *file, uint64_t before)
+{
+    map->size = (size_t)(before + file->header.data_size);
+    map->pages = mmap(NULL, map->size, PROT_READ, MAP_SHARED, file->fd,
+                      (off_t)(file->header.data_offset - before));
+    if (map->pages == MAP_FAILED)
+        return -errno;
+    int error = sigbus_install();
+    if (error == 0)
+        error = sigbus_guard_init(&map->guard, map->pages, map->size);
+    if (error)
+        munmap(map->pages, map->size);
+    return error;
+}
+
 int tensor_file_map(struct tensor_file *file, struct fault *fault)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t before = file->header.data_offset % page;
-    uint64_t size = before + file->header.data_size;
-    if (size > SIZE_MAX)
+    uint64_t before = file->header.data_offset % (uint64_t)sysconf(_SC_PAGESIZE);
+    if (before + file->header.data_size > SIZE_MAX)
         return fault_set(fault, FAULT_LIMIT, NULL, "%s: too large to be mapped", file->shown);
-    void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, file->fd,
-                     (off_t)(file->header.data_offset - before));
-    if (map == MAP_FAILED)
-        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(errno));
+    struct tensor_map *map = malloc(sizeof(*map));
+    int error = map ? map_pages(map, file, before) : -ENOMEM;
+    if (error) {
+        free(map);
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(-error));
+    }
     file->map = map;
-    file->map_size = (size_t)size;
-    file->data = (const uint8_t *)map + before;
+    file->data = (const uint8_t *)map->pages + before;
     return 0;
+}
+
+int tensor_file_check(const struct tensor_file *file, struct fault *fault)
+{
+    if (!file->map || !sigbus_guard_hit(&file->map->guard))
+        return 0;
+    return fault_set(fault, FAULT_IO_ERROR, NULL,
+                     "%s: it shrank while it was read, or its storage failed", file->shown);
 }

@@ -27,9 +27,8 @@ struct tensor_file {
     enum file_format format;           /* never FILE_FORMAT_AUTO */
     struct npy_header header;          /* raw files: all but fortran_order */
     int32_t strides[MLI_MAX_RANK];     /* in elements, never 0 */
-    void *map;                         /* after tensor_file_map(): its pages */
-    size_t map_size;
-    const uint8_t *data; /* and its first element */
+    struct tensor_map *map;            /* after tensor_file_map(): its pages */
+    const uint8_t *data;               /* and its first element */
 };
 
 /**
@@ -78,8 +77,17 @@ void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *de
 /** Makes the descriptor that of a copy of the elements alone, in memory. ^C ends it. */
 int tensor_file_lift(struct tensor_file *file, struct fault *fault);
 
-/** Makes the elements readable at file->data. */
+/**
+ * Maps the elements at file->data. Where the file shrinks afterwards, or its storage fails, the
+ * missing pages read as zeros: call tensor_file_check() before using what was read.
+ */
 int tensor_file_map(struct tensor_file *file, struct fault *fault);
+
+/**
+ * Returns 0 if every page that was read since tensor_file_map() was the file's own, or if the file
+ * is not mapped; else -1 with the fault filled (FAULT_IO_ERROR).
+ */
+int tensor_file_check(const struct tensor_file *file, struct fault *fault);
 
 /** Bytes from the first element to the end of the last; false where they exceed 63 bits. */
 bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes);

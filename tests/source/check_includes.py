@@ -57,8 +57,9 @@ RULES = [
     (r"daemon/.*", "never", r".*libmli/src.*|.*cli/.*", "the service uses the public API"),
 ]
 
-# The headers of daemon/ that cli/ may see: those that embed the service.
-EMBEDDING = {"service.h", "config.h"}
+# The headers of daemon/ that cli/ may see: those that embed the service, and the process's only
+# handler of SIGBUS.
+EMBEDDING = {"service.h", "config.h", "sigbus.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
