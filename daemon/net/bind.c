@@ -122,7 +122,8 @@ const char *bind_error_text(int error)
 {
     switch (-error) {
     case EADDRINUSE:
-        return "another process listens there: stop it, or choose another path";
+        return "Address already in use: stop the process that listens there, or choose another "
+               "path";
     case EBUSY:
         return "another process holds the lock file beside the socket (its path with .lock)";
     case ENOLCK:

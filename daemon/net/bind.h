@@ -16,9 +16,9 @@ struct bound {
 
 /**
  * Creates, binds and listens. The file has `mode` from its first moment, and its owner and group,
- * where they are not -1, before anybody can connect. A socket file that
- * nobody listens on is replaced; the lock file PATH.lock (lock.h) keeps services that start at the
- * same time from replacing each other's.
+ * where they are not -1, before anybody can connect. Replaces a socket
+ * file without a listener, while it holds the lock file PATH.lock (lock.h), so that services that
+ * start at the same time do not replace each other's socket.
  *
  * Returns 0; -ENAMETOOLONG; -EADDRINUSE: somebody listens there; -EEXIST: there is something that
  * is no socket; -EBUSY, -ENOLCK: as lock_take(); or another -errno.

@@ -88,7 +88,7 @@ void lock_release(struct lock *lock)
 {
     if (lock->fd < 0)
         return;
-    unlink(lock->path); /* while it is locked: nobody else uses this file */
+    unlink(lock->path); /* before the lock is released, so that no other process locks this file */
     close(lock->fd);
     lock->fd = -1;
 }

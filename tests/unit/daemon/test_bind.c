@@ -219,7 +219,7 @@ static void assert_lock_is_refused(void)
     assert_int_equal(before.st_ino, after.st_ino);
 }
 
-/* What another user may have put there. */
+/* Another user may have created the lock file, or a link or FIFO in its place. */
 static void test_lock_files_of_others(void **state)
 {
     char target[80];
