@@ -57,7 +57,7 @@ static void on_round(uv_prepare_t *round)
 static void init_lists(struct service *service)
 {
     link_init(&service->clients);
-    link_init(&service->users);
+    users_init(&service->users);
     link_init(&service->unsent);
     link_init(&service->held);
     link_init(&service->drains);

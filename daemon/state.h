@@ -20,6 +20,7 @@
 #include "registry.h"
 #include "scheduler.h"
 #include "service.h"
+#include "user.h"
 #include "watchdog.h"
 
 enum service_state {
@@ -32,6 +33,11 @@ enum service_state {
 /* Since the start. */
 struct totals {
     uint64_t submitted, done, failed, cancelled, refused, bytes_moved;
+};
+
+/* Jobs that have not ended, by their states: what daemon.stats tells without a look at each. */
+struct job_counts {
+    uint32_t waiting, queued[LANE_PRIORITIES], running;
 };
 
 struct client;
@@ -47,7 +53,7 @@ struct service {
     uint32_t client_count;
     uint64_t last_client; /* number given to the latest one */
     uint64_t turned_away; /* connections that got no number */
-    struct link users;
+    struct users users;
     struct link unsent; /* clients with replies that wait for the end of this round of the loop */
     struct link held;   /* clients whose next job waits for room */
     uv_prepare_t round; /* the end of a round: just before the loop sleeps */
@@ -57,8 +63,10 @@ struct service {
     uint64_t last_job;
     struct registry registry; /* of tasks and records */
     struct history history;
-    struct link tasks;   /* all there are */
-    uint32_t jobs;       /* as many */
+    struct link tasks; /* all there are */
+    uint32_t jobs;     /* as many */
+    struct job_counts counts;
+    uint32_t prepared;   /* prepared jobs of all connections */
     struct link failing; /* after.c: those whose predecessors have failed */
     struct scheduler scheduler;
     struct link wide;          /* whose turn it was, but not enough channels were free */

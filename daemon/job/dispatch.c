@@ -19,7 +19,7 @@ void dispatch_queue(struct task *task)
 {
     struct service *service = task->service;
 
-    task->state = JOB_STATE_QUEUED;
+    task_become(task, JOB_STATE_QUEUED);
     scheduler_push(&service->scheduler, task->flow->lanes, &task->queued, task->priority,
                    task->work->operands.bytes, task->admitted);
 }
@@ -50,7 +50,7 @@ static void run(struct task *task, int first)
     struct service *service = task->service;
     bool at_once;
 
-    task->state = JOB_STATE_RUNNING;
+    task_become(task, JOB_STATE_RUNNING);
     task->first_channel = first;
     service->running++;
     service->channels.busy |= channels_run((uint32_t)first, task_channels(task));
@@ -217,7 +217,7 @@ void dispatch_done(struct task *task)
 
     service->channels.busy &= ~channels_run((uint32_t)task->first_channel, task_channels(task));
     link_remove(&task->place);
-    task->state = JOB_STATE_DONE;
+    task_become(task, JOB_STATE_DONE);
     service->running--;
     if (task->end.done > service->clock)
         service->clock = task->end.done;

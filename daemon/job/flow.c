@@ -5,7 +5,7 @@
 
 #include "seam.h"
 
-struct flow *flow_create(struct link *users, uint64_t number, pid_t pid, uid_t uid)
+struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t uid)
 {
     struct flow *flow = seam.calloc(1, sizeof *flow);
 

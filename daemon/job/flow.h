@@ -25,7 +25,7 @@ struct flow {
 };
 
 /** Null where memory is short. */
-struct flow *flow_create(struct link *users, uint64_t number, pid_t pid, uid_t uid);
+struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t uid);
 void flow_hold(struct flow *flow);
 void flow_drop(struct flow *flow);
 

@@ -30,19 +30,24 @@ static uint64_t parameter_bytes(const struct prepared *prepared)
            (sizeof *own->scale + sizeof *own->zero_point + sizeof *own->scale_frac_bits);
 }
 
-void prepared_jobs_finish(struct prepared_jobs *jobs)
+void prepared_jobs_finish(struct client *client)
 {
+    struct prepared_jobs *jobs = &client->prepared;
+
+    client->service->prepared -= jobs->table.count;
     for (uint32_t i = 0; i < jobs->table.count; i++)
         destroy(jobs->table.entries[i].thing);
     numbered_finish(&jobs->table);
 }
 
-int prepared_release(struct prepared_jobs *jobs, uint32_t number)
+int prepared_release(struct client *client, uint32_t number)
 {
+    struct prepared_jobs *jobs = &client->prepared;
     struct prepared *prepared = numbered_remove(&jobs->table, number);
 
     if (!prepared)
         return -1;
+    client->service->prepared--;
     jobs->parameters -= parameter_bytes(prepared);
     destroy(prepared);
     return 0;
@@ -135,6 +140,7 @@ struct prepared *prepared_create(struct client *client, const struct json *param
         return NULL;
     }
     client->prepared.parameters += parameter_bytes(prepared);
+    client->service->prepared++;
     return prepared;
 }
 

@@ -33,8 +33,8 @@ struct prepared_jobs {
     uint64_t parameters;   /* bytes of them */
 };
 
-/** Releases all. */
-void prepared_jobs_finish(struct prepared_jobs *jobs);
+/** Releases all of a connection's. */
+void prepared_jobs_finish(struct client *client);
 
 /**
  * job.prepare: makes every check that a start would make, and maps what came as descriptors, which
@@ -48,6 +48,6 @@ struct task *prepared_start(struct client *client, const struct job_start *start
                             struct fault *fault);
 
 /** job.release. Returns 0, or -1 where there is no such prepared job. */
-int prepared_release(struct prepared_jobs *jobs, uint32_t number);
+int prepared_release(struct client *client, uint32_t number);
 
 #endif /* DAEMON_PREPARED_H */

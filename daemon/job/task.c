@@ -43,6 +43,48 @@ struct task *task_create(struct client *client)
     return task;
 }
 
+/* Where a task of its state is counted; null: nowhere. */
+static uint32_t *counter(const struct task *task)
+{
+    struct job_counts *counts = &task->service->counts;
+
+    if (task->entry.number == 0 || task->ended)
+        return NULL;
+    switch (task->state) {
+    case JOB_STATE_WAITING:
+        return &counts->waiting;
+    case JOB_STATE_QUEUED:
+        return &counts->queued[task->priority + 1];
+    case JOB_STATE_RUNNING:
+        return &counts->running;
+    default:
+        return NULL;
+    }
+}
+
+static void uncount(const struct task *task)
+{
+    uint32_t *count = counter(task);
+
+    if (count)
+        --*count;
+}
+
+static void count_in(const struct task *task)
+{
+    uint32_t *count = counter(task);
+
+    if (count)
+        ++*count;
+}
+
+void task_become(struct task *task, enum job_state state)
+{
+    uncount(task);
+    task->state = state;
+    count_in(task);
+}
+
 void task_accept(struct task *task)
 {
     struct service *service = task->service;
@@ -51,6 +93,7 @@ void task_accept(struct task *task)
     task->entry.client = task->flow->number;
     task->entry.name = task->work->job.name;
     registry_add(&service->registry, &task->entry);
+    count_in(task);
     service->totals.submitted++;
 }
 
@@ -257,6 +300,7 @@ void task_end(struct task *task, const struct fault *fault)
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};
 
     assert(!task->ended);
+    uncount(task);
     task->ended = true;
     leave_places(task);
     ending.when = transferred ? task->end.done : uv_hrtime();

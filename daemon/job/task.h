@@ -84,6 +84,9 @@ void task_accept(struct task *task);
 /** Releases everything, and the charge. Not while its transfer runs. Null is fine. */
 void task_destroy(struct task *task);
 
+/** Its state from now on. */
+void task_become(struct task *task, enum job_state state);
+
 /** The client has left, or knows enough: nobody is told how the task ends. */
 void task_orphan(struct task *task);
 

@@ -5,65 +5,83 @@
 
 #include "seam.h"
 
-struct user *user_hold(struct link *users, uid_t uid)
+void users_init(struct users *users)
 {
-    struct user *user;
+    *users = (struct users){.idle_count = 0};
+    hash_table_init(&users->by_uid);
+    link_init(&users->busy);
+    link_init(&users->idle);
+}
 
-    for (struct link *l = users->next; l != users; l = l->next) {
-        user = LINK_OWNER(l, struct user, link);
-        if (user->uid == uid) {
-            user->holders++;
+struct user *user_find(const struct users *users, uid_t uid)
+{
+    struct hash_node *node =
+        hash_table_chain(&users->by_uid, hash_table_hash(&users->by_uid, uid, NULL, 0));
+
+    for (; node; node = node->next) {
+        struct user *user = LINK_OWNER(node, struct user, by_uid);
+
+        if (user->uid == uid)
             return user;
-        }
     }
-    user = seam.calloc(1, sizeof *user);
+    return NULL;
+}
+
+static struct user *add(struct users *users, uid_t uid)
+{
+    struct user *user = seam.calloc(1, sizeof *user);
+
     if (!user)
         return NULL;
     user->uid = uid;
     user->users = users;
-    user->holders = 1;
-    link_append(users, &user->link);
+    link_append(&users->busy, &user->link);
+    hash_table_add(&users->by_uid, &user->by_uid, hash_table_hash(&users->by_uid, uid, NULL, 0));
+    return user;
+}
+
+struct user *user_hold(struct users *users, uid_t uid)
+{
+    struct user *user = user_find(users, uid);
+
+    if (!user)
+        user = add(users, uid);
+    else if (user->holders == 0) {
+        link_remove(&user->link);
+        link_append(&users->busy, &user->link);
+        users->idle_count--;
+    }
+    if (user)
+        user->holders++;
     return user;
 }
 
 static void forget(struct user *user)
 {
+    hash_table_remove(&user->users->by_uid, &user->by_uid);
     link_remove(&user->link);
     free(user);
 }
 
-/* The one that has been without holders for longest, where they are too many. */
-static void trim(struct link *users)
-{
-    struct user *first = NULL;
-    uint32_t idle = 0;
-
-    for (struct link *l = users->next; l != users; l = l->next) {
-        struct user *user = LINK_OWNER(l, struct user, link);
-
-        if (user->holders > 0)
-            continue;
-        idle++;
-        if (!first)
-            first = user;
-    }
-    if (idle > USERS_KEPT)
-        forget(first);
-}
-
+/* The user that has been without holders for longest goes, where they are too many. */
 void user_drop(struct user *user)
 {
+    struct users *users = user->users;
+
     if (--user->holders > 0)
         return;
     link_remove(&user->link);
-    link_append(user->users, &user->link);
-    trim(user->users);
+    link_append(&users->idle, &user->link);
+    if (++users->idle_count <= USERS_KEPT)
+        return;
+    users->idle_count--;
+    forget(LINK_OWNER(users->idle.next, struct user, link));
 }
 
-void users_finish(struct link *users)
+void users_finish(struct users *users)
 {
-    for (struct link *l = users->next, *next; l != users; l = next) {
-        next = l->next;
-        forget(LINK_OWNER(l, struct user, link));
-    }
+    while (!link_empty(&users->idle))
+        forget(LINK_OWNER(users->idle.next, struct user, link));
+    hash_table_finish(&users->by_uid);
+    users->idle_count = 0;
 }

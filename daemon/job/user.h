@@ -1,31 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user of the system who has connections or jobs: what counts against his quota. */
+/* A user of the system who has connections, jobs or records: what counts against his quota. */
 #ifndef DAEMON_USER_H
 #define DAEMON_USER_H
 
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "hash_table.h"
 #include "link.h"
 
+/* All users, and what they have together. */
+struct users {
+    struct hash_table by_uid;
+    struct link busy;    /* those that somebody holds */
+    struct link idle;    /* the others, the one that was held last at the end */
+    uint32_t idle_count; /* USERS_KEPT at most */
+    uint64_t buffer_bytes;
+    uint32_t buffers; /* of all connections, released ones left out */
+};
+
 struct user {
-    struct link link; /* in `users` */
-    struct link *users;
+    struct link link; /* in `users`: busy or idle */
+    struct hash_node by_uid;
+    struct users *users;
     uid_t uid;
-    uint32_t holders; /* connections and jobs */
+    uint32_t holders; /* connections, jobs and records */
     uint32_t clients; /* connections now */
     uint32_t jobs;    /* under way */
     uint64_t buffer_bytes;
     uint64_t jobs_done, bytes_moved; /* since he came first */
 };
 
-/* Users without a connection or job that are kept, for their sums: the latest. */
+/* Users whom nobody holds that are kept, for their sums: the latest. */
 enum { USERS_KEPT = 64 };
 
-/** Finds or makes the entry of a user; user_drop() it. Null where memory is short. */
-struct user *user_hold(struct link *users, uid_t uid);
-void user_drop(struct user *user);
+void users_init(struct users *users);
 /** Frees those that are kept; nobody holds any more. */
-void users_finish(struct link *users);
+void users_finish(struct users *users);
+
+/** The entry of a user; null where there is none. */
+struct user *user_find(const struct users *users, uid_t uid);
+/** Finds or makes the entry of a user; user_drop() it. Null where memory is short. */
+struct user *user_hold(struct users *users, uid_t uid);
+void user_drop(struct user *user);
 
 #endif /* DAEMON_USER_H */

@@ -15,10 +15,17 @@
 /* Nobody can shrink it; nor grow it, as no more than its size is counted. */
 enum { ALLOCATED_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
+/* Its connection has given it up, and counts it no more. */
+static void give_up(struct buffer *buffer)
+{
+    buffer->flow->user->users->buffers--;
+    buffer_drop(buffer);
+}
+
 void buffers_finish(struct buffers *buffers)
 {
     for (uint32_t i = 0; i < buffers->table.count; i++)
-        buffer_drop(buffers->table.entries[i].thing);
+        give_up(buffers->table.entries[i].thing);
     numbered_finish(&buffers->table);
 }
 
@@ -38,6 +45,7 @@ void buffer_drop(struct buffer *buffer)
         return;
     buffer->flow->buffer_bytes -= buffer->region->size;
     buffer->flow->user->buffer_bytes -= buffer->region->size;
+    buffer->flow->user->users->buffer_bytes -= buffer->region->size;
     flow_drop(buffer->flow);
     region_drop(buffer->region);
     free(buffer);
@@ -96,6 +104,8 @@ static struct buffer *add(struct buffers *buffers, struct flow *flow, struct reg
     flow_hold(flow);
     flow->buffer_bytes += region->size;
     flow->user->buffer_bytes += region->size;
+    flow->user->users->buffer_bytes += region->size;
+    flow->user->users->buffers++;
     return buffer;
 }
 
@@ -185,7 +195,7 @@ int buffer_release(struct buffers *buffers, uint32_t number)
 
     if (!buffer)
         return -1;
-    buffer_drop(buffer);
+    give_up(buffer);
     return 0;
 }
 

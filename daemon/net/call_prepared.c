@@ -56,7 +56,7 @@ const struct ended *job_release_call(struct call *call)
         return call_refuse_fds(call);
     if (number_param_read(&call->request->params, "prepared", &number) < 0)
         return call_refuse(call);
-    if (prepared_release(&call->client->prepared, number) < 0) {
+    if (prepared_release(call->client, number) < 0) {
         fault_set(&call->request->fault, FAULT_NOT_FOUND, "/prepared",
                   "prepared: this connection has no prepared job %" PRIu32, number);
         return call_refuse(call);

@@ -95,7 +95,7 @@ static void drop_all(struct client *client)
     news_unsubscribe(client);
     pending_drop_all(&client->pending);
     drop_tasks(client);
-    prepared_jobs_finish(&client->prepared);
+    prepared_jobs_finish(client);
     buffers_finish(&client->buffers);
 }
 

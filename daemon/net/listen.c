@@ -77,11 +77,9 @@ static bool turn_away_with_reserve(struct listener *listener)
 
 static uint32_t clients_of(const struct service *service, uid_t uid)
 {
-    uint32_t count = 0;
+    const struct user *user = user_find(&service->users, uid);
 
-    for (struct link *l = service->clients.next; l != &service->clients; l = l->next)
-        count += LINK_OWNER(l, struct client, link)->flow->user->uid == uid;
-    return count;
+    return user ? user->clients : 0;
 }
 
 /* Whether there is a place for this user's connection. Returns 0 or -1 (fault). */

@@ -85,28 +85,23 @@ static void fill_channels(struct daemon_stats *stats, struct service *service)
         keep_rising(&stats->channels[i], &service->told[first + i]);
 }
 
-/* Those that were given up have been counted among the ended ones, wherever their transfers are. */
 static void count_tasks(struct daemon_stats *stats, const struct service *service)
 {
-    for (struct link *l = service->tasks.next; l != &service->tasks; l = l->next) {
-        const struct task *task = LINK_OWNER(l, struct task, all_link);
+    const struct job_counts *counts = &service->counts;
 
-        if (task->ended)
-            continue;
-        stats->jobs.waiting += task->state == JOB_STATE_WAITING;
-        stats->jobs.running += task->state == JOB_STATE_RUNNING;
-        stats->jobs.queued[task->priority + 1] += task->state == JOB_STATE_QUEUED;
-    }
+    stats->jobs.waiting = counts->waiting;
+    stats->jobs.running = counts->running;
+    for (int i = 0; i < LANE_PRIORITIES; i++)
+        stats->jobs.queued[i] = counts->queued[i];
 }
 
-static void fill_users(struct daemon_stats *stats, const struct service *service)
+/* As many of a list of users as there is room for. */
+static void fill_users(struct daemon_stats *stats, const struct link *users)
 {
-    for (struct link *l = service->users.next; l != &service->users; l = l->next) {
+    for (struct link *l = users->next; l != users && stats->user_count < STATS_LIST_MAX;
+         l = l->next) {
         const struct user *user = LINK_OWNER(l, struct user, link);
 
-        stats->buffers.bytes += user->buffer_bytes;
-        if (stats->user_count == STATS_LIST_MAX)
-            continue;
         stats->users[stats->user_count++] = (struct user_stats){
             .uid = user->uid,
             .clients = user->clients,
@@ -120,14 +115,12 @@ static void fill_users(struct daemon_stats *stats, const struct service *service
 
 static void fill_connections(struct daemon_stats *stats, const struct service *service)
 {
-    for (struct link *l = service->clients.next; l != &service->clients; l = l->next) {
-        const struct client *client = LINK_OWNER(l, struct client, link);
-        const struct flow *flow = client->flow;
+    const struct link *clients = &service->clients;
 
-        stats->buffers.now += client->buffers.table.count;
-        stats->prepared += client->prepared.table.count;
-        if (stats->connection_count == STATS_LIST_MAX)
-            continue;
+    for (struct link *l = clients->next; l != clients && stats->connection_count < STATS_LIST_MAX;
+         l = l->next) {
+        const struct flow *flow = LINK_OWNER(l, struct client, link)->flow;
+
         stats->connections[stats->connection_count++] = (struct connection_stats){
             .client = flow->number,
             .pid = (uint32_t)flow->pid,
@@ -159,6 +152,10 @@ void stats_fill(struct daemon_stats *stats, struct service *service)
     stats->events_dropped = service->news.dropped;
     count_tasks(stats, service);
     fill_channels(stats, service);
-    fill_users(stats, service);
+    stats->buffers.now = service->users.buffers;
+    stats->buffers.bytes = service->users.buffer_bytes;
+    stats->prepared = service->prepared;
+    fill_users(stats, &service->users.busy);
+    fill_users(stats, &service->users.idle);
     fill_connections(stats, service);
 }
