@@ -220,10 +220,14 @@ mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch);
 mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h);
 
 /**
- * Gives the channels back. The registered callback is forgotten; *h and every copy of it go stale.
+ * Gives the channels back and clears the registered callback; *h and every copy of it go stale.
+ * Where the callback of the last transfer is still running, sleeps until it has returned, so that
+ * the caller may free what the callback uses afterwards. Do not hold a lock that the callback
+ * takes. Called from inside a callback, of this handle or of another one, it does not wait.
  *
  * @retval MLI_STATUS_OK             released
- * @retval MLI_STATUS_ARGUMENT_ERROR null, stale or never acquired, or its transfer is running
+ * @retval MLI_STATUS_ARGUMENT_ERROR null, stale or never acquired, or its transfer is running,
+ *                                   which it is again when the callback has restarted it
  */
 mli_status mli_mov_release_handle(mli_mov_handle_t *h);
 
@@ -239,14 +243,18 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
                            mli_tensor *dst);
 
 /**
- * Registers what to call when a transfer of this handle is done: cb(cookie), exactly once for each
- * start, also when the transfer fails or is cancelled, after mli_mov_isdone() has become true. It
- * runs on the thread that completes the transfer: one of the engine's; with the inline engine and
- * for tiny transfers the one inside mli_mov_start(); with a polled engine the one that drives it;
- * possibly the one inside mli_mov_cancel(). It may acquire, prepare and start transfers, on this
- * handle too, and release what is done, but not wait or synchronise. What it starts may complete
- * only after it has returned, so it cannot poll for that either: have the callback of that transfer
- * release its handle, or somebody outside. A null cb unregisters. Register before start.
+ * Registers the completion callback of this handle: cb(cookie) is called exactly once for each
+ * start, also when the transfer fails or is cancelled, after mli_mov_isdone() has become true. When
+ * mli_mov_wait() or mli_mov_release_handle() has returned, the callback has returned too; when
+ * mli_mov_isdone() returns true, the callback may still be running.
+ *
+ * The callback runs on the thread that completes the transfer: one of the engine's; with the inline
+ * engine and for tiny transfers the one inside mli_mov_start(); with a polled engine the one that
+ * drives it; possibly the one inside mli_mov_cancel(). It may acquire, prepare and start transfers,
+ * on this handle too, and release handles whose transfers are done, but not wait or synchronise. A
+ * transfer that it starts may complete only after it has returned, so it cannot poll for that
+ * either: release that handle in the callback of that transfer, or on another thread. A null cb
+ * unregisters. Register before start.
  *
  * @retval MLI_STATUS_OK             registered until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
@@ -270,7 +278,11 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
 bool mli_mov_isdone(mli_mov_handle_t *h);
 
 /**
- * Returns when the started transfer is done, with its status. Sleeps meanwhile.
+ * Sleeps until the started transfer is done and its callback has returned. Returns the transfer's
+ * status. The caller may then free the memory of the tensors and what the callback uses. Do not
+ * hold a lock that the callback takes. Where the callback restarts the handle, the call returns
+ * once the callback of the transfer that it met has returned; mli_mov_synchronise() follows the
+ * restarts.
  *
  * @retval MLI_STATUS_OK             complete
  * @retval MLI_STATUS_CANCELLED      it was cancelled; what is written of the destination is unknown
@@ -337,9 +349,9 @@ mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *statu
 mli_status mli_mov_cancel(mli_mov_handle_t *h);
 
 /**
- * Returns when nothing of the handle's last transfer goes on any more: it is done, its channels
- * rest, and its callback has returned, with what that may have started on the same handle. After
- * this the memory of the tensors, and what the callback uses, may go away.
+ * Sleeps until the handle is at rest: its transfer is done, its callback has returned, the
+ * transfers that callbacks have started on the same handle are done too, and the channels no longer
+ * touch memory. Unlike mli_mov_wait() it is also legal where nothing was started.
  *
  * @retval MLI_STATUS_OK             at rest (also where nothing was ever started)
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or the caller is a completion callback

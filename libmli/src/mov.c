@@ -22,8 +22,7 @@ static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
         return false;
     slot = run_slot(claim.first);
     run_start(&claim, plan);
-    run_wait(&claim, slot);
-    *status = run_result(slot);
+    *status = run_wait(&claim, slot);
     (void)pool_release(&claim);
     return true;
 }
@@ -148,17 +147,20 @@ static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, stru
     return MLI_STATUS_OK;
 }
 
+static mli_status refuse_running(void)
+{
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
+}
+
 /* The same for calls that a running transfer forbids. */
 static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *claim,
                                     struct slot **slot)
 {
     const mli_status status = find_slot(h, claim, slot);
 
-    if (status != MLI_STATUS_OK)
-        return status;
-    if (run_state(*slot) == SLOT_RUNNING)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
-    return MLI_STATUS_OK;
+    if (status == MLI_STATUS_OK && run_state(*slot) == SLOT_RUNNING)
+        return refuse_running();
+    return status;
 }
 
 mli_status mli_mov_release_handle(mli_mov_handle_t *h)
@@ -169,6 +171,8 @@ mli_status mli_mov_release_handle(mli_mov_handle_t *h)
 
     if (status != MLI_STATUS_OK)
         return status;
+    if (!run_in_callback() && !run_settle(&claim, slot))
+        return refuse_running();
     if (!pool_release(&claim))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": the handle is being released already");
     return MLI_STATUS_OK;
@@ -268,8 +272,9 @@ mli_status mli_mov_wait(mli_mov_handle_t *h)
         status = find_started_slot(h, &claim, &slot);
     if (status != MLI_STATUS_OK)
         return status;
-    run_wait(&claim, slot);
-    return run_result(slot);
+    status = run_wait(&claim, slot);
+    run_wait_for_callbacks(&claim, slot);
+    return status;
 }
 
 mli_status mli_mov_synchronise(mli_mov_handle_t *h)

@@ -10,12 +10,7 @@
 #include "park.h"
 #include "split.h"
 
-enum {
-    POLL_PAUSE_NS = 50 * 1000,
-    /* slot->calling: somebody sleeps until there are none, and callbacks under way. */
-    CALL_AWAITED = 1,
-    CALL = 2
-};
+enum { POLL_PAUSE_NS = 50 * 1000 };
 
 static struct slot slots[MLI_MOV_MAX_CHANNELS];
 static MLI_THREAD_LOCAL bool in_callback;
@@ -39,6 +34,18 @@ void run_clear(struct slot *slot)
 void run_forget(struct slot *slot)
 {
     atomic_store_explicit(&slot->state, SLOT_IDLE, memory_order_relaxed);
+}
+
+/* Generations of claims are odd. */
+static struct term *term_of(struct slot *slot, uint32_t generation)
+{
+    return &slot->terms[generation / 2 % SLOT_TERMS];
+}
+
+/* The term of the claim that owns the slot: while its transfer runs it cannot be released. */
+static struct term *current_term(struct slot *slot)
+{
+    return term_of(slot, atomic_load_explicit(&slot->generation, memory_order_relaxed));
 }
 
 /* What the processor moves more quickly than a channel would is moved by the caller. */
@@ -97,27 +104,21 @@ static void note_end(struct slot *slot)
     for (uint32_t i = 0; i < parts; i++)
         bytes += (size_t)part[i].end.bytes;
     atomic_store_explicit(&slot->bytes, bytes, memory_order_relaxed);
-    atomic_store_explicit(&slot->status, (uint32_t)decisive->end.status, memory_order_relaxed);
+    atomic_store_explicit(&current_term(slot)->status, (uint32_t)decisive->end.status,
+                          memory_order_relaxed);
     atomic_store_explicit(&slot->channel, channel_number(decisive), memory_order_relaxed);
     atomic_store_explicit(&slot->descriptor, decisive->end.descriptor, memory_order_relaxed);
     atomic_store_explicit(&slot->row, (size_t)decisive->end.row, memory_order_relaxed);
     atomic_store_explicit(&slot->address, (uintptr_t)stopped_at(decisive), memory_order_relaxed);
 }
 
-static void call_back(struct slot *slot, void (*callback)(int32_t), int32_t cookie)
+static void call_back(void (*callback)(int32_t), int32_t cookie)
 {
     const bool before = in_callback;
-
-    uint32_t calling;
 
     in_callback = true;
     callback(cookie);
     in_callback = before;
-    calling = atomic_fetch_sub(&slot->calling, CALL) - CALL;
-    if (calling == CALL_AWAITED) {
-        atomic_fetch_and(&slot->calling, ~(uint32_t)CALL_AWAITED);
-        unpark(&slot->calling);
-    }
 }
 
 /* The last part is done. */
@@ -125,15 +126,19 @@ static void complete(struct slot *slot)
 {
     void (*callback)(int32_t) = slot->callback;
     const int32_t cookie = slot->cookie;
+    struct calls *calls = &current_term(slot)->calls;
 
     note_end(slot);
     if (callback)
-        atomic_fetch_add(&slot->calling, CALL);
-    /* From the exchange on the owner may start again or release: the callback is taken before. */
+        calls_begin(calls);
+    /* After this exchange the owner may start again or release: callback, cookie and term are read
+       before it. */
     if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
         unpark(&slot->state);
-    if (callback)
-        call_back(slot, callback, cookie);
+    if (callback) {
+        call_back(callback, cookie);
+        calls_end(calls);
+    }
 }
 
 static void part_done(struct mli_work *work, const struct mli_work_end *end)
@@ -201,34 +206,62 @@ enum slot_state run_poll(const struct claim *claim, struct slot *slot)
     return run_state(slot);
 }
 
-/* Drives polled channels; where nothing comes of it, the processor has a rest. */
+/* A callback may release the handle that another thread waits on: the next owner's transfers are
+   not waited for. */
+static bool still_runs(const struct claim *claim, struct slot *slot)
+{
+    return run_state(slot) == SLOT_RUNNING && pool_slot(claim) == slot;
+}
+
+/* Drives polled channels, and lets the processor rest after a poll that completes nothing. */
 static void wait_polling(const struct claim *claim, struct slot *slot)
 {
-    while (run_state(slot) == SLOT_RUNNING) {
+    while (still_runs(claim, slot)) {
         if (poll_claim(claim) == 0)
             park_for(&slot->state, SLOT_RUNNING, POLL_PAUSE_NS);
     }
 }
 
-void run_wait(const struct claim *claim, struct slot *slot)
+static void wait_sleeping(const struct claim *claim, struct slot *slot)
 {
-    uint32_t running = SLOT_RUNNING;
+    while (still_runs(claim, slot)) {
+        uint32_t running = SLOT_RUNNING;
 
-    if (channel_is_polled(claim->first)) {
-        wait_polling(claim, slot);
-        return;
-    }
-    while (run_state(slot) == SLOT_RUNNING) {
-        /* Says that a wake-up is wanted; one who came before has said so already. */
+        /* Ask for a wake-up. Where the exchange fails, another thread has asked already, or the
+           transfer is done and park() returns at once. */
         atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
-        running = SLOT_RUNNING;
-        park(&slot->state, SLOT_AWAITED);
+        if (pool_slot(claim) == slot)
+            park(&slot->state, SLOT_AWAITED);
     }
 }
 
-mli_status run_result(struct slot *slot)
+mli_status run_wait(const struct claim *claim, struct slot *slot)
 {
-    return (mli_status)atomic_load_explicit(&slot->status, memory_order_relaxed);
+    if (channel_is_polled(claim->first))
+        wait_polling(claim, slot);
+    else
+        wait_sleeping(claim, slot);
+    return (mli_status)atomic_load_explicit(&term_of(slot, claim->generation)->status,
+                                            memory_order_relaxed);
+}
+
+void run_wait_for_callbacks(const struct claim *claim, struct slot *slot)
+{
+    calls_wait(&term_of(slot, claim->generation)->calls);
+}
+
+bool run_settle(const struct claim *claim, struct slot *slot)
+{
+    uint32_t starts;
+
+    /* The number of starts is read before the state: a restart between the two changes it. */
+    do {
+        starts = atomic_load(&slot->starts);
+        if (still_runs(claim, slot))
+            return false;
+        run_wait_for_callbacks(claim, slot);
+    } while (atomic_load(&slot->starts) != starts);
+    return true;
 }
 
 void run_cancel(const struct claim *claim, struct slot *slot)
@@ -243,17 +276,6 @@ void run_cancel(const struct claim *claim, struct slot *slot)
     }
 }
 
-/* Until no callback of the slot is under way. */
-static void wait_for_callbacks(struct slot *slot)
-{
-    uint32_t calling;
-
-    while ((calling = atomic_load(&slot->calling)) >= CALL) {
-        atomic_fetch_or(&slot->calling, CALL_AWAITED);
-        park(&slot->calling, calling | CALL_AWAITED);
-    }
-}
-
 void run_synchronise(const struct claim *claim, struct slot *slot)
 {
     uint32_t starts;
@@ -261,8 +283,8 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
     /* A callback may start the next before it returns: one after the other, to the last. */
     do {
         starts = atomic_load(&slot->starts);
-        run_wait(claim, slot);
-        wait_for_callbacks(slot);
+        (void)run_wait(claim, slot);
+        run_wait_for_callbacks(claim, slot);
     } while (atomic_load(&slot->starts) != starts);
     if (pool_engine()->synchronise) {
         for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
@@ -275,7 +297,8 @@ void run_status(struct slot *slot, mli_mov_status_t *status)
     const enum slot_state state = run_state(slot);
 
     if (state == SLOT_DONE) {
-        status->code = (mli_status)atomic_load_explicit(&slot->status, memory_order_relaxed);
+        status->code =
+            (mli_status)atomic_load_explicit(&current_term(slot)->status, memory_order_relaxed);
         status->bytes = atomic_load_explicit(&slot->bytes, memory_order_relaxed);
         status->channel = atomic_load_explicit(&slot->channel, memory_order_relaxed);
         status->descriptor = atomic_load_explicit(&slot->descriptor, memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "calls.h"
 #include "mli_engine.h"
 #include "pool.h"
 
@@ -20,16 +21,25 @@ enum slot_state {
     SLOT_DONE
 };
 
+/* A callback that releases its own handle goes on running beside this many owners after it. */
+enum { SLOT_TERMS = 4 };
+
+/* What outlives a claim for the threads that still wait on its handle. */
+struct term {
+    struct calls calls;
+    _Atomic uint32_t status; /* of the claim's last transfer that is done */
+};
+
 /* The state of a claim's transfer. Words are atomic: others may look while a callback restarts. */
 struct slot {
     _Atomic uint32_t generation;
-    _Atomic uint32_t state;   /* enum slot_state; DONE is released after the last byte */
-    _Atomic uint32_t parts;   /* on as many channels from the slot's own on */
-    _Atomic uint32_t pending; /* of them */
-    _Atomic uint32_t calling; /* callbacks under way, and whether that is waited for */
-    _Atomic uint32_t starts;  /* transfers so far */
+    _Atomic uint32_t state;        /* enum slot_state; DONE is released after the last byte */
+    _Atomic uint32_t parts;        /* on as many channels from the slot's own on */
+    _Atomic uint32_t pending;      /* of them */
+    _Atomic uint32_t starts;       /* transfers so far */
+    struct term terms[SLOT_TERMS]; /* of the latest claims, by generation */
     /* Of the transfer that is done: */
-    _Atomic uint32_t status, channel, descriptor;
+    _Atomic uint32_t channel, descriptor;
     _Atomic size_t row, bytes;
     _Atomic uintptr_t address;
     void (*callback)(int32_t);
@@ -54,11 +64,15 @@ enum slot_state run_state(struct slot *slot);
 /** The same, after driving the claim's channels where they need it. */
 enum slot_state run_poll(const struct claim *claim, struct slot *slot);
 
-/** Returns when the slot is not running any more. */
-void run_wait(const struct claim *claim, struct slot *slot);
+/** Sleeps until the claim's transfer is done. Returns its status. */
+mli_status run_wait(const struct claim *claim, struct slot *slot);
 
-/** The status of a transfer that is done. */
-mli_status run_result(struct slot *slot);
+/** Sleeps until the claim's callbacks that run now have returned. Not from inside a callback. */
+void run_wait_for_callbacks(const struct claim *claim, struct slot *slot);
+
+/** Sleeps until none of the claim's callbacks runs. False where a callback has restarted the
+ *  transfer, which runs now. Not from inside a callback. */
+bool run_settle(const struct claim *claim, struct slot *slot);
 
 /** Asks the parts under way to stop. */
 void run_cancel(const struct claim *claim, struct slot *slot);
