@@ -8,6 +8,7 @@
 #include "engine_arg.h"
 #include "explained.h"
 #include "facts.h"
+#include "job_limits.h"
 #include "judge.h"
 #include "memcpy_time.h"
 #include "mli_helpers_api.h"
@@ -30,6 +31,7 @@ static const struct option options_table[] = {
     {"channels", 'c', "N", "split over so many rather than what the job asks for"},
     {"no-picture", 0, NULL, "only numbers"},
     {"no-memcpy", 0, NULL, "do not measure memcpy"},
+    LIMITS_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -39,6 +41,7 @@ struct telling {
     struct print_style style;
     const struct sequence *sequence;
     struct produced produced;
+    struct limits limits;
     const char *job;   /* --job; null: all of them */
     size_t told;       /* jobs that were asked for */
     uint64_t channels; /* 0: as the job says */
@@ -173,22 +176,22 @@ static void tell(struct telling *telling, struct explained *e)
     telling->told++;
 }
 
+/* Explains also a job that exceeds a limit, before it is refused. */
 static int explain_resolved(struct telling *telling, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
     const struct job *job = resolved->job;
     struct explained explained;
     uint32_t channels = telling->channels ? (uint32_t)telling->channels : job->channels;
-    bool wanted = is_wanted(telling, file, job);
-    if (wanted && explained_init(&explained, file, resolved, channels, fault))
+    if (!is_wanted(telling, file, job))
+        return resolved_produce(resolved, &telling->produced, fault);
+    if (explained_init(&explained, file, resolved, channels, fault))
         return -1;
-    if (resolved_produce(resolved, &telling->produced, fault))
+    tell(telling, &explained);
+    draw(telling, file, resolved, &explained);
+    if (limits_check(&telling->limits, resolved, &explained, fault))
         return -1;
-    if (wanted) {
-        tell(telling, &explained);
-        draw(telling, file, resolved, &explained);
-    }
-    return 0;
+    return resolved_produce(resolved, &telling->produced, fault);
 }
 
 static void explain_job(void *context, const struct job_file *file, const struct job *job,
@@ -295,7 +298,8 @@ static enum exit_code explain(const struct options *options)
     struct fault fault;
     if (read_options(&telling, options))
         return EXIT_CODE_INVALID;
-    if (choose_engine(options_get(options, "engine"), &fault))
+    if (choose_engine(options_get(options, "engine"), &fault) ||
+        limits_find(&telling.limits, options, &fault))
         return print_failure(&telling.style, NULL, &fault);
     enum exit_code code = sequence_init(&sequence, options);
     if (code == EXIT_CODE_DONE)

@@ -12,6 +12,7 @@ enum { CHANNELS_MIN = 4 };
 
 static const struct option options_table[] = {
     EMBEDDED_OPTIONS("as many as the jobs ask for, at least 4"),
+    EMBEDDED_LIMIT_OPTION,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };

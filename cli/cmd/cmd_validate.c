@@ -2,6 +2,7 @@
 /* mlictl validate: everything that can be said about jobs without moving a byte. */
 #include "command.h"
 #include "execute.h"
+#include "job_limits.h"
 #include "judge.h"
 #include "produced.h"
 #include "report.h"
@@ -9,18 +10,38 @@
 #include "sequence.h"
 
 static const struct option options_table[] = {
+    LIMITS_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
+/* The limits on jobs, and the files that earlier jobs would have written. */
+struct validation {
+    struct limits limits;
+    struct produced produced;
+};
+
+/* A move that libmli refuses is left to the service, which knows more. */
+static int check_limits(const struct limits *limits, const struct job_file *file,
+                        const struct resolved *resolved, struct fault *fault)
+{
+    struct explained explained;
+    struct fault ignored;
+    if (explained_init(&explained, file, resolved, resolved->job->channels, &ignored))
+        return 0;
+    return limits_check(limits, resolved, &explained, fault);
+}
+
 static void validate_job(void *context, const struct job_file *file, const struct job *job,
                          struct outcome *outcome)
 {
-    struct produced *produced = context;
+    struct validation *validation = context;
+    struct produced *produced = &validation->produced;
     struct resolved resolved;
     struct fault *fault = &outcome->fault;
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, produced, fault) ||
+        check_limits(&validation->limits, file, &resolved, fault) ||
         resolved_produce(&resolved, produced, fault)) {
         judge_failure(job, false, outcome);
         fault_prefix(fault, job->pointer);
@@ -34,12 +55,15 @@ static void validate_job(void *context, const struct job_file *file, const struc
 static enum exit_code validate(const struct options *options)
 {
     struct sequence sequence;
-    struct produced produced = {0};
+    struct validation validation = {0};
+    struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
+    if (code == EXIT_CODE_DONE && limits_find(&validation.limits, options, &fault))
+        code = print_failure(&sequence.style, NULL, &fault);
     if (code == EXIT_CODE_DONE)
         code = sequence_run(&sequence,
-                            &(struct sequence_work){validate_job, report_validated, &produced});
-    produced_finish(&produced);
+                            &(struct sequence_work){validate_job, report_validated, &validation});
+    produced_finish(&validation.produced);
     sequence_finish(&sequence);
     return code;
 }
@@ -47,6 +71,7 @@ static enum exit_code validate(const struct options *options)
 static const struct example examples[] = {
     {"all job files here", "mlictl validate *.json"},
     {"only complaints", "mlictl validate -q job.json"},
+    {"against the limits of a board's daemon", "mlictl validate -H ssh://root@board job.json"},
     {0},
 };
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "embedded.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "config.h"
 #include "engine_arg.h"
+#include "memory_limit.h"
 #include "mli_mov_api.h"
 #include "service.h"
 
@@ -16,6 +20,27 @@ int embedded_channels(const struct options *options, uint32_t *channels)
     if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &number))
         return -1;
     *channels = (uint32_t)number;
+    return 0;
+}
+
+/* A greeting, which is JSON, has exact numbers up to here. */
+#define LIMIT_BYTES_MAX ((UINT64_C(1) << 53) - 1)
+
+int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault)
+{
+    const char *text = options_get(options, "limit-bytes");
+    char *end = NULL;
+    if (!text) {
+        uint64_t memory = memory_limit();
+        *bytes = memory < LIMIT_BYTES_MAX ? memory : LIMIT_BYTES_MAX;
+        return 0;
+    }
+    errno = 0;
+    *bytes = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!end || *end || errno || *bytes == 0 || *bytes > LIMIT_BYTES_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--limit-bytes %s: a number from 1 to %" PRIu64 " is needed", text,
+                         LIMIT_BYTES_MAX);
     return 0;
 }
 
@@ -67,7 +92,8 @@ int embedded_start(const struct options *options, uint32_t channels,
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
     config.log_level = LOG_ERRORS; /* what concerns a job is in its reply */
-    if (engine && choose_engine(&config, engine, channels == 0, fault))
+    if (embedded_job_bytes(options, &config.job_bytes, fault) ||
+        (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
     int error = service_thread_start(&config, service, &socket);
     return error ? cannot_start(error, fault) : client_adopt(client, socket, fault);

@@ -18,6 +18,18 @@ struct service_thread;
         "channels", 'c', "N", "DMA channels to emulate (" channels ")"                             \
     }
 
+/** Option of every command that takes the limit of the service inside this process. */
+#define EMBEDDED_LIMIT_OPTION                                                                      \
+    {                                                                                              \
+        "limit-bytes", 0, "N", "bytes that one job may map (default: the memory of this machine)"  \
+    }
+
+/**
+ * Sets *bytes to --limit-bytes, by default to what memory_limit() returns: the most that one job
+ * may map of source and destination together. Returns 0 or -1.
+ */
+int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault);
+
 /** --channels, else `channels`. Returns 0, or -1 after saying on stderr what is wrong. */
 int embedded_channels(const struct options *options, uint32_t *channels);
 

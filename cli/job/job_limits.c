@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job_limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "inline_payload.h"
+
+static int ask(struct limits *limits, struct client *client, struct fault *fault)
+{
+    mli_client_greeting greeting;
+    mli_client_info info;
+    mli_client_error error;
+    if (!client->remote)
+        mli_client_set_timeout(client->library, CLIENT_ASK_MS);
+    if (mli_client_greet(client->library, &greeting, &error) ||
+        mli_client_get_info(client->library, &info, &error))
+        return client_fault(client, &error, fault);
+    *limits = (struct limits){.job_bytes = greeting.job_bytes,
+                              .sent_bytes = client->remote ? INLINE_BYTES_MAX : 0,
+                              .channels = info.channels};
+    snprintf(limits->source, sizeof(limits->source), "the limit of the daemon at %s",
+             client->where);
+    return 0;
+}
+
+static int ask_daemon(struct limits *limits, const struct options *options, struct fault *fault)
+{
+    struct client client;
+    int status = client_open(&client, options, fault);
+    if (status == 0)
+        status = ask(limits, &client, fault);
+    client_finish(&client);
+    return status;
+}
+
+int limits_find(struct limits *limits, const struct options *options, struct fault *fault)
+{
+    bool given = options_get(options, "limit-bytes") != NULL;
+    *limits = (struct limits){0};
+    if (options_get(options, "socket") || options_get(options, "host")) {
+        if (given)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--limit-bytes cannot be combined with --socket or --host: a daemon "
+                             "has its own limit");
+        return ask_daemon(limits, options, fault);
+    }
+    if (embedded_job_bytes(options, &limits->job_bytes, fault))
+        return -1;
+    snprintf(limits->source, sizeof(limits->source), "%s",
+             given ? "--limit-bytes" : "the memory of this machine; --limit-bytes sets another");
+    return 0;
+}
+
+uint64_t limits_job_bytes(const struct explained *explained)
+{
+    const mli_explanation *move = &explained->move;
+    /* A service maps at least one element, also where all samples are padding. */
+    uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
+    return read + move->written.end;
+}
+
+static int check_bytes(const struct limits *limits, const struct explained *explained,
+                       struct fault *fault)
+{
+    uint64_t bytes = limits_job_bytes(explained);
+    if (bytes <= limits->job_bytes)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "limits.job_bytes: src and dst take %" PRIu64 " B, one job may map %" PRIu64
+                     " B (%s)",
+                     bytes, limits->job_bytes, limits->source);
+}
+
+static uint64_t size_of(const struct tensor_file *file)
+{
+    struct stat stat;
+    if (file->format == FILE_FORMAT_SAFETENSORS)
+        return file->header.data_size; /* only the tensor travels */
+    return fstat(file->fd, &stat) ? (uint64_t)file->stat.st_size : (uint64_t)stat.st_size;
+}
+
+static int check_sent(const struct limits *limits, const struct resolved *r, struct fault *fault)
+{
+    uint64_t bytes = size_of(&r->src) + (uint64_t)r->whole.stat.st_size;
+    if (limits->sent_bytes == 0 || bytes <= limits->sent_bytes)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, NULL,
+                     "the files have %" PRIu64 " B, one job may send %" PRIu64
+                     " B over ssh; run the job on the board itself",
+                     bytes, limits->sent_bytes);
+}
+
+int limits_check(const struct limits *limits, const struct resolved *resolved,
+                 const struct explained *explained, struct fault *fault)
+{
+    uint32_t channels = explained->channels;
+    if (limits->channels && channels > limits->channels)
+        return fault_set(fault, FAULT_LIMIT, "/channels",
+                         "channels: %" PRIu32 " wanted, the daemon has %" PRIu32, channels,
+                         limits->channels);
+    if (check_bytes(limits, explained, fault))
+        return -1;
+    return check_sent(limits, resolved, fault);
+}

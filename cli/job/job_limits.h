@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The limits of a service on one job, for commands that check jobs without running them. */
+#ifndef CLI_JOB_LIMITS_H
+#define CLI_JOB_LIMITS_H
+
+#include <stdint.h>
+
+#include "client.h"
+#include "embedded.h"
+#include "explained.h"
+#include "options.h"
+#include "resolve.h"
+
+struct limits {
+    uint64_t job_bytes;                 /* of source and destination that one job may map */
+    uint64_t sent_bytes;                /* of files that one job may send over ssh; 0: no limit */
+    uint32_t channels;                  /* that one job may ask for; 0: any number */
+    char source[CLIENT_WHERE_MAX + 64]; /* what sets job_bytes, for messages */
+};
+
+/** Options of every command that checks jobs against limits. */
+#define LIMITS_OPTIONS                                                                             \
+    EMBEDDED_LIMIT_OPTION,                                                                         \
+        {"socket", 's', "PATH", "check against the limits of the daemon at this socket",           \
+         .takes = &value_file},                                                                    \
+    {                                                                                              \
+        "host", 'H', "URL", "check against those of the daemon of ssh://[user@]host[:port]"        \
+    }
+
+/**
+ * Finds the limits: those of the daemon that --socket or --host names, which is asked; else those
+ * of `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
+ */
+int limits_find(struct limits *limits, const struct options *options, struct fault *fault);
+
+/** Bytes that a job maps, source and destination together. */
+uint64_t limits_job_bytes(const struct explained *explained);
+
+/** Refuses a job that exceeds a limit. Returns 0, or -1 with FAULT_LIMIT. */
+int limits_check(const struct limits *limits, const struct resolved *resolved,
+                 const struct explained *explained, struct fault *fault);
+
+#endif /* CLI_JOB_LIMITS_H */

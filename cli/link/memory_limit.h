@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory that this process may use. */
+#ifndef CLI_MEMORY_LIMIT_H
+#define CLI_MEMORY_LIMIT_H
+
+#include <stdint.h>
+
+/**
+ * Returns the smallest of the machine's physical memory and the memory limits of this process's
+ * control groups, in bytes.
+ */
+uint64_t memory_limit(void);
+
+/**
+ * memory_limit() for a machine with `physical` bytes, and the groups that the text of
+ * /proc/self/cgroup names, mounted below the directory `root` (in use: /sys/fs/cgroup).
+ */
+uint64_t memory_limit_of(uint64_t physical, const char *groups, const char *root);
+
+#endif /* CLI_MEMORY_LIMIT_H */

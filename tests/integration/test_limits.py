@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Limits of a service on one job: validate and explain know them before it runs."""
+import os
+import pathlib
+
+from harness import MLICTL, Case, main, mov, npy, ramp
+
+GIB = 1 << 30
+STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
+
+
+class Limits(Case):
+    variables = {}
+
+    def big(self, name="big.json", **more):
+        """A move of 3 GiB, of a file without contents."""
+        with open(self.path("big.raw"), "wb") as file:
+            file.truncate(3 * GIB)
+        return self.job_file(name, {
+            "op": "mov", "src": {"file": "big.raw", "type": "fx8", "shape": [3, 1024, 1024, 1024]},
+            "dst": {"file": "out.raw"}, **more})
+
+    def small(self):
+        self.write("in.npy", npy("|i1", (4, 6), ramp(24)))
+        return self.job_file("small.json", mov("in.npy", "out.npy"))
+
+    def job_file(self, name, job):
+        self.write(name, job)
+        return name
+
+    def environment(self):
+        return dict(super().environment(), **self.variables)
+
+    def test_the_limit_of_a_daemon(self):
+        daemon = self.daemon
+        self.big()
+        for command in (["validate"], ["explain", "--no-memcpy", "--no-picture"]):
+            refused = self.ctl(*command, "-s", daemon.socket, "big.json", code=1)
+            self.assertIn(f"src and dst take {6 * GIB} B, one job may map {4 * GIB} B "
+                          f"(the limit of the daemon at {daemon.socket})", refused.err)
+            self.assertEqual("writes" in refused.out, command[0] == "explain")
+        error = self.ctl("validate", "--json", "-s", daemon.socket, "big.json", code=1).json[0]["error"]
+        self.assertEqual(error["name"], "LIMIT")
+        self.assertIn("limits.job_bytes", self.ctl("submit", "-s", daemon.socket, "big.json",
+                                                   code=1).err)
+        self.ctl("validate", "-s", daemon.socket, self.small(), code=0)
+
+    def test_channels_of_a_daemon(self):
+        daemon = self.start_daemon(self.root, "--channels", "2")
+        self.write("in.npy", npy("|i1", (4, 6), ramp(24)))
+        self.job_file("wide.json", mov("in.npy", "out.npy", channels=3))
+        refused = self.ctl("validate", "-s", daemon.socket, "wide.json", code=1)
+        self.assertIn("/channels: channels: 3 wanted, the daemon has 2", refused.err)
+        self.ctl("explain", "-s", daemon.socket, "-c", "2", "wide.json", code=0)
+        self.ctl("validate", "wide.json", code=0)
+
+    def test_a_named_daemon_must_be_there(self):
+        self.small()
+        self.assertIn("no daemon listens", self.ctl("validate", "-s", self.path("none"),
+                                                    "small.json", code=3).err)
+        # A variable names none: validate needs no daemon.
+        self.variables = {"MLID_SOCKET": self.path("none")}
+        self.ctl("validate", "small.json", code=0)
+
+    def test_ssh(self):
+        daemon = self.daemon
+        ssh, board = pathlib.Path(self.path("ssh")), pathlib.Path(self.path("bin"))
+        ssh.write_text(STAND_IN)
+        ssh.chmod(0o755)
+        board.mkdir()
+        (board / "mlictl").symlink_to(MLICTL)
+        self.variables = {"MLI_SSH": str(ssh), "PATH": f"{board}:{os.environ['PATH']}"}
+        where = ["-H", "ssh://board", "-s", daemon.socket]
+        with open(self.path("half.raw"), "wb") as file:
+            file.truncate(GIB // 2 + 1)
+        self.job_file("half.json", {
+            "op": "mov", "src": {"file": "half.raw", "type": "fx8", "shape": [GIB // 2 + 1]},
+            "dst": {"file": "out.raw"}})
+        refused = self.ctl("validate", *where, "half.json", code=1)
+        self.assertIn(f"the files have {GIB + 2} B, one job may send {GIB} B over ssh", refused.err)
+        self.assertIn("(the limit of the daemon at ssh://board)", self.ctl(
+            "validate", *where, self.big(), code=1).err)
+        self.ctl("validate", *where, self.small(), code=0)
+        self.ctl("validate", "-s", daemon.socket, "half.json", code=0)
+
+    def test_limit_bytes(self):
+        """src and dst of 24 B each."""
+        self.small()
+        for command in ("validate", "explain", "run"):
+            self.ctl(command, "--limit-bytes", 48, "small.json", code=0)
+            refused = self.ctl(command, "--limit-bytes", 47, "small.json", code=1)
+            self.assertIn("limits.job_bytes: src and dst take", refused.err)
+            self.assertIn("--limit-bytes", refused.err)
+            for wrong in ("0", "-1", "x", "1x", "", " 5", "9007199254740992", "99999999999999999999"):
+                refused = self.ctl(command, f"--limit-bytes={wrong}", "small.json", code=2)
+                self.assertIn("a number from 1 to 9007199254740991 is needed", refused.err)
+        refused = self.ctl("validate", "--limit-bytes", 47, "-s", "x", "small.json", code=2)
+        self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
+
+    def test_what_is_validated_is_run(self):
+        """Also where a sub-tensor, gaps and padding make the two ranges differ from the files."""
+        self.write("in.npy", npy("<i2", (9, 8), ramp(144)))
+        for cfg in ({}, {"offset": [3, 2], "size": [2, 3]}, {"sub_sample_step": [4, 3]},
+                    {"padding_pre": [200, 0], "size": [2, 0]}, {"perm_dim": [1, 0]},
+                    {"dst_offset": [3, 1]}, {"dst_mem_stride": [64, 2]}):
+            self.job_file("job.json", {"op": "mov", "src": {"file": "in.npy"}, "cfg": cfg,
+                                       "dst": {"file": "out.raw"}})
+            error = self.ctl("validate", "--limit-bytes", 1, "job.json", code=1).err
+            needed = int(error.split("take ")[1].split()[0])
+            for limit, code in ((needed, 0), (needed - 1, 1)):
+                for command in ("validate", "run"):
+                    self.ctl(command, "--limit-bytes", limit, "job.json", code=code)
+
+    def test_an_expected_limit(self):
+        daemon = self.daemon
+        self.big(expect={"error": "LIMIT"})
+        self.assertIn("refused as expected: LIMIT", self.ctl("validate", "-s", daemon.socket,
+                                                             "big.json", code=0).out)
+
+
+if __name__ == "__main__":
+    main()
