@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
-#include <cJSON.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bounds.h"
-#include "json_arena.h"
+#include "json_tree.h"
 #include "nearest.h"
 #include "pointer.h"
 #include "utf8.h"
@@ -17,39 +16,23 @@
 /* Values lie at most so deep below the root; one more for a member that is absent. */
 enum { PATH_MAX_DEPTH = PROTO_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
-/* cJSON notes where its last error was in a variable that all threads share. */
-static const cJSON *parse_locked(const char *text, size_t length)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    const cJSON *node;
-
-    pthread_mutex_lock(&lock);
-    node = cJSON_ParseWithLength(text, length);
-    pthread_mutex_unlock(&lock);
-    return node;
-}
-
 int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
                struct json *root, struct fault *fault)
 {
+    size_t values;
+
     *root = (struct json){.fault = fault};
-    if (prescan(text, length, limits, fault) < 0)
+    if (prescan_count(text, length, limits, &values, fault) < 0)
         return -1;
-    json_arena_install();
-    root->arena = json_arena_begin();
-    if (root->arena)
-        root->node = parse_locked(text, length);
-    json_arena_end();
-    if (root->node)
-        return 0;
-    json_free(root);
-    return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
+    root->node = json_tree_create(text, length, values);
+    if (!root->node)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
+    return 0;
 }
 
 void json_free(struct json *root)
 {
-    json_arena_destroy(root->arena);
-    root->arena = NULL;
+    free((void *)(uintptr_t)root->node);
     root->node = NULL;
 }
 
@@ -134,17 +117,17 @@ int json_complain(const struct json *value, const char *format, ...)
 
 static const char *type_name(const struct json *value)
 {
-    switch (value->node->type & 0xff) {
-    case cJSON_False:
-    case cJSON_True:
+    switch (value->node->kind) {
+    case JSON_FALSE:
+    case JSON_TRUE:
         return "true or false";
-    case cJSON_NULL:
+    case JSON_NULL:
         return "null";
-    case cJSON_Number:
+    case JSON_NUMBER:
         return "a number";
-    case cJSON_String:
+    case JSON_STRING:
         return "a string";
-    case cJSON_Array:
+    case JSON_ARRAY:
         return "an array";
     default:
         return "an object";
@@ -160,34 +143,34 @@ static int complain_type(const struct json *value, const char *wanted)
 
 /* Types */
 
-static bool has_type(const struct json *value, int type)
+static bool has_kind(const struct json *value, enum json_kind kind)
 {
-    return value->node && (value->node->type & 0xff) == type;
+    return value->node && value->node->kind == kind;
 }
 
 bool json_is_int(const struct json *value)
 {
-    return has_type(value, cJSON_Number);
+    return has_kind(value, JSON_NUMBER);
 }
 
 bool json_is_string(const struct json *value)
 {
-    return has_type(value, cJSON_String);
+    return has_kind(value, JSON_STRING);
 }
 
 bool json_is_array(const struct json *value)
 {
-    return has_type(value, cJSON_Array);
+    return has_kind(value, JSON_ARRAY);
 }
 
 bool json_is_object(const struct json *value)
 {
-    return has_type(value, cJSON_Object);
+    return has_kind(value, JSON_OBJECT);
 }
 
 bool json_is_null(const struct json *value)
 {
-    return has_type(value, cJSON_NULL);
+    return has_kind(value, JSON_NULL);
 }
 
 /* Objects */
@@ -210,10 +193,10 @@ static bool is_one_of(const char *key, const char *const *words)
 /* True where `member` repeats the key of a member before it. */
 static bool is_repeated(const struct json *object, const struct json *member)
 {
-    const cJSON *before;
+    const struct json_node *before;
 
     for (before = object->node->child; before != member->node; before = before->next) {
-        if (same(before->string, member->key))
+        if (same(before->key, member->key))
             return true;
     }
     return false;
@@ -259,9 +242,8 @@ struct json json_member(const struct json *object, const char *key)
 
     if (!json_is_object(object))
         return member;
-    cJSON_ArrayForEach(member.node, object->node)
-    {
-        if (same(member.node->string, key))
+    for (member.node = object->node->child; member.node; member.node = member.node->next) {
+        if (same(member.node->key, key))
             return member;
     }
     if (object->defaults) {
@@ -299,7 +281,7 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
 
     if (!json_is_int(value))
         return complain_type(value, "a whole number");
-    number = (int64_t)value->node->valuedouble; /* exact: prescan() let nothing else through */
+    number = value->node->number;
     if (number < min || number > max)
         return json_complain(value, "%" PRId64 " given, %" PRId64 " to %" PRId64 " allowed", number,
                              min, max);
@@ -309,9 +291,9 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
 
 int json_bool(const struct json *value, bool *out)
 {
-    if (!has_type(value, cJSON_True) && !has_type(value, cJSON_False))
+    if (!has_kind(value, JSON_TRUE) && !has_kind(value, JSON_FALSE))
         return complain_type(value, "true or false");
-    *out = has_type(value, cJSON_True);
+    *out = has_kind(value, JSON_TRUE);
     return 0;
 }
 
@@ -323,12 +305,12 @@ int json_text(const struct json *value, size_t max, const char **out)
         complain_type(value, "a string");
         return -1;
     }
-    length = strlen(value->node->valuestring);
+    length = strlen(value->node->string);
     if (length > max) {
         json_complain(value, "%zu bytes given, at most %zu allowed", length, max);
         return -1;
     }
-    *out = value->node->valuestring;
+    *out = value->node->string;
     return 0;
 }
 
@@ -387,18 +369,23 @@ int json_array(const struct json *array, size_t *count)
 {
     if (!json_is_array(array))
         return complain_type(array, "an array");
-    *count = (size_t)cJSON_GetArraySize(array->node);
+    *count = array->node->count;
     return 0;
+}
+
+static const struct json_node *first_child(const struct json *value)
+{
+    return json_is_array(value) || json_is_object(value) ? value->node->child : NULL;
 }
 
 bool json_next(const struct json *array, struct json *item)
 {
-    const cJSON *node = item->node ? item->node->next : array->node->child;
+    const struct json_node *node = item->node ? item->node->next : first_child(array);
     size_t index = item->node ? item->index + 1 : 0;
 
     if (!node)
         return false;
     *item = (struct json){
-        .node = node, .parent = array, .key = node->string, .index = index, .fault = array->fault};
+        .node = node, .parent = array, .key = node->key, .index = index, .fault = array->fault};
     return true;
 }

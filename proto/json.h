@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strict reading of JSON. cJSON is the parser and stays inside json.c; a struct json is a value
- * with its way back to the root, so that every complaint can name its place.
+ * Strict reading of JSON. A struct json is a value and its path back to the root, so that every
+ * complaint can name its place.
  *
  * Getters return 0, or -1 after filling the document's fault (FAULT_INVALID_PARAMS, JSON pointer,
  * sentence). A value handed out by a getter points at its parent: keep the parent alive.
@@ -17,24 +17,23 @@
 #include "jsonw.h"
 #include "prescan.h"
 
-struct cJSON;
-struct json_arena;
+struct json_node;
 
 struct json {
-    const struct cJSON *node;  /* null: the member is absent */
-    const struct json *parent; /* null: the root */
-    const char *key;           /* in an object */
-    size_t index;              /* in an array */
-    struct fault *fault;       /* where complaints go */
-    struct json_arena *arena;  /* the root's: all of its memory */
+    const struct json_node *node; /* null: the member is absent */
+    const struct json *parent;    /* null: the root */
+    const char *key;              /* in an object */
+    size_t index;                 /* in an array */
+    struct fault *fault;          /* where complaints go */
     /* Set by the caller where it wants them: */
     const struct json *defaults; /* an object whose members stand in for absent ones; or null */
     bool base;                   /* sentences name members from this value on, not from the root */
 };
 
 /**
- * Prescans and parses. On success *root is the root; json_free(root) when done, by the same thread.
+ * Prescans and parses. On success *root is the root, which the caller passes to json_free().
  * `fault` must live as long as the values. Returns 0 or -1 (fault filled, nothing to free).
+ * One allocation holds all values; any thread may parse and free.
  */
 int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
                struct json *root, struct fault *fault);

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <cJSON.h>
-
 #include "json.h"
+#include "json_tree.h"
 
-/* Not deeper than prescan() lets a text be. */
-/* Keys were somebody else's words. */
+/* jsonw_key() escapes the key, which comes from the text and may hold any character. */
 static void write_member(struct jsonw *w, const struct json *member)
 {
     jsonw_key(w, member->key);
     json_write(w, NULL, member);
 }
 
+/* Recurses for each level of nesting, which prescan() limits. */
 void json_write(struct jsonw *w, const char *key, const struct json *value)
 {
     struct json item = {0};
 
-    switch (value->node->type & 0xff) {
-    case cJSON_False:
-    case cJSON_True:
-        jsonw_bool(w, key, (value->node->type & 0xff) == cJSON_True);
+    switch (value->node->kind) {
+    case JSON_FALSE:
+    case JSON_TRUE:
+        jsonw_bool(w, key, value->node->kind == JSON_TRUE);
         break;
-    case cJSON_NULL:
+    case JSON_NULL:
         jsonw_null(w, key);
         break;
-    case cJSON_Number:
-        jsonw_int(w, key, (int64_t)value->node->valuedouble);
+    case JSON_NUMBER:
+        jsonw_int(w, key, value->node->number);
         break;
-    case cJSON_String:
-        jsonw_string(w, key, value->node->valuestring);
+    case JSON_STRING:
+        jsonw_string(w, key, value->node->string);
         break;
-    case cJSON_Array:
+    case JSON_ARRAY:
         jsonw_array_begin(w, key);
         while (json_next(value, &item))
             json_write(w, NULL, &item);

@@ -364,8 +364,8 @@ static enum next scan_after(struct scan *scan)
     return NEXT_DONE;
 }
 
-int prescan(const char *text, size_t length, const struct prescan_limits *limits,
-            struct fault *fault)
+int prescan_count(const char *text, size_t length, const struct prescan_limits *limits,
+                  size_t *values, struct fault *fault)
 {
     struct scan scan; /* `levels` stays as it is: only those that are open are looked at */
     enum next next;
@@ -391,5 +391,14 @@ int prescan(const char *text, size_t length, const struct prescan_limits *limits
     skip_space(&scan);
     if (scan.at < length)
         return fail_expected(&scan, "the end of the text");
+    *values = scan.values;
     return 0;
+}
+
+int prescan(const char *text, size_t length, const struct prescan_limits *limits,
+            struct fault *fault)
+{
+    size_t values;
+
+    return prescan_count(text, length, limits, &values, fault);
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What prescan() accepts, cJSON holds exactly: parse, write, parse again is the same text. */
+/*
+ * What prescan() accepts, json_parse() holds exactly: cJSON finds the same values in the text, and
+ * parse, write, parse again gives the same text.
+ */
+#include <cJSON.h>
+
 #include "bounds.h"
 #include "fuzz.h"
 #include "json.h"
@@ -83,6 +88,53 @@ static bool rewrite(const char *text, size_t length, const struct prescan_limits
     return true;
 }
 
+static void compare(const struct json *value, const cJSON *other);
+
+static void compare_members(const struct json *value, const cJSON *other)
+{
+    const cJSON *member = other->child;
+    struct json own = {0};
+
+    while (json_next(value, &own)) {
+        FUZZ_ASSERT(member && !own.key == !member->string);
+        FUZZ_ASSERT(!own.key || strcmp(own.key, member->string) == 0);
+        compare(&own, member);
+        member = member->next;
+    }
+    FUZZ_ASSERT(!member);
+}
+
+static void compare(const struct json *value, const cJSON *other)
+{
+    static const int64_t max = (INT64_C(1) << 53) - 1;
+    const char *text;
+    int64_t number;
+    bool truth;
+
+    FUZZ_ASSERT(json_is_object(value) == cJSON_IsObject(other));
+    FUZZ_ASSERT(json_is_array(value) == cJSON_IsArray(other));
+    FUZZ_ASSERT(json_is_null(value) == cJSON_IsNull(other));
+    FUZZ_ASSERT(json_is_int(value) == cJSON_IsNumber(other));
+    FUZZ_ASSERT(json_is_string(value) == cJSON_IsString(other));
+    if (json_is_int(value))
+        FUZZ_ASSERT(json_int(value, -max, max, &number) == 0 && number == other->valuedouble);
+    if (json_is_string(value))
+        FUZZ_ASSERT(json_text(value, PROTO_LINE_MAX, &text) == 0 &&
+                    strcmp(text, other->valuestring) == 0);
+    if (cJSON_IsBool(other))
+        FUZZ_ASSERT(json_bool(value, &truth) == 0 && truth == cJSON_IsTrue(other));
+    compare_members(value, other);
+}
+
+static void compare_with_cjson(const struct json *root, const char *text, size_t length)
+{
+    cJSON *other = cJSON_ParseWithLength(text, length);
+
+    FUZZ_ASSERT(other);
+    compare(root, other);
+    cJSON_Delete(other);
+}
+
 /* Any keys at all: json_object() must find each object good or say why not. */
 static void check_objects(const struct json *value)
 {
@@ -112,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check_same(&first, &second);
         FUZZ_ASSERT(json_parse((const char *)data, size, &prescan_wire_limits, &root, &fault) == 0);
         check_objects(&root);
+        compare_with_cjson(&root, (const char *)data, size);
         json_free(&root);
     }
     jsonw_finish(&first);

@@ -2,7 +2,7 @@
 /*
  * Each allocation of each operation fails once: the operation must say so and leak nothing (which
  * the sanitizer or valgrind tells). The linker lets the functions below stand before the C
- * library's, for proto/, where cJSON gets its memory too.
+ * library's, for proto/.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -142,7 +142,6 @@ static int parse_reply(struct fault *fault)
     return status;
 }
 
-/* More than the arena's first block holds, so that it grows. */
 static int parse_large(struct fault *fault)
 {
     enum { COUNT = 1000 };
