@@ -145,7 +145,7 @@ void service_set_trace(struct service *service, struct trace *trace)
 int service_adopt(struct service *service, int socket)
 {
     if (service->state == SERVICE_SERVING)
-        return client_create(service, socket);
+        return client_create(service, socket, SLOT_OPEN);
     close(socket);
     return -ESHUTDOWN;
 }
@@ -213,8 +213,9 @@ bool service_has_room(const struct service *service, const struct client *client
 
     if (!service_takes_jobs(service))
         return true;
-    return service->jobs < config->jobs && flow->jobs < config->jobs_per_client &&
-           flow->user->jobs < config_quota(config, flow->user->uid)->jobs;
+    return flow->jobs < config->jobs_per_client &&
+           quota_allows(config_quota(config, flow->user->uid)->jobs, flow->user->jobs,
+                        service->jobs, config->jobs);
 }
 
 /* The last handle of ours: those closed before it are closed too when uv_run() returns. */

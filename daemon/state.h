@@ -20,6 +20,7 @@
 #include "registry.h"
 #include "scheduler.h"
 #include "service.h"
+#include "slots.h"
 #include "user.h"
 #include "watchdog.h"
 
@@ -50,7 +51,7 @@ struct service {
     struct listener listener;
 
     struct link clients;
-    uint32_t client_count;
+    struct slots slots;
     uint64_t last_client; /* number given to the latest one */
     uint64_t turned_away; /* connections that got no number */
     struct users users;

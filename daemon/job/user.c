@@ -2,8 +2,14 @@
 #include "user.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "seam.h"
+
+bool uid_is_master(uid_t uid)
+{
+    return uid == 0 || uid == geteuid();
+}
 
 void users_init(struct users *users)
 {
@@ -34,6 +40,7 @@ static struct user *add(struct users *users, uid_t uid)
     if (!user)
         return NULL;
     user->uid = uid;
+    user->master = uid_is_master(uid);
     user->users = users;
     link_append(&users->busy, &user->link);
     hash_table_add(&users->by_uid, &user->by_uid, hash_table_hash(&users->by_uid, uid, NULL, 0));

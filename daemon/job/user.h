@@ -3,6 +3,7 @@
 #ifndef DAEMON_USER_H
 #define DAEMON_USER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,6 +25,7 @@ struct user {
     struct hash_node by_uid;
     struct users *users;
     uid_t uid;
+    bool master;      /* uid_is_master() */
     uint32_t holders; /* connections, jobs and records */
     uint32_t clients; /* connections now */
     uint32_t jobs;    /* under way */
@@ -33,6 +35,9 @@ struct user {
 
 /* Users whom nobody holds that are kept, for their sums: the latest. */
 enum { USERS_KEPT = 64 };
+
+/** Returns whether this is root or the user that the service runs as. */
+bool uid_is_master(uid_t uid);
 
 void users_init(struct users *users);
 /** Frees those that are kept; nobody holds any more. */

@@ -63,7 +63,7 @@ static void on_closed(uv_handle_t *handle)
     if (--client->handles > 0)
         return;
     link_remove(&client->link);
-    service->client_count--;
+    slots_give_back(&service->slots, client->slot);
     client->flow->user->clients--;
     client_free(client);
     service_settle(service);
@@ -325,9 +325,7 @@ void client_settle(struct client *client)
 
 bool client_is_master(const struct client *client)
 {
-    const uid_t uid = client->flow->user->uid;
-
-    return uid == 0 || uid == geteuid();
+    return client->flow->user->master;
 }
 
 /* What may fail. Null where memory is short. */
@@ -366,7 +364,7 @@ static void client_free(struct client *client)
     free(client);
 }
 
-int client_create(struct service *service, int fd)
+int client_create(struct service *service, int fd, enum slot slot)
 {
     struct client *client = client_new(service, fd);
     int error;
@@ -385,7 +383,8 @@ int client_create(struct service *service, int fd)
     client->poll.data = client->timer.data = client;
     client->handles = 2;
     link_append(&service->clients, &client->link);
-    service->client_count++;
+    slots_take(&service->slots, slot);
+    client->slot = slot;
     service->last_client++;
     client->flow->user->clients++;
     log_event(client, LOG_INFO, "client came", NULL);

@@ -26,6 +26,7 @@
 #include "news.h"
 #include "outbox.h"
 #include "prepared.h"
+#include "slots.h"
 
 struct fault;
 struct log_line;
@@ -37,6 +38,7 @@ struct client {
     struct service *service;
     struct link link;  /* in the service's clients */
     struct flow *flow; /* who it is, and its share; held */
+    enum slot slot;
 
     int fd;
     uv_poll_t poll;
@@ -68,7 +70,7 @@ struct client {
 bool client_is_master(const struct client *client);
 
 /** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
-int client_create(struct service *service, int fd);
+int client_create(struct service *service, int fd, enum slot slot);
 
 /** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);

@@ -75,48 +75,31 @@ static bool turn_away_with_reserve(struct listener *listener)
     return fd >= 0;
 }
 
-static uint32_t clients_of(const struct service *service, uid_t uid)
+/* Chooses a slot for the connection. Returns 0 or -1 (fault). */
+static int judge(const struct service *service, int fd, enum slot *slot, struct fault *fault)
 {
-    const struct user *user = user_find(&service->users, uid);
-
-    return user ? user->clients : 0;
-}
-
-/* Whether there is a place for this user's connection. Returns 0 or -1 (fault). */
-static int judge(const struct service *service, int fd, struct fault *fault)
-{
-    const struct config *config = &service->config;
     struct ucred peer = {.uid = (uid_t)-1};
     socklen_t length = sizeof peer;
-    const struct quota *quota;
 
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
-    if (!access_allows(&config->access, peer.uid))
+    if (!access_allows(&service->config.access, peer.uid))
         return fault_set(fault, FAULT_FORBIDDEN, NULL, "access.uids: user %u is not served here",
                          (unsigned)peer.uid);
-    if (service->client_count >= config->clients)
-        return fault_set(fault, FAULT_LIMIT, NULL,
-                         "limits.clients: the service has %" PRIu32 " clients, as many as it may",
-                         service->client_count);
-    quota = config_quota(config, peer.uid);
-    if (quota->clients <= service->client_count && quota->clients <= clients_of(service, peer.uid))
-        return fault_set(fault, FAULT_LIMIT, NULL,
-                         "quotas: user %u has %" PRIu32 " clients, as many as he may",
-                         (unsigned)peer.uid, quota->clients);
-    return 0;
+    return slots_choose(service, peer.uid, slot, fault);
 }
 
 static void welcome(struct service *service, int fd)
 {
     struct fault fault;
     struct log_line line;
+    enum slot slot;
     int error;
 
-    if (judge(service, fd, &fault) < 0) {
+    if (judge(service, fd, &slot, &fault) < 0) {
         turn_away(service, fd, &fault);
         return;
     }
-    error = client_create(service, fd);
+    error = client_create(service, fd, slot);
     if (error < 0 && log_begin(&line, LOG_ERR, "client lost")) {
         log_errno(&line, "error", -error);
         log_end(&line);

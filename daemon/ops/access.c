@@ -2,7 +2,8 @@
 #include "access.h"
 
 #include <string.h>
-#include <unistd.h>
+
+#include "user.h"
 
 int access_read(const struct json *object, struct access *access)
 {
@@ -33,7 +34,7 @@ int access_read(const struct json *object, struct access *access)
 
 bool access_allows(const struct access *access, uint32_t uid)
 {
-    if (!access->restricted || uid == 0 || uid == (uint32_t)geteuid())
+    if (!access->restricted || uid_is_master(uid))
         return true;
     for (uint32_t i = 0; i < access->count; i++)
         if (access->uids[i] == uid)

@@ -29,6 +29,7 @@ static const struct number top_numbers[] = {
 /* Each job has two mappings, of 65530 that Linux allows. */
 static const struct number limit_numbers[] = {
     NUMBER(struct config, clients, "clients", 1, 4096, 64),
+    NUMBER(struct config, clients_reserved, "clients_reserved", 0, 1024, 4),
     NUMBER(struct config, jobs_per_client, "jobs_per_client", 1, 16384, 256),
     NUMBER(struct config, jobs, "jobs", 1, 16384, 1024),
     NUMBER(struct config, job_bytes, "job_bytes", 1, BYTES_MAX, INT64_C(4) << 30),

@@ -39,6 +39,7 @@ struct config {
     char engine[128];            /* "engine": as mli_mov_set_engine(); empty: the default */
     struct access access;        /* "access" */
     uint32_t clients;            /* "limits.clients": connections at a time */
+    uint32_t clients_reserved;   /* "limits.clients_reserved": of them, for root and own user */
     uint32_t jobs_per_client;    /* "limits.jobs_per_client": queued and running */
     uint32_t jobs;               /* "limits.jobs": queued and running of all clients */
     uint64_t job_bytes;          /* "limits.job_bytes": mapped by one job */

@@ -25,7 +25,7 @@ void info_fill(struct daemon_info *info, const struct service *service)
         .channels_busy = channels_count(service->channels.busy),
         .channels_quarantined = channels_count(service->channels.quarantined),
         .channel_offset = config->channel_offset,
-        .clients = service->client_count,
+        .clients = slots_used(&service->slots),
         .clients_max = config->clients,
         .jobs_queued = service->jobs - service->running,
         .jobs_running = service->running,

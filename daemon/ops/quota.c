@@ -7,11 +7,13 @@
 #include "number.h"
 
 static const struct number numbers[] = {
-    NUMBER(struct quota, clients, "clients", 1, 4096, UINT32_MAX),
-    NUMBER(struct quota, jobs, "jobs", 1, 16384, UINT32_MAX),
+    NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),
+    NUMBER(struct quota, jobs, "jobs", 1, 16384, QUOTA_SHARE),
     NUMBER(struct quota, buffer_bytes, "buffer_bytes", 0, (INT64_C(1) << 53) - 1, -1),
     {0},
 };
+
+enum { SHARE_OF_FREE = 3 };
 
 static const char standard_key[] = "default";
 
@@ -91,4 +93,13 @@ const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid)
 const struct number *quota_numbers(void)
 {
     return numbers;
+}
+
+bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
+{
+    if (total >= limit)
+        return false;
+    if (quota != QUOTA_SHARE)
+        return own < quota;
+    return own < SHARE_OF_FREE * (uint64_t)(limit - total);
 }

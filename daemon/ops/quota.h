@@ -3,16 +3,19 @@
 #ifndef DAEMON_QUOTA_H
 #define DAEMON_QUOTA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bounds.h"
 #include "json.h"
 
 struct quota {
-    uint32_t clients;      /* UINT32_MAX: no limit */
-    uint32_t jobs;         /* UINT32_MAX: no limit */
+    uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */
+    uint32_t jobs;         /* QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes; /* UINT64_MAX: no limit */
 };
+
+#define QUOTA_SHARE UINT32_MAX
 
 /* An object has no more members than this. */
 enum { QUOTA_USERS_MAX = PROTO_KEYS_MAX };
@@ -27,13 +30,20 @@ struct quotas {
 void quotas_default(struct quotas *quotas);
 /**
  * {"default": {...}, "1000": {...}}: what a user's quota does not name is the default's, and what
- * that does not name has no limit. Replaces what there was. Returns 0 or -1 (fault).
+ * that does not name either has its default. Replaces what there was. Returns 0 or -1 (fault).
  */
 int quotas_read(const struct json *object, struct quotas *quotas);
 struct number;
 /** The numbers of one user's object. */
 const struct number *quota_numbers(void);
 const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid);
+
+/**
+ * Tells whether a user who has `own` of the `total` in use may take one more of `limit`. With the
+ * quota QUOTA_SHARE he may have up to three times what is still free: one user alone gets three
+ * quarters of the limit, n users 3 / (3n + 1) each, and there is always room for another user.
+ */
+bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
 
 /** Digits of a user's or group's number, 0 to 4294967294, without leading zeros. 0 or -1. */
 int uid_parse(const char *text, uint32_t *uid);

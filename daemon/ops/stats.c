@@ -146,7 +146,7 @@ void stats_fill(struct daemon_stats *stats, struct service *service)
     stats->bytes_moved = service->totals.bytes_moved;
     stats->queued = service->queued;
     stats->moving = service->moving;
-    stats->clients.now = service->client_count;
+    stats->clients.now = slots_used(&service->slots);
     stats->clients.accepted = service->last_client;
     stats->clients.turned_away = service->turned_away;
     stats->events_dropped = service->news.dropped;

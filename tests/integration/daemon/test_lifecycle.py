@@ -294,7 +294,8 @@ class Clients(Case):
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
         wave = min(250, hard // 4)
-        mlid = self.service(config={"limits": {"clients": wave + 10}})
+        mlid = self.service(config={"limits": {"clients": wave + 10},
+                                    "quotas": {"default": {"clients": wave + 10}}})
         watcher = self.connect(mlid)
         for link in [self.visit(mlid, number) for number in range(2 * self.ALIKE)]:
             link.close()

@@ -139,6 +139,7 @@ static void test_quota_of_clients(void **state)
 
     (void)state;
     server.config.quotas.standard.clients = 1;
+    server.config.clients_reserved = 0;
     if (cannot_become_others())
         skip();
     server_connect(&server, &peer);
@@ -147,8 +148,98 @@ static void test_quota_of_clients(void **state)
     assert_null(strstr(line, "LIMIT"));
     first_line_as(0, line, sizeof line);
     assert_non_null(strstr(line, "\"LIMIT\""));
-    assert_non_null(strstr(line, "quotas: user 0 has 1 clients"));
+    assert_non_null(strstr(line, "quotas: user 0 has 1 connections, at most 1"));
     peer_finish(&peer);
+}
+
+/* Without a quota one user gets three quarters of limits.clients. */
+static void test_share_of_clients(void **state)
+{
+    struct peer peers[6], refused;
+
+    (void)state;
+    server.config.clients = 8;
+    server.config.clients_reserved = 0;
+    server_start(&server);
+    for (size_t i = 0; i < COUNT_OF(peers); i++) {
+        server_connect(&server, &peers[i]);
+        peer_expect_alive(&peers[i]);
+    }
+    server_connect(&server, &refused);
+    assert_non_null(strstr(peer_error(&refused, -1, FAULT_LIMIT)->text, "kept for other users"));
+    peer_finish(&refused);
+    for (size_t i = 0; i < COUNT_OF(peers); i++)
+        peer_finish(&peers[i]);
+}
+
+/* Holds `count` connections as another user; returns the process, which ends when `hold` closes. */
+static pid_t crowd_as(uid_t uid, int count, int *hold)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int ready[2], end[2];
+    pid_t child;
+    char byte;
+
+    strcpy(address.sun_path, server.config.socket);
+    assert_int_equal(pipe(ready) + pipe(end), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(end[1]);
+        if (setuid(uid) < 0)
+            _exit(1);
+        for (int i = 0; i < count; i++) {
+            int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+            if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
+                _exit(1);
+            (void)!recv(fd, &byte, 1, 0); /* a greeting or a refusal */
+        }
+        (void)!write(ready[1], "", 1);
+        _exit(read(end[0], &byte, 1) != 0);
+    }
+    close(end[0]);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    *hold = end[1];
+    return child;
+}
+
+/* Whatever other users hold, root still gets in, also past its own quota. */
+static void test_slots_for_root(void **state)
+{
+    char line[1024];
+    struct peer peers[3];
+    int holds[2];
+
+    (void)state;
+    server.config.clients = 12;
+    server.config.clients_reserved = 3;
+    server.config.quotas.standard.clients = 10;
+    if (cannot_become_others())
+        skip();
+    crowd_as(4711, 8, &holds[0]);
+    crowd_as(4712, 8, &holds[1]);
+    first_line_as(4713, line, sizeof line);
+    assert_non_null(strstr(line, "reserved for root"));
+    for (size_t i = 0; i < COUNT_OF(peers); i++) {
+        server_connect(&server, &peers[i]);
+        peer_expect_alive(&peers[i]);
+    }
+    assert_int_equal(peer_info(&peers[0]).clients, 12);
+    first_line_as(0, line, sizeof line);
+    assert_non_null(strstr(line, "\"LIMIT\""));
+    close(holds[0]);
+    close(holds[1]);
+    while (wait(NULL) > 0)
+        ;
+    while (peer_info(&peers[0]).clients > 3)
+        ;
+    first_line_as(4713, line, sizeof line);
+    assert_null(strstr(line, "LIMIT"));
+    for (size_t i = 0; i < COUNT_OF(peers); i++)
+        peer_finish(&peers[i]);
 }
 
 static void test_owner_of_the_socket(void **state)
@@ -328,6 +419,8 @@ int main(void)
         LISTEN_TEST(test_owner_of_the_socket),
         LISTEN_TEST(test_access),
         LISTEN_TEST(test_quota_of_clients),
+        LISTEN_TEST(test_share_of_clients),
+        LISTEN_TEST(test_slots_for_root),
         LISTEN_TEST(test_no_descriptors),
         LISTEN_TEST(test_no_reserve_either),
         LISTEN_TEST(test_no_memory_in_the_kernel),

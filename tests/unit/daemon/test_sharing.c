@@ -195,6 +195,7 @@ static void test_a_long_chain_of_jobs(void **state)
 
     (void)state;
     server.config.jobs = server.config.jobs_per_client = COUNT + 1;
+    server.config.quotas.standard.jobs = COUNT + 1;
     scene_start_gated();
     peer_submit(&other, 0, src, dst, COPY);
     gate_wait(&gate);

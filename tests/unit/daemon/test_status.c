@@ -114,6 +114,7 @@ static void test_many_dependants(void **state)
 
     (void)state;
     server.config.jobs = server.config.jobs_per_client = JOBS + 2;
+    server.config.quotas.standard.jobs = JOBS + 2;
     scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
     gate_wait(&gate);
@@ -137,6 +138,7 @@ static void test_long_chain(void **state)
 
     (void)state;
     server.config.jobs = server.config.jobs_per_client = JOBS + 2;
+    server.config.quotas.standard.jobs = JOBS + 2;
     server.config.history = 8;
     scene_start_gated();
     peer_submit(&peer, 0, src, dst, COPY);
@@ -227,6 +229,7 @@ static void test_pages(void **state)
     (void)state;
     server.config.history = JOBS + 1;
     server.config.jobs = server.config.jobs_per_client = JOBS + 1;
+    server.config.quotas.standard.jobs = JOBS + 1;
     scene_start_gated();
     memset(name, 'n', PROTO_NAME_MAX);
     name[PROTO_NAME_MAX] = '\0';

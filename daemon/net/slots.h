@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decides which users get one of the limits.clients connections:
+ *
+ *     +------------------------------------------------+----------+
+ *     | open to every user, up to his quota or share   | reserved |
+ *     +------------------------------------------------+----------+
+ *                                       root and mlid's own user only,
+ *                                       when the open slots are refused
+ */
+#ifndef DAEMON_SLOTS_H
+#define DAEMON_SLOTS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fault;
+struct service;
+
+enum slot { SLOT_OPEN, SLOT_RESERVED };
+
+/* Connections by the kind of slot that they hold. */
+struct slots {
+    uint32_t open, reserved;
+};
+
+/** Chooses a slot for one more connection of a user. Returns 0, or -1 (fault: LIMIT). */
+int slots_choose(const struct service *service, uid_t uid, enum slot *slot, struct fault *fault);
+
+/* A connection with this kind of slot has come, or is gone. */
+void slots_take(struct slots *slots, enum slot slot);
+void slots_give_back(struct slots *slots, enum slot slot);
+
+static inline uint32_t slots_used(const struct slots *slots)
+{
+    return slots->open + slots->reserved;
+}
+
+#endif /* DAEMON_SLOTS_H */

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one user can take from the others: connections, jobs under way, turns on the channels."""
+from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
+from wire import Closed
+
+CROWD, OTHER = NOBODY, 4711  # users
+STUCK = ("--engine", "fault:threads,stick=1")  # the first transfer ends when it is cancelled
+
+
+class Shares(Case):
+    def connect_as(self, uid, service, **more):
+        with as_user(uid):
+            return self.connect(service, **more)
+
+
+@needs_root
+class Connections(Shares):
+    def crowd(self, service, uid, most):
+        """Idle connections of one user, as many as the service takes."""
+        links = []
+        for _ in range(most):
+            link = self.connect_as(uid, service, greet=False)
+            link.need(lambda: link.notes or link.nameless, "a first line")
+            if link.nameless:
+                self.assertEqual(link.nameless[0].name, "LIMIT")
+                return links
+            links.append(link)
+        self.fail(f"user {uid} holds {most} connections")
+
+    def test_one_user_leaves_room_for_others(self):
+        service = self.service(config={"socket_mode": "0666"})
+        links = self.crowd(service, CROWD, 64)
+        self.assertGreaterEqual(len(links), 32)
+        self.connect_as(OTHER, service).ping()
+
+    def test_root_gets_in_when_all_are_taken(self):
+        """Also past its own quota: to look, and to drain."""
+        service = self.service(config={"socket_mode": "0666",
+                                       "quotas": {"default": {"clients": 40}, "0": {"clients": 1}}})
+        self.crowd(service, CROWD, 64)
+        self.crowd(service, OTHER, 64)
+        links = [self.connect(service) for _ in range(4)]
+        users = {user["uid"]: user["clients"] for user in links[0].call("daemon.stats")["users"]}
+        self.assertEqual(sum(users.values()), 64)
+        self.assertEqual(users[CROWD] + users[OTHER], 60)
+        self.assertEqual(links[-1].call("daemon.drain"), {"state": "drained"})
+        with self.assertRaises(Closed):
+            late = self.connect(service, greet=False)
+            late.wait(lambda: False)
+
+
+@needs_root
+class Jobs(Shares):
+    def test_one_user_cannot_fill_limits_jobs(self):
+        """Four connections with 256 detached jobs each are as many as limits.jobs."""
+        service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 1,
+                                                "drain_ms": 50, "log_level": "error"})
+        memory = Memory(size=64)
+        job = copy([16], {"fd": 0}, {"fd": 0, "offset": 32}, detach=True)
+        for _ in range(4):
+            link = self.connect_as(CROWD, service)
+            for _ in range(256):
+                link.request("job.submit", job, [memory.fd])
+        root = self.connect(service)
+
+        def jobs():
+            users = root.call("daemon.stats")["users"]
+            return max(user["jobs"] for user in users if user["uid"] == CROWD)
+        self.eventually(lambda: jobs() >= 512)
+        other = self.connect_as(OTHER, service)
+        for _ in range(100):
+            self.assertEqual(other.call("job.submit", job, [memory.fd])["state"], "queued")
+        self.assertLessEqual(jobs(), 768)
+        memory.close()
+
+
+if __name__ == "__main__":
+    main()
