@@ -169,6 +169,10 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
 static void tick(void *context)
 {
     struct book *book = context;
+    uint32_t repeats = book->settings->trial.repeat;
+    uint32_t now = atomic_load_explicit(&book->repeat_now, memory_order_relaxed);
+    if (repeats > 1 && now > 0)
+        batch_report_repeat(book->report, now, repeats);
     batch_report_tick(book->report, clock_ns() - book->begin_ns);
 }
 

@@ -29,6 +29,7 @@ struct book {
     bool *ended;              /* of todo */
     size_t todo_count;
     uint64_t begin_ns;
+    atomic_uint repeat_now; /* of the attempt that began last, of any worker; 0: none */
 };
 
 /**

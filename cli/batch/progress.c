@@ -24,6 +24,7 @@ struct progress {
     struct batch_outline outline;
     size_t count[CASE_STATUS_COUNT];
     size_t ended;
+    uint32_t repeat, repeats; /* of the attempt that began last; 0: --repeat was not given */
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
@@ -85,6 +86,8 @@ static void put_line(struct textw *w, const struct progress *progress)
     struct sample done = done_since(progress);
     textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
                  all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
+    if (progress->repeats)
+        textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
     /* What is wrong is told even where the window is narrow. */
     for (int status = CASE_FLAKY; status < CASE_STATUS_COUNT; status++) {
         if (progress->count[status])
@@ -141,6 +144,13 @@ static void result(void *state, const struct case_result *result)
         show(progress);
 }
 
+static void repeat(void *state, uint32_t now, uint32_t all)
+{
+    struct progress *progress = state;
+    progress->repeat = now;
+    progress->repeats = all;
+}
+
 static void tick(void *state, uint64_t ns)
 {
     struct progress *progress = state;
@@ -168,5 +178,6 @@ const struct batch_sink sink_progress = {.create = create,
                                          .begin = begin,
                                          .result = result,
                                          .tick = tick,
+                                         .repeat = repeat,
                                          .end = end,
                                          .destroy = destroy};

@@ -172,6 +172,11 @@ void batch_report_tick(struct batch_report *report, uint64_t ns)
     EACH(report, tick, ns)
 }
 
+void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all)
+{
+    EACH(report, repeat, now, all)
+}
+
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file)
 {
     EACH(report, not_run, name, file)

@@ -47,6 +47,9 @@ void batch_report_begin(struct batch_report *report, const struct batch_outline 
 void batch_report_result(struct batch_report *report, const struct case_result *result);
 /** About ten times a second; `ns` since begin. */
 void batch_report_tick(struct batch_report *report, uint64_t ns);
+/** Before a tick, with --repeat: the attempt that began last is its case's number `now` of `all`.
+ */
+void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all);
 /** Before the end, where it is known which cases have not run. */
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file);
 /** Returns the summary's exit code, or FAILED where it was DONE and a report could not be written.

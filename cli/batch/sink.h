@@ -29,6 +29,9 @@ struct batch_sink {
     void (*begin)(void *state, const struct batch_outline *outline);
     void (*result)(void *state, const struct case_result *result);
     void (*tick)(void *state, uint64_t ns);
+    /** Before a tick, with --repeat: the attempt that began last is the case's number `now` of
+     *  `all`. */
+    void (*repeat)(void *state, uint32_t now, uint32_t all);
     void (*not_run)(void *state, const char *name, const char *file);
     /** Returns 0, or -1 after saying what could not be written. Called at most once. */
     int (*end)(void *state, const struct batch_summary *summary);

@@ -55,6 +55,8 @@ static void attempt_all(struct trial *trial, struct tally *tally,
     do {
         if (connect(trial, connector, client))
             return;
+        if (plan->repeat_now)
+            atomic_store_explicit(plan->repeat_now, tally->passed + 1, memory_order_relaxed);
         attempt_run(&attempt, batch_case, client, &plan->attempt);
         trial->end = attempt.end;
         if (attempt.end != ATTEMPT_ENDED) {

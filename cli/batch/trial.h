@@ -3,12 +3,15 @@
 #ifndef CLI_BATCH_TRIAL_H
 #define CLI_BATCH_TRIAL_H
 
+#include <stdatomic.h>
+
 #include "attempt.h"
 #include "connector.h"
 
 struct trial_plan {
     struct attempt_plan attempt;
     uint32_t repeat;               /* times that it has to pass */
+    atomic_uint *repeat_now;       /* set to the number of each attempt that begins; null: not */
     uint32_t retries;              /* attempts that may fail, if the next one passes */
     const char *keep;              /* directory of what failed; null: nowhere */
     const struct options *options; /* of the command line, which tell how to do that again */

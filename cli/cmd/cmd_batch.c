@@ -97,14 +97,15 @@ static void raise_limit(void)
 static enum exit_code run_cases(struct book *book, const struct settings *settings,
                                 const struct connector *connector, struct client *first)
 {
-    const struct runner_plan plan = {.trial = settings->trial,
-                                     .connector = connector,
-                                     .workers = settings->workers,
-                                     .fail_fast = settings->fail_fast,
-                                     .flaky_is_good = settings->flaky_is_good,
-                                     .cases = book->todo,
-                                     .count = book->todo_count};
+    struct runner_plan plan = {.trial = settings->trial,
+                               .connector = connector,
+                               .workers = settings->workers,
+                               .fail_fast = settings->fail_fast,
+                               .flaky_is_good = settings->flaky_is_good,
+                               .cases = book->todo,
+                               .count = book->todo_count};
     const struct runner_ears ears = book_ears(book);
+    plan.trial.repeat_now = &book->repeat_now;
     struct fault fault;
     if (book_begin(book)) {
         client_finish(first);

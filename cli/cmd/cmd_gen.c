@@ -7,6 +7,7 @@
 
 #include "cancel.h"
 #include "command.h"
+#include "meter.h"
 #include "output.h"
 #include "pattern.h"
 #include "print.h"
@@ -42,6 +43,7 @@ struct request {
     struct pattern pattern;
     bool npy;
     uint64_t elements;
+    struct meter meter;
 };
 
 static int read_format(const struct options *options, bool *npy)
@@ -93,7 +95,7 @@ static void advance(const struct npy_header *header, uint32_t *at)
     }
 }
 
-static int write_elements(struct output *output, const struct request *request, struct fault *fault)
+static int write_elements(struct output *output, struct request *request, struct fault *fault)
 {
     const struct npy_header *header = &request->header;
     uint8_t *chunk = malloc(CHUNK_BYTES);
@@ -112,6 +114,7 @@ static int write_elements(struct output *output, const struct request *request, 
                      ? cancel_fault(fault)
                      : output_write(output, chunk, size, header->data_offset + done, fault);
         done += size;
+        meter_show(&request->meter, done, header->data_size);
     }
     free(chunk);
     return status;
@@ -202,7 +205,10 @@ static enum exit_code gen(const struct options *options)
     if (read_request(options, &request))
         return EXIT_CODE_INVALID;
     const char *path = options->arguments[0];
-    if (write_file(&request, path, options_get(options, "force") != NULL, &fault))
+    meter_begin(&request.meter, &style, path);
+    int status = write_file(&request, path, options_get(options, "force") != NULL, &fault);
+    meter_end(&request.meter);
+    if (status)
         return print_file_failure(&style, path, &fault);
     report(&style, &request, path);
     return EXIT_CODE_DONE;

@@ -22,7 +22,8 @@ static enum exit_code run(const struct options *options)
     struct sequence sequence;
     struct client client = {0};
     struct service_thread *service = NULL;
-    struct execution execution = {.client = &client};
+    struct job_progress progress;
+    struct execution execution = {.client = &client, .progress = &progress};
     struct fault fault;
     uint32_t channels = 0;
     if (embedded_channels(options, &channels))
@@ -37,6 +38,7 @@ static enum exit_code run(const struct options *options)
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
+    job_progress_follow(&progress, &client, &sequence.style);
     code =
         sequence_run(&sequence, &(struct sequence_work){execution_run, report_outcome, &execution});
 out:

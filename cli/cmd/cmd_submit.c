@@ -18,7 +18,8 @@ static enum exit_code submit(const struct options *options)
 {
     struct sequence sequence;
     struct client client = {0};
-    struct execution execution = {.client = &client};
+    struct job_progress progress;
+    struct execution execution = {.client = &client, .progress = &progress};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
@@ -30,6 +31,7 @@ static enum exit_code submit(const struct options *options)
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
+    job_progress_follow(&progress, &client, &sequence.style);
     struct detach detach = {.client = &client};
     if (options_get(options, "detach"))
         code =

@@ -221,7 +221,9 @@ void execution_run(void *context, const struct job_file *file, const struct job 
 {
     const struct execution *execution = context;
     struct resolved r;
+    job_progress_begin(execution->progress, file, job);
     int status = run(execution, file, job, &r, outcome);
+    job_progress_end(execution->progress);
     outcome->disconnected = !client_connected(execution->client);
     if (status && outcome->verdict != VERDICT_NOT_REFUSED)
         judge_end(execution, job, outcome);

@@ -9,6 +9,7 @@
 #include "client.h"
 #include "job.h"
 #include "job_files.h"
+#include "job_progress.h"
 #include "outcome.h"
 #include "produced.h"
 #include "resolve.h"
@@ -23,9 +24,10 @@ void execute_translate(struct fault *fault);
 /* What jobs are carried out with. */
 struct execution {
     struct client *client;
-    struct produced *produced; /* keeps the outputs, in memory; null: they go to the disk */
-    uint64_t deadline_ns;      /* clock_ns() at which all of them have to be done; 0: none */
-    bool fresh;                /* refuse a job whose new output would replace a file */
+    struct produced *produced;     /* keeps the outputs, in memory; null: they go to the disk */
+    struct job_progress *progress; /* null: none is shown */
+    uint64_t deadline_ns;          /* clock_ns() at which all of them have to be done; 0: none */
+    bool fresh;                    /* refuse a job whose new output would replace a file */
     /** Null, or called where a job is not as expected, while everything of it is still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;

@@ -15,13 +15,17 @@ static const char *op_name(const struct job *job)
     return job->op == JOB_OP_PERMUTE ? "permute" : "mov";
 }
 
-/* A job's name, or else its file and, where the file holds several, its place in it. */
-static const char *label(char out[LABEL_MAX], const struct job_file *file, const struct job *job)
+void report_label(char *out, size_t size, const struct job_file *file, const struct job *job)
 {
     if (job->name)
-        snprintf(out, LABEL_MAX, "%s", job->name);
+        snprintf(out, size, "%s", job->name);
     else
-        snprintf(out, LABEL_MAX, "%s%s%s", file->path, *job->pointer ? "#" : "", job->pointer);
+        snprintf(out, size, "%s%s%s", file->path, *job->pointer ? "#" : "", job->pointer);
+}
+
+static const char *label(char out[LABEL_MAX], const struct job_file *file, const struct job *job)
+{
+    report_label(out, LABEL_MAX, file, job);
     return out;
 }
 

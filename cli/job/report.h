@@ -6,6 +6,9 @@
 #include "execute.h"
 #include "print.h"
 
+/** Writes a job's name, else its file with, where the file has several jobs, the job's place. */
+void report_label(char *out, size_t size, const struct job_file *file, const struct job *job);
+
 /** Reports a job that `run` or `submit` carried out. */
 void report_outcome(const struct print_style *style, const struct job_file *file,
                     const struct job *job, const struct outcome *outcome);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job_progress.h"
+
+#include "report.h"
+
+enum { INTERVAL_MS = 100 };
+
+static void show(mli_client *library, const mli_client_event *event, void *user)
+{
+    struct job_progress *progress = user;
+    (void)library;
+    meter_show(&progress->meter, event->job.bytes_done, event->job.bytes);
+}
+
+void job_progress_follow(struct job_progress *progress, struct client *client,
+                         const struct print_style *style)
+{
+    mli_client_error error;
+    *progress = (struct job_progress){.style = *style};
+    if (!meter_wanted(style) || !client_connected(client))
+        return;
+    progress->subscribed =
+        mli_client_subscribe(client->library, 1U << MLI_CLIENT_EVENT_PROGRESS,
+                             MLI_CLIENT_SCOPE_CONNECTION, INTERVAL_MS, show, progress, &error) == 0;
+}
+
+void job_progress_begin(struct job_progress *progress, const struct job_file *file,
+                        const struct job *job)
+{
+    if (!progress || !progress->subscribed)
+        return;
+    report_label(progress->label, sizeof(progress->label), file, job);
+    meter_begin(&progress->meter, &progress->style, progress->label);
+}
+
+void job_progress_end(struct job_progress *progress)
+{
+    if (progress && progress->subscribed)
+        meter_end(&progress->meter);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The progress of one job on a terminal, from the events of the service (meter.h). */
+#ifndef CLI_JOB_PROGRESS_H
+#define CLI_JOB_PROGRESS_H
+
+#include "client.h"
+#include "job_files.h"
+#include "meter.h"
+#include "print.h"
+
+enum { JOB_PROGRESS_LABEL_MAX = 192 };
+
+struct job_progress {
+    struct print_style style;
+    bool subscribed;
+    char label[JOB_PROGRESS_LABEL_MAX];
+    struct meter meter;
+};
+
+/**
+ * Subscribes to the progress of the connection's jobs, if a meter would show a line. The
+ * connection must have no other subscription, and `progress` must outlive it. A service that
+ * refuses is no error: no progress is shown then.
+ */
+void job_progress_follow(struct job_progress *progress, struct client *client,
+                         const struct print_style *style);
+
+/** Around one job at a time. Null is fine. */
+void job_progress_begin(struct job_progress *progress, const struct job_file *file,
+                        const struct job *job);
+void job_progress_end(struct job_progress *progress);
+
+#endif /* CLI_JOB_PROGRESS_H */

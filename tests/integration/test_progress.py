@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The line that shows how far run, submit, gen and a repeated case are, on a terminal only."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from harness import Case, Daemon, main, mov, wait_for
+from screen import Screen, picture
+
+# The seed of this engine draws 1.2 s for the first transfer. Events come while it waits, on any machine.
+SLOW = "fault:threads,delay_us=8000000,tiny=0"
+DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
+
+
+class Progress(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.write("job.json", mov())
+
+    def check(self, shown, label):
+        """A line that was drawn over, of which nothing is left but the command's own line."""
+        drawn = DRAWN.findall(shown)
+        self.assertTrue(drawn, shown)
+        for line in drawn:
+            self.assertRegex(line, rf"^{label}: [\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B, \d+ %"
+                                   r"(, [\d.]+ [KMG]?i?B/s, (\d+:)?\d+:\d\d left)?$")
+        lines = picture(shown)
+        self.assertEqual((len(lines), lines[-1]), (2, ""), shown)
+        self.assertTrue(lines[0].startswith(f"{label}: ") and " left" not in lines[0], lines)
+
+    def test_run(self):
+        shown, code = Screen(self, "run", "-e", SLOW, "job.json").end()
+        self.assertEqual(code, 0)
+        self.check(shown, "job.json")
+
+    def test_submit(self):
+        run = self.root / "slow"
+        run.mkdir()
+        daemon = Daemon(run, "--engine", SLOW)
+        self.addCleanup(daemon.log.close)
+        self.addCleanup(daemon.stop)
+        self.write("named.json", mov(name="tile"))
+        shown, code = Screen(self, "submit", "-s", daemon.socket, "named.json").end()
+        self.assertEqual(code, 0)
+        self.check(shown, "tile")
+
+    def test_names_cannot_act_on_the_terminal(self):
+        os.rename(self.path("job.json"), self.path("a\033[2Jb.json"))
+        shown, _ = Screen(self, "run", "-e", SLOW, "a\033[2Jb.json").end()
+        self.assertNotIn("\033[2J", shown)
+        self.assertTrue(DRAWN.search(shown))
+
+    def test_gen(self):
+        """It is stopped for longer than the time that short work has without a line."""
+        screen = Screen(self, "gen", "big.npy", "--shape", "150,1000,1000", "--dtype", "int8")
+
+        def written():
+            with open(f"/proc/{screen.process.pid}/io") as io:
+                return int(re.search(r"wchar: (\d+)", io.read())[1])
+        wait_for(lambda: written() > 1 << 20)
+        screen.process.send_signal(signal.SIGSTOP)
+        self.assertIsNone(screen.process.poll())
+        time.sleep(0.7)
+        screen.process.send_signal(signal.SIGCONT)
+        shown, code = screen.end()
+        self.assertEqual(code, 0)
+        self.check(shown, "big.npy")
+
+    def test_interrupted(self):
+        screen = Screen(self, "run", "-e", "fault:threads,delay_us=90000000,tiny=0", "job.json")
+        self.assertTrue(wait_for(lambda: DRAWN.search(screen.read())))
+        screen.press(b"\x03")
+        shown, code = screen.end()
+        self.assertEqual(code, 4)
+        self.assertFalse([line for line in picture(shown) if " left" in line or " of 24 B" in line])
+
+    def test_never_where_nobody_looks(self):
+        screens = [(Screen(self, "run", *options, "-e", SLOW, "job.json", **more), options, more)
+                   for options, more in ((["-q"], {}), (["--json"], {}), ([], {"TERM": "dumb"}),
+                                         ([], {"streams": {"stderr": subprocess.DEVNULL}}),
+                                         ([], {"streams": {"stdout": subprocess.PIPE}}))]
+        for screen, options, more in screens:
+            shown, code = screen.end()
+            if screen.process.stdout:
+                shown += screen.process.stdout.read().decode()
+                screen.process.stdout.close()
+            self.assertEqual(code, 0)
+            self.assertNotIn("\033[K", shown, (options, more))
+        result = self.ctl("run", "-e", SLOW, "job.json", code=0)
+        self.assertNotIn("\033", result.out + result.err)
+
+    def test_with_standard_output_in_a_file(self):
+        with open(self.path("out.txt"), "w+b") as out:
+            shown, _ = Screen(self, "run", "-e", SLOW, "job.json", streams={"stdout": out}).end()
+        self.assertTrue(DRAWN.search(shown))
+        self.assertEqual(picture(shown), [""])
+        self.assertNotIn(b"\033", self.read("out.txt"))
+
+    def test_batch_counts_repeats(self):
+        self.write_npy("cases/in.npy")
+        self.write("cases/only.json", mov())
+        shown, code = Screen(self, "batch", "cases", "--repeat", 4, "-e",
+                             "fault:threads,delay_us=400000,tiny=0").end()
+        self.assertEqual(code, 0)
+        drawn = DRAWN.findall(shown)
+        numbers = [int(re.search(r"repeat (\d) of 4", line)[1]) for line in drawn if "repeat" in line]
+        self.assertEqual(numbers, sorted(numbers))
+        self.assertGreaterEqual(len(set(numbers)), 2, drawn)
+        self.assertNotIn("repeat", picture(shown)[0])
+        shown, _ = Screen(self, "batch", "cases", "-e", "fault:threads,delay_us=400000,tiny=0").end()
+        self.assertNotIn("repeat", shown)
+
+
+if __name__ == "__main__":
+    main()
