@@ -52,6 +52,10 @@
 extern "C" {
 #endif
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 typedef struct mli_client mli_client;
 typedef uint64_t mli_client_ticket; /* never 0 */
 
@@ -500,6 +504,10 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
 /** Every notification as it comes, one JSON object, not zero-terminated. Null: none. */
 typedef void mli_client_notify_fn(mli_client *client, const char *line, size_t length, void *user);
 void mli_client_set_notify(mli_client *client, mli_client_notify_fn *notify, void *user);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that uses our private names for functions of its own links the installed libraries.
+
+The program is examples/double_buffer and a file that defines each private name as a function.
+"""
+import os
+import pathlib
+import shlex
+import subprocess
+import tempfile
+import unittest
+
+import test_tiling
+from harness import SOURCE, main
+
+BUILD = pathlib.Path(os.environ["MLI_BUILD"])
+CC = shlex.split(os.environ["MLI_CC"])
+MESON = shlex.split(os.environ.get("MESONINTROSPECT", "meson introspect"))[:-1]
+DESTDIR = tempfile.TemporaryDirectory()
+ROOT = pathlib.Path(DESTDIR.name)
+
+
+def tool(*words, env=None):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          env=dict(os.environ, **env or {}))
+    if done.returncode != 0:
+        raise AssertionError(f"{words}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def private_names():
+    """The global names of the libraries before they were made private."""
+    libraries = os.environ["MLI_INTERNAL"].split(":")
+    out = tool(os.environ["MLI_NM"], "-g", "-P", "--defined-only", *libraries)
+    found = {line.split()[0] for line in out.splitlines() if len(line.split()) > 2}
+    return sorted(name for name in found if not name.startswith(("mli_", "_")))
+
+
+def write_names(path, names):
+    """Each function returns its own number, which the program checks before main()."""
+    lines = [f"int {name}(void); int {name}(void) {{ return {number}; }}"
+             for number, name in enumerate(names)]
+    table = ", ".join(names)
+    path.write_text("\n".join(lines) + f"""
+int abort(void);
+static int (*volatile const all[])(void) = {{{table}}};
+__attribute__((constructor)) static void check(void)
+{{
+    for (int i = 0; i < {len(names)}; i++)
+        if (all[i]() != i)
+            abort();
+}}
+""")
+
+
+def install():
+    tool(*MESON, "install", "-C", BUILD, "--no-rebuild", "--tags", "devel,runtime",
+         env={"DESTDIR": str(ROOT)})
+    path = next(ROOT.rglob("mli.pc")).parent
+    return {"PKG_CONFIG_PATH": str(path), "PKG_CONFIG_SYSROOT_DIR": str(ROOT)}
+
+
+class Linked(test_tiling.Tiling):
+    link = []
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        env = install()
+        names = private_names()
+        assert len(names) > 400 and {"json_parse", "pool_claim"} <= set(names), names
+        write_names(ROOT / "names.c", names)
+        flags = shlex.split(tool("pkg-config", "--cflags", "mli_client", env=env))
+        libraries = shlex.split(tool("pkg-config", "--libs", *cls.link[:1], "mli_client", env=env))
+        binary = ROOT / cls.__name__
+        tool(*CC, "-w", "-fno-builtin", *cls.link, "-o", binary, SOURCE / "examples/double_buffer/tiling.c",
+             ROOT / "names.c", *flags, *cls.whole(libraries))
+        os.environ["TILING"] = str(binary)
+        os.environ["LD_LIBRARY_PATH"] = env["PKG_CONFIG_PATH"].removesuffix("/pkgconfig")
+
+    @classmethod
+    def whole(cls, libraries):
+        return libraries
+
+
+class LinkedStatically(Linked):
+    link = ["--static"]
+
+    @classmethod
+    def whole(cls, libraries):
+        """All members of our archives, also those that the program does not need."""
+        return ["-Wl,--whole-archive", *(word for word in libraries if word.startswith(("-L", "-lmli"))),
+                "-Wl,--no-whole-archive", *libraries]
+
+
+del test_tiling  # unittest runs every Case it finds in a module
+
+
+class Names(unittest.TestCase):
+    def test_every_global_name_is_ours(self):
+        install()
+        archives, shared = list(ROOT.rglob("libmli*.a")), list(ROOT.rglob("libmli*.so"))
+        self.assertEqual((len(archives), len(shared)), (2, 1))
+        for path, flag in [(archive, "-g") for archive in archives] + [(shared[0], "-D")]:
+            out = tool(os.environ["MLI_NM"], flag, "-P", "--defined-only", path)
+            found = [words[0] for words in map(str.split, out.splitlines()) if len(words) > 2]
+            self.assertGreater(len(found), 20)
+            # Two underscores: helpers that the compiler shares between objects.
+            self.assertEqual([name for name in found if not name.startswith(("mli_", "__"))], [], path)
+
+
+if __name__ == "__main__":
+    main()
