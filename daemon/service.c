@@ -258,6 +258,7 @@ void service_destroy(struct service *service)
     region_wait_all();
     pool_give_back();
     history_finish(&service->history);
+    registry_finish(&service->registry);
     users_finish(&service->users);
     jsonw_finish(&service->scratch);
     free(service);

@@ -41,4 +41,11 @@ static inline void link_remove(struct link *link)
     link_init(link);
 }
 
+/** Puts `to`, which is in no ring, in the place of `from`, which is in one and leaves it. */
+static inline void link_replace(struct link *from, struct link *to)
+{
+    link_append(from, to);
+    link_remove(from);
+}
+
 #endif /* DAEMON_LINK_H */

@@ -22,7 +22,10 @@ struct dependency {
 /* "job 7 (load) failed": into text. */
 static void describe(const struct entry *entry, enum job_state state, char *text, size_t size)
 {
-    const char *how = state == JOB_STATE_CANCELLED ? "was cancelled" : "failed";
+    const struct record *record = entry_record(entry);
+    const char *how = state == JOB_STATE_CANCELLED ? "was cancelled"
+                      : record && record->refused  ? "was refused"
+                                                   : "failed";
 
     if (entry->name)
         snprintf(text, size, "job %" PRIu64 " (%s) %s", entry->number, entry->name, how);

@@ -3,14 +3,40 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "seam.h"
+#include "user.h"
 
-enum { CAPACITY_MIN = 64, QUANT_BYTES_MAX = 8 * 1024 * 1024 };
+enum { DELIVERED_PART = 4 }; /* one in four records stays delivered */
 
 void history_init(struct history *history, struct registry *registry, uint32_t limit)
 {
     *history = (struct history){.registry = registry, .limit = limit};
+    for (int i = 0; i < HISTORY_RANKS; i++) {
+        link_init(&history->by_count[i]);
+        link_init(&history->by_quant[i]);
+    }
+}
+
+struct record *record_create(const struct entry *entry, const struct fault *fault)
+{
+    struct record *record = seam.calloc(1, sizeof *record);
+
+    if (!record)
+        return NULL;
+    record->entry.user = entry->user;
+    record->entry.number = entry->number;
+    record->entry.client = entry->client;
+    record->entry.name = entry->name ? strdup(entry->name) : NULL;
+    record->entry.ended = true;
+    link_init(&record->in_all);
+    link_init(&record->in_heavy);
+    record->result.dst.quant.axis = -1;
+    record->fault = fault ? seam.calloc(1, sizeof *record->fault) : NULL;
+    if (record->fault)
+        *record->fault = *fault;
+    return record;
 }
 
 void record_free(struct record *record)
@@ -21,74 +47,169 @@ void record_free(struct record *record)
     free(record);
 }
 
+/* A minimum for small parameters: room for a large record never costs thousands of small ones. */
 static uint64_t quant_bytes(const struct record *record)
 {
-    return (uint64_t)record->result.dst.quant.count *
-           (2 * sizeof(*record->result.dst.quant.scale) + 1);
+    const struct quant *quant = &record->result.dst.quant;
+    const uint64_t bytes = (uint64_t)quant->count * (2 * sizeof *quant->scale + 1);
+
+    return bytes > 0 && bytes < HISTORY_QUANT_MIN ? HISTORY_QUANT_MIN : bytes;
 }
 
-static void forget_oldest(struct history *history)
+/* Moves a shelf to the list of its amount. An empty shelf is in no list. */
+static void rank(struct link *lists, struct link *link, uint64_t amount)
 {
-    struct record *record = history->ring[history->first];
+    link_remove(link);
+    if (amount > 0)
+        link_append(&lists[63 - __builtin_clzll(amount)], link);
+}
 
-    history->first = (history->first + 1) % history->capacity;
+static void rank_shelf(struct history *history, struct shelf *shelf)
+{
+    rank(history->by_count, &shelf->by_count, shelf->count);
+    rank(history->by_quant, &shelf->by_quant, shelf->quant_bytes);
+}
+
+/* Returns a shelf of the highest list that has one: it holds at least half of the maximum. */
+static struct link *top(struct link *lists)
+{
+    int i = HISTORY_RANKS - 1;
+
+    while (i > 0 && link_empty(&lists[i]))
+        i--;
+    return lists[i].next;
+}
+
+static struct link *list_of(struct shelf_lists *lists, const struct record *record)
+{
+    return record->undelivered ? &lists->undelivered : &lists->delivered;
+}
+
+static void place(struct record *record)
+{
+    struct shelf *shelf = &record->entry.user->shelf;
+
+    link_append(list_of(&shelf->all, record), &record->in_all);
+    if (quant_bytes(record) > 0)
+        link_append(list_of(&shelf->heavy, record), &record->in_heavy);
+}
+
+/* Returns the first link of `list`, or of `other` if `list` is empty. */
+static struct link *first_of(const struct link *list, const struct link *other)
+{
+    return link_empty(list) ? other->next : list->next;
+}
+
+static void forget(struct history *history, struct record *record)
+{
+    struct user *user = record->entry.user;
+    struct shelf *shelf = &user->shelf;
+
+    link_remove(&record->in_all);
+    link_remove(&record->in_heavy);
+    shelf->count--;
+    shelf->undelivered -= record->undelivered;
+    shelf->quant_bytes -= quant_bytes(record);
     history->count--;
     history->quant_bytes -= quant_bytes(record);
+    rank_shelf(history, shelf);
     registry_remove(history->registry, &record->entry);
     record_free(record);
+    user_drop(user);
+}
+
+static void forget_oldest(struct history *history, const struct shelf *shelf)
+{
+    const struct shelf_lists *all = &shelf->all;
+    const bool delivered = shelf->count - shelf->undelivered > history->limit / DELIVERED_PART;
+    struct link *first = delivered ? first_of(&all->delivered, &all->undelivered)
+                                   : first_of(&all->undelivered, &all->delivered);
+
+    forget(history, LINK_OWNER(first, struct record, in_all));
+}
+
+static void forget_oldest_heavy(struct history *history, const struct shelf *shelf)
+{
+    const struct shelf_lists *heavy = &shelf->heavy;
+
+    forget(history,
+           LINK_OWNER(first_of(&heavy->delivered, &heavy->undelivered), struct record, in_heavy));
+}
+
+/* Forgets records of a user until there is room for a record with `quant` bytes. */
+static void make_room(struct history *history, const struct shelf *shelf, uint64_t quant)
+{
+    while (quant > 0 && shelf->quant_bytes + quant > HISTORY_QUANT_MAX)
+        forget_oldest_heavy(history, shelf);
+    while (shelf->count > 0 && shelf->count >= history->limit)
+        forget_oldest(history, shelf);
+}
+
+/* Forgets records until all users together are within their limit. */
+static void trim(struct history *history)
+{
+    while (history->count > (uint64_t)history->limit * HISTORY_SHARES)
+        forget_oldest(history, LINK_OWNER(top(history->by_count), struct shelf, by_count));
+    while (history->quant_bytes > (uint64_t)HISTORY_QUANT_MAX * HISTORY_SHARES)
+        forget_oldest_heavy(history, LINK_OWNER(top(history->by_quant), struct shelf, by_quant));
 }
 
 void history_finish(struct history *history)
 {
-    while (history->count > 0)
-        forget_oldest(history);
-    free(history->ring);
-    *history = (struct history){.registry = history->registry};
+    history_set_limit(history, 0);
 }
 
 void history_set_limit(struct history *history, uint32_t limit)
 {
     history->limit = limit;
-    while (history->count > limit)
-        forget_oldest(history);
-}
+    for (int i = HISTORY_RANKS; i-- > 0;) {
+        struct link *list = &history->by_count[i];
 
-const struct record *history_at(const struct history *history, uint32_t i)
-{
-    return history->ring[(history->first + i) % history->capacity];
-}
+        for (struct link *l = list->next, *next; l != list; l = next) {
+            const struct shelf *shelf = LINK_OWNER(l, struct shelf, by_count);
 
-/* Doubles the ring; false where memory is short. */
-static bool grow(struct history *history)
-{
-    const uint32_t capacity = history->capacity ? 2 * history->capacity : CAPACITY_MIN;
-    struct record **ring = seam.calloc(capacity, sizeof(struct record *));
-
-    if (!ring)
-        return false;
-    for (uint32_t i = 0; i < history->count; i++)
-        ring[i] = history->ring[(history->first + i) % history->capacity];
-    free(history->ring);
-    history->ring = ring;
-    history->capacity = capacity;
-    history->first = 0;
-    return true;
+            next = l->next; /* the shelf moves down, and its user may go with the last record */
+            for (uint32_t beyond = shelf->count > limit ? shelf->count - limit : 0; beyond > 0;
+                 beyond--)
+                forget_oldest(history, shelf);
+        }
+    }
+    trim(history);
 }
 
 void history_add(struct history *history, struct record *record)
 {
-    while (history->count > 0 && (history->count >= history->limit ||
-                                  history->quant_bytes + quant_bytes(record) > QUANT_BYTES_MAX))
-        forget_oldest(history);
-    if (history->limit == 0 || quant_bytes(record) > QUANT_BYTES_MAX ||
-        (history->count == history->capacity && !grow(history))) {
+    struct user *user = record->entry.user;
+    struct shelf *shelf = &user->shelf;
+    const uint64_t quant = quant_bytes(record);
+
+    user->holders++; /* first: the user must not go with an old record */
+    make_room(history, shelf, quant <= HISTORY_QUANT_MAX ? quant : 0);
+    if (history->limit == 0 || quant > HISTORY_QUANT_MAX) {
+        registry_remove(history->registry, &record->entry);
         record_free(record);
+        user_drop(user);
         return;
     }
-    record->entry.ended = true;
-    history->ring[(history->first + history->count++) % history->capacity] = record;
-    history->quant_bytes += quant_bytes(record);
-    registry_add(history->registry, &record->entry);
+    place(record);
+    shelf->count++;
+    shelf->undelivered += record->undelivered;
+    shelf->quant_bytes += quant;
+    history->count++;
+    history->quant_bytes += quant;
+    rank_shelf(history, shelf);
+    trim(history);
+}
+
+void history_delivered(struct record *record)
+{
+    if (!record->undelivered)
+        return;
+    link_remove(&record->in_all);
+    link_remove(&record->in_heavy);
+    record->undelivered = false;
+    record->entry.user->shelf.undelivered--;
+    place(record);
 }
 
 void record_info(const struct record *record, struct job_info *info)
@@ -97,7 +218,7 @@ void record_info(const struct record *record, struct job_info *info)
         .job = record->entry.number,
         .state = record->state,
         .client = record->entry.client,
-        .uid = record->uid,
+        .uid = record->entry.user->uid,
         .priority = record->priority,
         .channels = record->channels,
         .first_channel = record->first_channel,

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jobs that have ended, the latest `limits.history` of them: what job.wait, job.status and job.list
- * tell of them afterwards.
+ * Records of ended jobs: job.wait, job.status and job.list report them, and "after" looks them up.
+ *
+ * Each user has up to `limits.history` records, with up to HISTORY_QUANT_MAX bytes of per-axis
+ * parameters. A record is delivered when its result was sent to a client; the record of a detached
+ * job is undelivered until a job.wait reports it. A new record replaces an old one of the same
+ * user: the oldest delivered record while more than a quarter of the limit is delivered, else the
+ * oldest undelivered one. (A user who never waits for detached jobs keeps the quarter, so that
+ * "after" still finds the job before.) All users together have up to HISTORY_SHARES times the
+ * limits of one user; past that, a user with the most records loses the oldest one.
+ *
+ * The cost of adding and forgetting a record does not depend on the number of records.
  */
 #ifndef DAEMON_HISTORY_H
 #define DAEMON_HISTORY_H
@@ -13,15 +22,22 @@
 #include "fault.h"
 #include "job.h"
 #include "job_info.h"
+#include "link.h"
 #include "registry.h"
 
-struct task;
+enum {
+    HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
+    HISTORY_QUANT_MIN = 4096,            /* the least that a record with parameters counts */
+    HISTORY_SHARES = 16                  /* users whose history can be full at the same time */
+};
 
 /* What is left of a job. `result.dst.quant` is owned. */
 struct record {
-    struct entry entry;
-    uid_t uid;
-    enum job_state state; /* ended */
+    struct entry entry;           /* first */
+    struct link in_all, in_heavy; /* in its user's shelf */
+    bool undelivered;             /* of a detached job, and no job.wait has reported it */
+    bool refused;                 /* the job was refused: it was never under way */
+    enum job_state state;         /* ended */
     int32_t priority;
     uint32_t channels;
     int32_t first_channel; /* -1: it was never started */
@@ -32,30 +48,39 @@ struct record {
     struct fault *fault;      /* where it is not; null: memory was short for it */
 };
 
+/* Lists of shelves by their count of records or bytes: list i has 2^i to 2^(i+1) - 1 of them. */
+enum { HISTORY_RANKS = 32 };
+
 struct history {
     struct registry *registry;
-    struct record **ring; /* `capacity` of them, grown as needed up to `limit` */
-    uint32_t capacity, limit;
-    uint32_t first, count;
-    uint64_t quant_bytes; /* of all results: they are not left to grow with the clients' tensors */
+    uint32_t limit; /* records of a user */
+    uint64_t count, quant_bytes;
+    struct link by_count[HISTORY_RANKS], by_quant[HISTORY_RANKS];
 };
 
 void history_init(struct history *history, struct registry *registry, uint32_t limit);
+/** Forgets all records. */
 void history_finish(struct history *history);
-/** A new limit; forgets the oldest beyond it. */
+/** Sets the limit of each user, and forgets the records beyond it. */
 void history_set_limit(struct history *history, uint32_t limit);
 
 /**
- * Takes a record over and enters it in the registry; the oldest may be forgotten for it. With a
- * limit of 0, or no memory, it is this one that is forgotten at once. Do not use it afterwards.
+ * Takes over a record that is in the registry, and holds its user while the record is there. May
+ * forget other records to make room. With a limit of 0 the record itself is forgotten at once, so
+ * do not use it after the call.
  */
 void history_add(struct history *history, struct record *record);
 
-/** The i-th record, the oldest being 0. */
-const struct record *history_at(const struct history *history, uint32_t i);
+/** A job.wait has reported the record: it may be forgotten before undelivered ones. */
+void history_delivered(struct record *record);
 
+/**
+ * Creates a record of the job of `entry`, in no registry yet. `fault` is null for a job that ended
+ * well. Copies the name and the fault. Returns null where memory is short.
+ */
+struct record *record_create(const struct entry *entry, const struct fault *fault);
 void record_free(struct record *record);
-/** *info borrows from the record. */
+/** Fills *info, which points into the record. */
 void record_info(const struct record *record, struct job_info *info);
 
 #endif /* DAEMON_HISTORY_H */

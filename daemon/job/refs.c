@@ -22,7 +22,7 @@ const struct record *entry_record(const struct entry *entry)
 
 static uid_t uid_of(const struct entry *entry)
 {
-    return entry->ended ? entry_record(entry)->uid : entry_task(entry)->flow->user->uid;
+    return entry->user->uid;
 }
 
 bool refs_visible(const struct client *client, const struct entry *entry)

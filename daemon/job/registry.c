@@ -4,69 +4,110 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "user.h"
+
 void registry_init(struct registry *registry)
 {
-    memset(registry, 0, sizeof *registry);
+    hash_table_init(&registry->by_number);
+    hash_table_init(&registry->by_name);
+    link_init(&registry->entries);
 }
 
-/* FNV-1a. The buckets are many enough and the names few enough: who floods one bucket with his own
- * names pays for it himself, jobs_per_client and the history at most. */
-static size_t name_bucket(uint64_t client, const char *name)
+void registry_finish(struct registry *registry)
 {
-    uint64_t hash = UINT64_C(14695981039346656037) ^ client;
+    hash_table_finish(&registry->by_number);
+    hash_table_finish(&registry->by_name);
+}
 
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
-    return (hash ^ hash >> 32) % REGISTRY_BUCKETS;
+static uint64_t number_hash(const struct registry *registry, uint64_t number)
+{
+    return hash_table_hash(&registry->by_number, number, NULL, 0);
+}
+
+static uint64_t name_hash(const struct registry *registry, uint64_t client, const char *name)
+{
+    return hash_table_hash(&registry->by_name, client, name, strlen(name));
+}
+
+static struct entry *find_name(const struct registry *registry, uint64_t hash, uint64_t client,
+                               const char *name)
+{
+    struct hash_node *node = hash_table_chain(&registry->by_name, hash);
+
+    for (; node; node = node->next) {
+        struct entry *entry = LINK_OWNER(node, struct entry, by_name);
+
+        if (node->hash == hash && entry->client == client && strcmp(entry->name, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+static void take_name(struct registry *registry, struct entry *entry)
+{
+    const uint64_t hash = name_hash(registry, entry->client, entry->name);
+    struct entry *before = find_name(registry, hash, entry->client, entry->name);
+
+    if (before)
+        hash_table_replace(&before->by_name, &entry->by_name);
+    else
+        hash_table_add(&registry->by_name, &entry->by_name, hash);
 }
 
 void registry_add(struct registry *registry, struct entry *entry)
 {
-    struct entry **bucket = &registry->by_number[entry->number % REGISTRY_BUCKETS];
+    hash_table_add(&registry->by_number, &entry->by_number, number_hash(registry, entry->number));
+    link_append(&registry->entries, &entry->of_all);
+    link_append(&entry->user->entries, &entry->of_user);
+    if (entry->name)
+        take_name(registry, entry);
+}
 
-    entry->next_number = *bucket;
-    *bucket = entry;
-    if (!entry->name)
+void registry_replace(struct registry *registry, struct entry *from, struct entry *to)
+{
+    hash_table_replace(&from->by_number, &to->by_number);
+    link_replace(&from->of_all, &to->of_all);
+    link_replace(&from->of_user, &to->of_user);
+    if (!from->by_name.at)
         return;
-    bucket = &registry->by_name[name_bucket(entry->client, entry->name)];
-    entry->next_name = *bucket;
-    *bucket = entry;
+    if (to->name)
+        hash_table_replace(&from->by_name, &to->by_name);
+    else /* there was no memory for it */
+        hash_table_remove(&registry->by_name, &from->by_name);
 }
 
 void registry_remove(struct registry *registry, struct entry *entry)
 {
-    struct entry **at = &registry->by_number[entry->number % REGISTRY_BUCKETS];
+    if (!entry->by_number.at)
+        return;
+    hash_table_remove(&registry->by_number, &entry->by_number);
+    hash_table_remove(&registry->by_name, &entry->by_name);
+    link_remove(&entry->of_all);
+    link_remove(&entry->of_user);
+}
 
-    while (*at && *at != entry)
-        at = &(*at)->next_number;
-    if (!*at)
-        return;
-    *at = entry->next_number;
-    if (!entry->name)
-        return;
-    at = &registry->by_name[name_bucket(entry->client, entry->name)];
-    while (*at != entry)
-        at = &(*at)->next_name;
-    *at = entry->next_name;
+void registry_hide_name(struct registry *registry, uint64_t client, const char *name)
+{
+    struct entry *entry = find_name(registry, name_hash(registry, client, name), client, name);
+
+    if (entry)
+        hash_table_remove(&registry->by_name, &entry->by_name);
 }
 
 struct entry *registry_find(const struct registry *registry, uint64_t number)
 {
-    struct entry *entry = registry->by_number[number % REGISTRY_BUCKETS];
+    struct hash_node *node = hash_table_chain(&registry->by_number, number_hash(registry, number));
 
-    while (entry && entry->number != number)
-        entry = entry->next_number;
-    return entry;
+    for (; node; node = node->next) {
+        struct entry *entry = LINK_OWNER(node, struct entry, by_number);
+
+        if (entry->number == number)
+            return entry;
+    }
+    return NULL;
 }
 
 struct entry *registry_find_name(const struct registry *registry, uint64_t client, const char *name)
 {
-    struct entry *entry = registry->by_name[name_bucket(client, name)], *latest = NULL;
-
-    for (; entry; entry = entry->next_name) {
-        if (entry->client == client && strcmp(entry->name, name) == 0 &&
-            (!latest || entry->number > latest->number))
-            latest = entry;
-    }
-    return latest;
+    return find_name(registry, name_hash(registry, client, name), client, name);
 }

@@ -90,6 +90,7 @@ void task_accept(struct task *task)
     struct service *service = task->service;
 
     task->entry.number = ++service->last_job;
+    task->entry.user = task->flow->user;
     task->entry.client = task->flow->number;
     task->entry.name = task->work->job.name;
     registry_add(&service->registry, &task->entry);
@@ -240,22 +241,21 @@ static void result_fill(struct task *task, struct job_result *result)
         operands_result(&work->operands, &result->dst);
 }
 
-/* What the history keeps has its own name, fault and arrays. Short memory: it keeps less. */
+/* The history keeps its own copies of name, fault and arrays. Short memory: it keeps less. */
 static void remember(struct task *task, const struct ending *ending)
 {
-    struct record *record = seam.calloc(1, sizeof *record);
+    struct registry *registry = &task->service->registry;
+    struct record *record = record_create(&task->entry, ending->fault);
 
-    if (!record)
+    if (!record) {
+        registry_remove(registry, &task->entry);
         return;
-    record->entry.number = task->entry.number;
-    record->entry.client = task->entry.client;
-    record->entry.name = task->entry.name ? strdup(task->entry.name) : NULL;
-    record->uid = task->flow->user->uid;
+    }
     record->state = ending->state;
     record->priority = task->priority;
     record->channels = task_channels(task);
     record->first_channel = task->first_channel;
-    record->detached = task->detached;
+    record->detached = record->undelivered = task->detached;
     record->bytes = task->work->operands.bytes;
     record->bytes_done = ending->bytes_done;
     record->ns_queued = task_ns_queued(task, ending->when);
@@ -265,11 +265,8 @@ static void remember(struct task *task, const struct ending *ending)
         record->result.dst.quant = (struct quant){.axis = -1};
         if (tensor_desc_copy(&record->result.dst, &ending->result->dst) < 0)
             record->result.has_dst = false;
-    } else {
-        record->fault = seam.calloc(1, sizeof *record->fault);
-        if (record->fault)
-            *record->fault = *ending->fault;
     }
+    registry_replace(registry, &task->entry, &record->entry);
     history_add(&task->service->history, record);
 }
 
@@ -282,7 +279,6 @@ static void tell(struct task *task, const struct ending *ending)
         else
             answer_result(&task->answer, ending->result);
     }
-    registry_remove(&task->service->registry, &task->entry);
     remember(task, ending);
     while (!link_empty(&task->watches)) {
         struct watch *watch = LINK_OWNER(task->watches.next, struct watch, link);

@@ -9,6 +9,7 @@
 
 #include "hash_table.h"
 #include "link.h"
+#include "shelf.h"
 
 /* All users, and what they have together. */
 struct users {
@@ -25,10 +26,12 @@ struct user {
     struct hash_node by_uid;
     struct users *users;
     uid_t uid;
-    bool master;      /* uid_is_master() */
-    uint32_t holders; /* connections, jobs and records */
-    uint32_t clients; /* connections now */
-    uint32_t jobs;    /* under way */
+    bool master;         /* uid_is_master() */
+    uint32_t holders;    /* connections, jobs and records */
+    struct link entries; /* registry.h: jobs, in the order of their numbers */
+    struct shelf shelf;  /* history.h */
+    uint32_t clients;    /* connections now */
+    uint32_t jobs;       /* under way */
     uint64_t buffer_bytes;
     uint64_t jobs_done, bytes_moved; /* since he came first */
 };

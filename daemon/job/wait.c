@@ -63,12 +63,25 @@ static void finish(struct wait *wait)
     wait_destroy(wait);
 }
 
+/* The client knows how the job has ended. */
+static void note_delivered(const struct wait *wait, uint64_t job)
+{
+    struct entry *entry = registry_find(&wait->service->registry, job);
+
+    if (entry && entry->ended)
+        history_delivered((struct record *)(void *)entry /* its first member */);
+}
+
 static const struct ended *answer_list(struct answer *answer, const struct wait *wait)
 {
     struct jsonw *w;
 
-    if (wait->bad)
+    if (wait->bad) {
+        note_delivered(wait, wait->bad->brief.job);
         return answer_job_fault(answer, &wait->fault, wait->bad->brief.job);
+    }
+    for (uint32_t i = 0; i < wait->count; i++)
+        note_delivered(wait, wait->items[i].brief.job);
     w = answer_begin(answer, 0);
     if (w) {
         jsonw_array_begin(w, "jobs");
@@ -82,9 +95,10 @@ static const struct ended *answer_list(struct answer *answer, const struct wait 
     return answer_end(answer, w);
 }
 
-static const struct ended *answer_one(struct answer *answer, const struct job_result *result,
-                                      const struct fault *fault)
+static const struct ended *answer_one(struct answer *answer, const struct wait *wait,
+                                      const struct job_result *result, const struct fault *fault)
 {
+    note_delivered(wait, wait->items[0].brief.job);
     return fault ? answer_fault(answer, fault) : answer_result(answer, result);
 }
 
@@ -110,7 +124,7 @@ static void on_ended(struct watch *watch, const struct ending *ending)
     if (wait->several)
         answer_list(&wait->pending.answer, wait);
     else
-        answer_one(&wait->pending.answer, ending->result, ending->fault);
+        answer_one(&wait->pending.answer, wait, ending->result, ending->fault);
     finish(wait);
 }
 
@@ -234,7 +248,7 @@ static const struct ended *answer_now(struct call *call, struct wait *wait)
         const struct entry *entry =
             registry_find(&wait->service->registry, wait->items[0].brief.job);
 
-        ended = answer_one(&call->answer, &entry_record(entry)->result,
+        ended = answer_one(&call->answer, wait, &entry_record(entry)->result,
                            wait->bad ? &wait->fault : NULL);
     }
     wait_destroy(wait);

@@ -16,10 +16,15 @@ const struct ended *call_refuse(struct call *call)
     return answer_fault(&call->answer, &call->request->fault);
 }
 
-const struct ended *call_refuse_fds(struct call *call)
+void call_complain_fds(struct call *call)
 {
     fault_set(&call->request->fault, FAULT_INVALID_REQUEST, "/fds",
               "fds: this method takes no descriptors");
+}
+
+const struct ended *call_refuse_fds(struct call *call)
+{
+    call_complain_fds(call);
     return call_refuse(call);
 }
 

@@ -23,7 +23,9 @@ struct call {
 void call_close_fds(struct call *call);
 /** Answers with the request's fault. */
 const struct ended *call_refuse(struct call *call);
-/** The method takes no descriptors, but some came. */
+/** Fills the request's fault: the method takes no descriptors, but some came. */
+void call_complain_fds(struct call *call);
+/** Answers with that. */
 const struct ended *call_refuse_fds(struct call *call);
 /** The method takes no params: returns 0, or -1 with the request's fault filled. */
 int call_no_params(struct call *call);

@@ -38,8 +38,10 @@ const struct ended *job_start_call(struct call *call)
     struct job_start start;
     struct task *task;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
+    if (call->fd_count) {
+        call_complain_fds(call);
+        return call_refuse_job(call);
+    }
     if (job_start_read(&request->params, &start) < 0)
         return call_refuse_job(call);
     task = prepared_start(call->client, &start, &request->fault);

@@ -6,6 +6,7 @@
 #include "client.h"
 #include "dispatch.h"
 #include "log.h"
+#include "refusal.h"
 #include "rpc.h"
 #include "state.h"
 #include "task.h"
@@ -26,6 +27,7 @@ const struct ended *call_refuse_job(struct call *call)
 {
     call->client->service->totals.refused++;
     log_refusal(call->client, &call->request->fault);
+    refusal_remember(call->client, call->request);
     return call_refuse(call);
 }
 

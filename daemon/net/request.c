@@ -14,6 +14,7 @@
 #include "client.h"
 #include "fdpass.h"
 #include "hold.h"
+#include "refusal.h"
 #include "rpc.h"
 #include "state.h"
 
@@ -92,6 +93,7 @@ void request_handle(struct client *client, const char *line, size_t length)
         call.fd_count = request.fds;
         if (bad) {
             call_close_fds(&call);
+            refusal_remember(client, &request);
             answer_fault(&call.answer, &request.fault);
         } else {
             run(&call);

@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is remembered of jobs, and how much of it. */
+/* Records of ended jobs: the limits of each user and of all, and which record is replaced. */
 #include "history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "costs.h"
 #include "seam.h"
 #include "unit.h"
+#include "user.h"
+
+enum { LIMIT = 100, ALICE = 1000, BOB = 1001 };
 
 static struct registry registry;
 static struct history history;
+static struct users users;
+static struct user *alice, *bob;
+static uint64_t last; /* number of the latest record */
 
 static int setup(void **state)
 {
     (void)state;
     registry_init(&registry);
-    history_init(&history, &registry, 100);
+    history_init(&history, &registry, LIMIT);
+    users_init(&users);
+    alice = user_hold(&users, ALICE);
+    bob = user_hold(&users, BOB);
+    last = 0;
     return 0;
 }
 
@@ -23,23 +34,64 @@ static int teardown(void **state)
 {
     (void)state;
     history_finish(&history);
-    assert_null(registry_find(&registry, 1));
+    assert_int_equal(history.count, 0);
+    assert_int_equal(history.quant_bytes, 0);
+    assert_true(link_empty(&registry.entries));
+    registry_finish(&registry);
+    user_drop(alice);
+    user_drop(bob);
+    users_finish(&users);
     return 0;
 }
 
-static struct record *make(uint64_t number)
+static struct record *make(struct user *user)
 {
-    struct record *record = calloc(1, sizeof *record);
+    const struct entry entry = {
+        .number = ++last, .client = user->uid, .name = "tile", .user = user};
+    struct record *record;
+    struct fault fault;
 
+    fault_set(&fault, FAULT_LIMIT, NULL, "number %u", (unsigned)last);
+    record = record_create(&entry, &fault);
     assert_non_null(record);
-    record->entry.number = number;
-    record->entry.client = 3;
-    record->entry.name = strdup("tile");
     record->state = JOB_STATE_FAILED;
-    record->fault = calloc(1, sizeof *record->fault);
-    assert_non_null(record->fault);
-    fault_set(record->fault, FAULT_LIMIT, NULL, "number %u", (unsigned)number);
     return record;
+}
+
+static uint64_t add(struct record *record)
+{
+    const uint64_t number = record->entry.number;
+
+    registry_add(&registry, &record->entry);
+    history_add(&history, record);
+    return number;
+}
+
+static uint64_t add_undelivered(struct user *user)
+{
+    struct record *record = make(user);
+
+    record->detached = record->undelivered = true;
+    return add(record);
+}
+
+static void add_many(struct user *user, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        add(make(user));
+}
+
+static bool known(uint64_t number)
+{
+    return registry_find(&registry, number) != NULL;
+}
+
+static struct record *record_of(uint64_t number)
+{
+    struct entry *entry = registry_find(&registry, number);
+
+    assert_non_null(entry);
+    return (struct record *)(void *)entry;
 }
 
 static void test_the_oldest_goes(void **state)
@@ -47,49 +99,124 @@ static void test_the_oldest_goes(void **state)
     struct job_info info;
 
     (void)state;
+    add_many(alice, 250);
+    assert_int_equal(alice->shelf.count, LIMIT);
     for (uint64_t i = 1; i <= 250; i++)
-        history_add(&history, make(i));
-    assert_int_equal(history.count, 100);
-    assert_null(registry_find(&registry, 150));
-    for (uint32_t i = 0; i < 100; i++) {
-        const struct record *record = history_at(&history, i);
-
-        assert_int_equal(record->entry.number, 151 + i);
-        assert_ptr_equal(registry_find(&registry, 151 + i), &record->entry);
-        assert_true(record->entry.ended);
-    }
-    record_info(history_at(&history, 99), &info);
+        assert_int_equal(known(i), i > 150);
+    assert_true(record_of(250)->entry.ended);
+    record_info(record_of(250), &info);
     assert_int_equal(info.job, 250);
+    assert_int_equal(info.uid, ALICE);
     assert_string_equal(info.name, "tile");
     assert_string_equal(info.error->text, "number 250");
     assert_int_equal(info.state, JOB_STATE_FAILED);
-    assert_ptr_equal(registry_find_name(&registry, 3, "tile"), &history_at(&history, 99)->entry);
+    assert_ptr_equal(registry_find_name(&registry, ALICE, "tile"), &record_of(250)->entry);
+}
+
+/* Whatever another user does, and whether the first one is still there or not. */
+static void test_users_do_not_share(void **state)
+{
+    const uint64_t kept = add_undelivered(alice), also = add(make(alice));
+
+    (void)state;
+    user_drop(alice);
+    add_many(bob, 10 * LIMIT);
+    for (uid_t uid = 5000; uid < 5000 + 3 * USERS_KEPT; uid++) {
+        struct user *user = user_hold(&users, uid);
+
+        add(make(user));
+        user_drop(user);
+    }
+    assert_true(known(kept) && known(also));
+    alice = user_hold(&users, ALICE);
+    assert_ptr_equal(record_of(kept)->entry.user, alice);
+    assert_int_equal(alice->shelf.count, 2);
+}
+
+static void test_delivered_ones_go_first(void **state)
+{
+    const uint64_t detached = add_undelivered(alice);
+    uint64_t waited;
+
+    (void)state;
+    add_many(alice, 10 * LIMIT);
+    assert_true(known(detached));
+    waited = add_undelivered(alice);
+    history_delivered(record_of(waited));
+    history_delivered(record_of(waited)); /* twice is as once */
+    add_many(alice, LIMIT - 2);
+    assert_true(known(waited));
+    add_many(alice, 1);
+    assert_false(known(waited));
+    assert_true(known(detached));
+    assert_int_equal(alice->shelf.undelivered, 1);
+}
+
+/* A user without job.wait loses the oldest jobs; delivered records keep a quarter of the limit. */
+static void test_detached_ones_have_a_limit_too(void **state)
+{
+    uint64_t number;
+
+    (void)state;
+    for (int i = 0; i < 3 * LIMIT; i++)
+        add_undelivered(alice);
+    assert_int_equal(alice->shelf.count, LIMIT);
+    assert_int_equal(alice->shelf.undelivered, LIMIT);
+    assert_false(known(2 * LIMIT));
+    assert_true(known(2 * LIMIT + 1));
+    number = add(make(alice));
+    add_many(alice, LIMIT / 4);
+    assert_true(known(number));
+    add_many(alice, LIMIT);
+    assert_false(known(number));
+    assert_int_equal(alice->shelf.undelivered, LIMIT - LIMIT / 4 - 1);
+    assert_true(known(3 * LIMIT));
 }
 
 static void test_limits(void **state)
 {
     (void)state;
-    for (uint64_t i = 1; i <= 90; i++)
-        history_add(&history, make(i));
+    add_many(alice, 90);
+    add_many(bob, 5);
     history_set_limit(&history, 10);
-    assert_int_equal(history.count, 10);
-    assert_int_equal(history_at(&history, 0)->entry.number, 81);
+    assert_int_equal(history.count, 15);
+    assert_true(known(81) && known(91) && !known(80));
     history_set_limit(&history, 1000);
-    for (uint64_t i = 91; i <= 500; i++) /* past the ring's size, from the middle of it */
-        history_add(&history, make(i));
-    assert_int_equal(history.count, 420);
-    assert_int_equal(history_at(&history, 0)->entry.number, 81);
-    assert_int_equal(history_at(&history, 419)->entry.number, 500);
+    add_many(alice, 400);
+    assert_int_equal(alice->shelf.count, 410);
     history_set_limit(&history, 0);
-    history_add(&history, make(501));
     assert_int_equal(history.count, 0);
-    assert_null(registry_find(&registry, 501));
+    assert_false(known(add(make(alice))));
+    assert_int_equal(history.count, 0);
+}
+
+/* All together have a bound as well, which those pay for who have most. */
+static void test_the_bound_of_all(void **state)
+{
+    const uint64_t kept = add_undelivered(alice);
+
+    (void)state;
+    for (uid_t uid = 5000; uid < 5000 + 2 * HISTORY_SHARES; uid++) {
+        struct user *user = user_hold(&users, uid);
+
+        for (int i = 0; i < LIMIT; i++)
+            add_undelivered(user);
+        user_drop(user);
+    }
+    assert_int_equal(history.count, HISTORY_SHARES * LIMIT);
+    assert_true(known(kept));
+    for (uid_t uid = 5000; uid < 5000 + 2 * HISTORY_SHARES; uid++) {
+        const struct user *user = user_find(&users, uid);
+
+        assert_non_null(user);
+        assert_in_range(user->shelf.count, LIMIT / 4, LIMIT);
+    }
 }
 
 /* A result of many entries of parameters. */
-static struct record *make_large(uint64_t number, uint32_t entries)
+static struct record *make_large(struct user *user, uint32_t entries)
 {
-    struct record *record = make(number);
+    struct record *record = make(user);
 
     free(record->fault);
     record->fault = NULL;
@@ -100,15 +227,49 @@ static struct record *make_large(uint64_t number, uint32_t entries)
 
 static void test_large_results_are_not_many(void **state)
 {
+    const uint64_t small = add(make(alice)), others = add(make_large(bob, 100 * 1000));
+
     (void)state;
-    for (uint64_t i = 1; i <= 60; i++)
-        history_add(&history, make_large(i, 100 * 1000));
-    assert_in_range(history.count, 10, 16); /* of 500 KB each */
-    assert_true(history.quant_bytes <= 8 * 1024 * 1024);
-    for (uint64_t i = 61; i <= 160; i++)
-        history_add(&history, make(i));
-    assert_int_equal(history.count, 100);
-    assert_int_equal(history.quant_bytes, 0);
+    for (int i = 0; i < 60; i++)
+        add(make_large(alice, 100 * 1000)); /* of 500 KB each */
+    assert_in_range(alice->shelf.count, 10, 17);
+    assert_true(alice->shelf.quant_bytes <= HISTORY_QUANT_MAX);
+    assert_true(known(small) && known(others)); /* these bytes are not theirs */
+    add_many(alice, LIMIT);
+    assert_int_equal(alice->shelf.count, LIMIT);
+    assert_int_equal(alice->shelf.quant_bytes, 0);
+    assert_int_equal(history.quant_bytes, bob->shelf.quant_bytes);
+}
+
+/* Forgetting many small ones for a large one would hold up the service. */
+static void test_small_parameters_are_not_many_either(void **state)
+{
+    uint32_t before;
+
+    (void)state;
+    history_set_limit(&history, 65536);
+    for (int i = 0; i < 5000; i++)
+        add(make_large(alice, 1));
+    assert_int_equal(alice->shelf.count, HISTORY_QUANT_MAX / HISTORY_QUANT_MIN);
+    before = alice->shelf.count;
+    add(make_large(alice, 54972));
+    assert_in_range(before - alice->shelf.count, 1, 70);
+}
+
+static void test_parameters_of_all(void **state)
+{
+    const uint64_t kept = add(make_large(alice, 10 * 1000));
+
+    (void)state;
+    for (uid_t uid = 5000; uid < 5000 + 2 * HISTORY_SHARES; uid++) {
+        struct user *user = user_hold(&users, uid);
+
+        for (int i = 0; i < 20; i++)
+            add(make_large(user, 100 * 1000));
+        user_drop(user);
+    }
+    assert_true(history.quant_bytes <= (uint64_t)HISTORY_SHARES * HISTORY_QUANT_MAX);
+    assert_true(known(kept));
 }
 
 static void *no_memory(size_t count, size_t size)
@@ -118,23 +279,57 @@ static void *no_memory(size_t count, size_t size)
     return NULL;
 }
 
-static void test_no_memory_for_the_ring(void **state)
+static void test_no_memory(void **state)
 {
+    const struct entry entry = {.number = 1, .user = alice};
+
     (void)state;
     seam.calloc = no_memory;
-    history_add(&history, make(1));
+    assert_null(record_create(&entry, NULL));
     seam.calloc = calloc;
-    assert_int_equal(history.count, 0);
-    assert_null(registry_find(&registry, 1));
+}
+
+enum { CALLS = 2000 };
+
+static void turn_over(void *context)
+{
+    (void)context;
+    add_many(alice, CALLS);
+}
+
+/* All jobs of one name: the oldest is forgotten for each that ends. */
+static double cost_at(uint32_t limit)
+{
+    history_set_limit(&history, limit);
+    add_many(alice, limit + 1);
+    assert_int_equal(alice->shelf.count, limit);
+    return cost_of(turn_over, NULL);
+}
+
+static void test_a_long_history_costs_nothing(void **state)
+{
+    const double few = cost_at(64), many = cost_at(65536);
+
+    (void)state;
+    print_message("a record more costs with 65536 records %.1f times as much as with 64\n",
+                  many / few);
+    assert_true(many < few * COST_RATIO_MAX);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_the_oldest_goes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_users_do_not_share, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_delivered_ones_go_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_detached_ones_have_a_limit_too, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_bound_of_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_results_are_not_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_memory_for_the_ring, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_small_parameters_are_not_many_either, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_parameters_of_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_long_history_costs_nothing, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,26 +5,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "costs.h"
 #include "unit.h"
+#include "user.h"
 
 static struct registry registry;
+static struct users users;
+static struct user *user;
 
 static int setup(void **state)
 {
     (void)state;
     registry_init(&registry);
+    users_init(&users);
+    user = user_hold(&users, 1000);
+    assert_non_null(user);
     return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    registry_finish(&registry);
+    user_drop(user);
+    users_finish(&users);
+    return 0;
+}
+
+static struct entry make(uint64_t number, uint64_t client, const char *name)
+{
+    return (struct entry){.number = number, .client = client, .name = name, .user = user};
 }
 
 static void test_numbers(void **state)
 {
-    enum { COUNT = 5 * REGISTRY_BUCKETS };
+    enum { COUNT = 5000 };
     struct entry *entries = calloc(COUNT, sizeof *entries);
 
     (void)state;
     assert_non_null(entries);
     for (int i = 0; i < COUNT; i++) {
-        entries[i].number = (uint64_t)i + 1;
+        entries[i] = make((uint64_t)i + 1, 1, NULL);
         registry_add(&registry, &entries[i]);
     }
     for (int i = 0; i < COUNT; i += 3)
@@ -34,54 +55,141 @@ static void test_numbers(void **state)
     assert_null(registry_find(&registry, 0));
     assert_null(registry_find(&registry, UINT64_MAX));
     registry_remove(&registry, &entries[0]); /* not there any more */
+    for (int i = 0; i < COUNT; i++)
+        registry_remove(&registry, &entries[i]);
+    assert_true(link_empty(&registry.entries));
     free(entries);
 }
 
 static void test_names(void **state)
 {
-    struct entry a = {.number = 1, .client = 1, .name = "a"};
-    struct entry later = {.number = 7, .client = 1, .name = "a"};
-    struct entry others = {.number = 8, .client = 2, .name = "a"};
-    struct entry nameless = {.number = 9, .client = 1};
+    struct entry a = make(1, 1, "a"), later = make(7, 1, "a");
+    struct entry others = make(8, 2, "a"), nameless = make(9, 1, NULL);
 
     (void)state;
-    registry_add(&registry, &later);
     registry_add(&registry, &a);
+    registry_add(&registry, &later);
     registry_add(&registry, &others);
     registry_add(&registry, &nameless);
-    assert_ptr_equal(registry_find_name(&registry, 1, "a"), &later); /* whatever came in last */
+    assert_ptr_equal(registry_find_name(&registry, 1, "a"), &later);
     assert_ptr_equal(registry_find_name(&registry, 2, "a"), &others);
     assert_null(registry_find_name(&registry, 3, "a"));
     assert_null(registry_find_name(&registry, 1, "b"));
     assert_null(registry_find_name(&registry, 1, ""));
-    registry_remove(&registry, &later);
-    assert_ptr_equal(registry_find_name(&registry, 1, "a"), &a);
     registry_remove(&registry, &nameless);
     assert_null(registry_find(&registry, 9));
+    registry_remove(&registry, &a);
+    assert_ptr_equal(registry_find_name(&registry, 1, "a"), &later);
+    registry_remove(&registry, &later);
+    registry_remove(&registry, &others);
 }
 
-static void test_many_of_one_name(void **state)
+/* Whoever names the latest job must not get an earlier one because the latest was forgotten. */
+static void test_no_name_goes_back(void **state)
 {
-    static struct entry entries[300];
+    struct entry first = make(1, 5, "load"), second = make(2, 5, "load"),
+                 third = make(3, 5, "load");
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(entries); i++) {
-        entries[i] = (struct entry){.number = i + 1, .client = 5, .name = "tile"};
-        registry_add(&registry, &entries[i]);
+    registry_add(&registry, &first);
+    registry_add(&registry, &second);
+    registry_remove(&registry, &second);
+    assert_null(registry_find_name(&registry, 5, "load"));
+    assert_ptr_equal(registry_find(&registry, 1), &first);
+    registry_add(&registry, &third);
+    assert_ptr_equal(registry_find_name(&registry, 5, "load"), &third);
+    registry_hide_name(&registry, 5, "load");
+    assert_null(registry_find_name(&registry, 5, "load"));
+    registry_hide_name(&registry, 5, "load");
+    registry_remove(&registry, &third);
+    registry_remove(&registry, &first);
+}
+
+/* A record takes the place of its task: number, name and order stay. */
+static void test_replacement(void **state)
+{
+    struct entry first = make(1, 5, "a"), task = make(2, 5, "b"), last = make(3, 5, "c");
+    struct entry record = task, nameless;
+
+    (void)state;
+    registry_add(&registry, &first);
+    registry_add(&registry, &task);
+    registry_add(&registry, &last);
+    registry_replace(&registry, &task, &record);
+    registry_remove(&registry, &task); /* no entry of the registry any more */
+    assert_ptr_equal(registry_find(&registry, 2), &record);
+    assert_ptr_equal(registry_find_name(&registry, 5, "b"), &record);
+    assert_ptr_equal(LINK_OWNER(first.of_all.next, struct entry, of_all), &record);
+    assert_ptr_equal(LINK_OWNER(last.of_user.prev, struct entry, of_user), &record);
+    nameless = make(2, 5, NULL);
+    registry_replace(&registry, &record, &nameless);
+    assert_null(registry_find_name(&registry, 5, "b"));
+    assert_ptr_equal(registry_find(&registry, 2), &nameless);
+    registry_remove(&registry, &nameless);
+    registry_remove(&registry, &last);
+    registry_remove(&registry, &first);
+}
+
+enum { FEW = 64, MANY = 65536, CALLS = 2000 };
+
+struct crowd {
+    struct entry *entries;
+    unsigned count;
+    uint64_t next;
+};
+
+/* Replaces the oldest entry by a new one with the same name. */
+static void turn_over(void *context)
+{
+    struct crowd *crowd = context;
+
+    for (unsigned i = 0; i < CALLS; i++) {
+        struct entry *entry = &crowd->entries[crowd->next % crowd->count];
+
+        registry_remove(&registry, entry);
+        *entry = make(crowd->next++, 5, "tile");
+        registry_add(&registry, entry);
+        assert_ptr_equal(registry_find_name(&registry, 5, "tile"), entry);
+        entry = &crowd->entries[(crowd->next + crowd->count / 2) % crowd->count];
+        assert_ptr_equal(registry_find(&registry, entry->number), entry);
     }
-    for (size_t i = COUNT_OF(entries); i-- > 0;) {
-        assert_ptr_equal(registry_find_name(&registry, 5, "tile"), &entries[i]);
-        registry_remove(&registry, &entries[i]);
+}
+
+static double cost_among(unsigned count)
+{
+    struct crowd crowd = {.entries = calloc(count, sizeof *crowd.entries), .count = count};
+    double cost;
+
+    assert_non_null(crowd.entries);
+    for (unsigned i = 0; i < count; i++) {
+        crowd.entries[i] = make(i, 5, "tile");
+        registry_add(&registry, &crowd.entries[i]);
     }
-    assert_null(registry_find_name(&registry, 5, "tile"));
+    crowd.next = count;
+    cost = cost_of(turn_over, &crowd);
+    for (unsigned i = 0; i < count; i++)
+        registry_remove(&registry, &crowd.entries[i]);
+    free(crowd.entries);
+    return cost;
+}
+
+static void test_one_name_for_all_costs_nothing(void **state)
+{
+    const double few = cost_among(FEW), many = cost_among(MANY);
+
+    (void)state;
+    print_message("a name for %d jobs costs %.1f times one for %d\n", MANY, many / few, FEW);
+    assert_true(many < few * COST_RATIO_MAX);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_numbers, setup),
-        cmocka_unit_test_setup(test_names, setup),
-        cmocka_unit_test_setup(test_many_of_one_name, setup),
+        cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_name_goes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replacement, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_name_for_all_costs_nothing, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "refusal.h"
+
+#include <string.h>
+
+#include "client.h"
+#include "history.h"
+#include "job_read.h"
+#include "numbered.h"
+#include "prepared.h"
+#include "rpc.h"
+#include "state.h"
+#include "work.h"
+
+/* Adds a record of a failed job, which takes a job number. Without memory the name finds nothing.
+ */
+static void remember(struct client *client, const char *name, const struct fault *fault)
+{
+    struct service *service = client->service;
+    const struct entry entry = {
+        .user = client->flow->user,
+        .number = service->last_job + 1,
+        .client = client->flow->number,
+        .name = name,
+    };
+    struct record *record = record_create(&entry, fault);
+
+    if (!record || !record->entry.name) {
+        if (record)
+            record_free(record);
+        registry_hide_name(&service->registry, entry.client, name);
+        return;
+    }
+    service->last_job++;
+    record->refused = true;
+    record->state = JOB_STATE_FAILED;
+    record->first_channel = -1;
+    registry_add(&service->registry, &record->entry);
+    history_add(&service->history, record);
+}
+
+static bool is_text(const struct json *value, const char *text)
+{
+    const char *string;
+
+    return json_is_string(value) && json_text(value, PROTO_NAME_MAX, &string) == 0 &&
+           strcmp(string, text) == 0;
+}
+
+/* Of several names, which make the request invalid, the first becomes the record's. */
+static void remember_names(struct client *client, const struct json *params,
+                           const struct fault *fault)
+{
+    struct json member = {0};
+    const char *name, *first = NULL;
+
+    while (json_next(params, &member)) {
+        if (strcmp(member.key, "name") != 0 || !json_is_string(&member) ||
+            json_string(&member, PROTO_NAME_MAX, &name) < 0 || !job_is_wire_name(name))
+            continue;
+        registry_hide_name(&client->service->registry, client->flow->number, name);
+        if (!first)
+            first = name;
+    }
+    if (first)
+        remember(client, first, fault);
+}
+
+static void remember_prepared(struct client *client, const struct json *params,
+                              const struct fault *fault)
+{
+    const struct json member = json_member(params, "prepared");
+    const struct prepared *prepared = NULL;
+    int64_t number;
+
+    if (json_is_int(&member) && json_int(&member, 1, UINT32_MAX, &number) == 0)
+        prepared = numbered_find(&client->prepared.table, (uint32_t)number);
+    if (prepared && prepared->work->job.name)
+        remember(client, prepared->work->job.name, fault);
+}
+
+void refusal_remember(struct client *client, const struct rpc_request *request)
+{
+    struct fault ignored;
+    struct json root = request->root, method, params;
+
+    root.fault = &ignored; /* keep the fault of the request */
+    if (!json_is_object(&root))
+        return;
+    method = json_member(&root, "method");
+    params = json_member(&root, "params");
+    if (!json_is_object(&params))
+        return;
+    if (is_text(&method, "job.submit"))
+        remember_names(client, &params, &request->fault);
+    else if (is_text(&method, "job.start"))
+        remember_prepared(client, &params, &request->fault);
+}

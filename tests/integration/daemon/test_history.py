@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is known of jobs afterwards: whose records go when, and what a name stands for."""
+from load import buffered
+from service import Case, Memory, as_user, copy, main, needs_root
+from wire import envelope
+
+ALICE, BOB = 54321, 54322
+STUCK = ("--engine", "fault:threads,stick=1")  # the first transfer ends when it is cancelled
+HISTORY = 64
+
+
+def flood(connection, count, window=256, **more):
+    """As many tiny starts, one after the other has been answered."""
+    params, _memory = buffered(connection, 16, **more)
+    number = connection.call("job.prepare", params)["prepared"]
+    waiting = []
+    for _ in range(count):
+        waiting.append(connection.request("job.start", {"prepared": number}))
+        if len(waiting) == window:
+            connection.result(waiting.pop(0))
+    for id in waiting:
+        connection.result(id)
+
+
+class Users(Case):
+    def setUp(self):
+        super().setUp()
+        self.mlid = self.service(config={"socket_mode": "0666", "limits": {"history": HISTORY}})
+
+    def connect_as(self, uid):
+        with as_user(uid):
+            return self.connect(self.mlid)
+
+    def detach(self, link):
+        source, target = Memory(b"abcd"), Memory(size=4)
+        return link.call("job.submit", copy(4, detach=True), [source.fd, target.fd])["job"]
+
+    @needs_root
+    def test_another_user_takes_no_record(self):
+        """Also when the user has left, and comes back."""
+        with self.connect_as(ALICE) as alice:
+            jobs = [self.detach(alice) for _ in range(HISTORY)]
+            alice.call("job.wait", {"jobs": jobs})
+        with self.connect_as(ALICE) as alice:
+            kept = self.detach(alice)
+        with self.connect_as(BOB) as bob:
+            flood(bob, 20 * HISTORY)
+        with self.connect_as(ALICE) as alice:
+            self.assertEqual(alice.call("job.wait", {"job": kept})["job"], kept)
+            for job in jobs[1:]:
+                self.assertEqual(alice.call("job.status", {"job": job})["state"], "done")
+
+    @needs_root
+    def test_many_users_take_no_record(self):
+        """More than the service keeps the sums of (64), each with more jobs than it remembers."""
+        with self.connect_as(ALICE) as alice:
+            kept = self.detach(alice)
+        for uid in range(60000, 60080):
+            with self.connect_as(uid) as link:
+                flood(link, 2 * HISTORY)
+        with self.connect_as(ALICE) as alice:
+            self.assertEqual(alice.call("job.wait", {"job": kept})["job"], kept)
+
+    def test_own_jobs(self):
+        """A detached job that nobody has waited for outlives those that were answered."""
+        with self.connect(self.mlid) as link:
+            kept, waited = self.detach(link), self.detach(link)
+            link.call("job.wait", {"job": waited})
+            flood(link, 4 * HISTORY)
+            self.assertFault(link.fault("job.wait", {"job": waited}), "NOT_FOUND", "/job")
+            self.assertEqual(link.call("job.wait", {"job": kept})["job"], kept)
+            flood(link, 4 * HISTORY)
+            self.assertFault(link.fault("job.wait", {"job": kept}), "NOT_FOUND", "/job")
+
+
+class Refused(Case):
+    """Jobs that were to be called load, and were refused: nobody gets an earlier load for them."""
+
+    WAYS = {
+        "argument": (dict(cfg={"offset": [9]}), 2),
+        "channels": (dict(channels=16), 2),
+        "unknown": (dict(chanels=1), 2),
+        "priority": (dict(priority=7), 2),
+        "type": (dict(type="fx9"), 2),
+        "spare": ({}, 3),
+        "few": ({}, 1),
+        "large": (dict(size=5), 2),
+        "buffer": (dict(src={"buffer": 9}), 1),
+        "after": (dict(after=["nobody"]), 2),
+    }
+
+    def setUp(self):
+        super().setUp()
+        self.mlid = self.service()
+        self.link = self.connect(self.mlid)
+        self.source, self.target = Memory(b"abcd"), Memory(size=4)
+
+    def send(self, size=4, fds=2, **more):
+        given = [self.source.fd, self.target.fd, self.source.fd][:fds]
+        return self.link.request("job.submit", copy(size, **more), given)
+
+    def load(self):
+        return self.link.result(self.send(name="load"))["job"]
+
+    def store(self, id):
+        fault = self.link.error(id)
+        self.assertFault(fault, "PREDECESSOR_FAILED", "/after/0")
+        return fault
+
+    def test_each_way(self):
+        for way, (more, fds) in self.WAYS.items():
+            with self.subTest(way=way):
+                self.load()
+                fault = self.link.error(self.send(fds=fds, name="load", **more))
+                self.assertRegex(self.store(self.send(after=["load"])).message,
+                                 r"after\[0\]: job \d+ \(load\) was refused")
+                told = self.link.call("job.status", {"job": "load"})
+                self.assertEqual((told["state"], told["error"]["data"]["name"]),
+                                 ("failed", fault.name))
+
+    def test_at_once(self):
+        """The requests of a whole graph in one write, as a client sends them that does not wait."""
+        lines = [copy(4, name="load"), copy(4, name="load", channels=16),
+                 copy(4, name="store", after=["load"]), copy(4, after=["store"]),
+                 copy(4, name="load"), copy(4, after=["load"])]
+        fds = [self.source.fd, self.target.fd]
+        for id, params in enumerate(lines):
+            self.link.send(envelope("job.submit", params, id, 2), fds)
+        self.link.result(0)
+        self.assertFault(self.link.error(1), "LIMIT", "/channels")
+        self.store(2)
+        self.store(3)
+        self.link.result(4)
+        self.link.result(5)
+
+    def test_bad_envelopes(self):
+        for more in ({"extra": 1}, {"jsonrpc": "1.0"}, {"id": True}):
+            with self.subTest(more=more):
+                self.load()
+                line = envelope("job.submit", copy(4, name="load"), 99, 2)[:-1]
+                for key, value in more.items():
+                    line = line.replace(b'"%s":"2.0",' % key.encode(), b"")
+                    line = line.replace(b'"%s":99,' % key.encode(), b"")
+                    line += b',"%s":%s' % (key.encode(), str(value).lower().encode()
+                                           if not isinstance(value, str)
+                                           else b'"%s"' % value.encode())
+                self.link.strict_ids = False
+                self.link.send(line + b"}", [self.source.fd, self.target.fd])
+                self.link.ping()
+                self.store(self.send(after=["load"]))
+
+    def test_two_names(self):
+        self.load()
+        self.link.result(self.send(name="other"))
+        line = envelope("job.submit", copy(4, name="other"), 99, 2)
+        self.link.send(line.replace(b'"name":', b'"name":"load","name":'),
+                       [self.source.fd, self.target.fd])
+        self.assertFault(self.link.error(99), "INVALID_PARAMS", "/name")
+        self.store(self.send(after=["load"]))
+        self.assertFault(self.link.error(self.send(after=["other"])), "NOT_FOUND", "/after/0")
+
+    def test_starts(self):
+        """A start has the name of its prepared job."""
+        params, memory = buffered(self.link, 4, name="load")
+        number = self.link.call("job.prepare", params)["prepared"]
+        for more in ({"priority": 9}, {"after": ["nobody"]}, {"src": {"buffer": 9}}, {"x": 1}):
+            with self.subTest(more=more):
+                self.link.call("job.start", {"prepared": number})
+                self.link.fault("job.start", {"prepared": number, **more})
+                self.store(self.link.request("job.start", {"prepared": number, "after": ["load"]}))
+        self.link.call("job.start", {"prepared": number})
+        self.link.fault("job.start", {"prepared": number}, [memory.fd])
+        self.store(self.send(after=["load"]))
+
+    def test_while_drained(self):
+        self.load()
+        self.link.call("daemon.drain")
+        self.assertFault(self.link.error(self.send(name="load")), "SHUTTING_DOWN")
+        self.link.call("daemon.resume")
+        self.store(self.send(after=["load"]))
+
+    def test_what_others_know(self):
+        """A refused job is one that has failed: it can be waited for and is in lists."""
+        refused = self.link.error(self.send(name="load", channels=16))
+        self.assertEqual(self.link.fault("job.wait", {"job": "load"}).message, refused.message)
+        job, = self.link.call("job.list", {"states": ["failed"]})["jobs"]
+        self.assertEqual((job["name"], job["bytes"], job["state"]), ("load", 0, "failed"))
+        self.link.error(self.send(channels=16))  # without a name: of no interest to anybody
+        self.assertEqual(len(self.link.call("job.list")["jobs"]), 1)
+        self.assertEqual(self.load(), job["job"] + 1)
+
+    def test_other_connections_have_names_of_their_own(self):
+        with self.connect(self.mlid) as other:
+            self.load()
+            other.fault("job.submit", copy(4, name="load", channels=16),
+                        [self.source.fd, self.target.fd])
+        self.link.result(self.send(after=["load"]))
+
+    def test_an_earlier_one_still_runs(self):
+        """Also where no record of the refused one is kept."""
+        for history, name in ((HISTORY, "PREDECESSOR_FAILED"), (0, "NOT_FOUND")):
+            with self.subTest(history=history):
+                mlid = self.service(*STUCK, config={"limits": {"history": history}})
+                self.link = self.connect(mlid)
+                first = self.send(name="load")
+                self.link.error(self.send(name="load", channels=16))
+                self.assertFault(self.link.error(self.send(after=["load"])), name, "/after/0")
+                self.link.call("job.cancel", {"job": 1})
+                self.link.error(first)
+
+    def test_a_forgotten_name_is_no_earlier_job(self):
+        """The latest of a name is forgotten while an earlier one runs."""
+        mlid = self.service(*STUCK, config={"limits": {"history": 8}})
+        self.link = self.connect(mlid)
+        first = self.send(name="load")
+        self.link.error(self.send(name="load", channels=16))
+        flood(self.link, 20)
+        self.assertFault(self.link.error(self.send(after=["load"])), "NOT_FOUND", "/after/0")
+        self.link.call("job.cancel", {"job": 1})
+        self.link.error(first)
+
+
+if __name__ == "__main__":
+    main()

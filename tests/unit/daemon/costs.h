@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures an operation on a small and on a large structure. An operation that walks the structure
+ * costs about as many times more as the structure is larger; cache misses alone cost a few times.
+ */
+#ifndef TEST_COSTS_H
+#define TEST_COSTS_H
+
+/* Runs the operation some thousand times. */
+typedef void cost_round(void *context);
+
+/** Returns the nanoseconds of the fastest of some rounds: other processes slow down the others. */
+double cost_of(cost_round *round, void *context);
+
+/* A bound for sizes that are a factor of 64 to 1024 apart. */
+#define COST_RATIO_MAX 16.0
+
+#endif /* TEST_COSTS_H */
