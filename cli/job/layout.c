@@ -111,7 +111,7 @@ static int check_within(const struct resolved *r, struct fault *fault)
 static int check_packed(const struct resolved *r, struct fault *fault)
 {
     int32_t packed[MLI_MAX_RANK];
-    if (!tensor_pack(r->result.rank, r->result.shape, packed))
+    if (!tensor_strides(r->result.rank, r->result.shape, NULL, packed))
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst", "dst: a stride exceeds 31 bits");
     for (uint32_t d = 0; d < r->result.rank; d++) {
         if (r->result.shape[d] > 1 && r->result.mem_stride[d] != packed[d])

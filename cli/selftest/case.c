@@ -129,7 +129,8 @@ void case_draw(struct move_case *c, uint64_t seed, uint64_t index, const struct 
         c->dst.rank = c->src.rank;
         c->dst.el_type = c->src.el_type;
         memcpy(c->dst.shape, c->dst_shape, sizeof(c->dst.shape));
-        memcpy(c->dst.mem_stride, c->dst_stride, sizeof(c->dst.mem_stride));
+        for (uint32_t i = 0; i < c->src.rank; i++)
+            c->dst.mem_stride[i] |= c->cfg.dst_mem_stride[i]; /* one of the two is 0 */
         memset(c->cfg.dst_mem_stride, 0, sizeof(c->cfg.dst_mem_stride));
     }
 }

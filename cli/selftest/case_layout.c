@@ -36,6 +36,27 @@ static bool nest(struct draw *draw, enum style style, uint32_t rank, const uint3
     return room <= max_elements;
 }
 
+/*
+ * Leaves some of the strides to the library: they are 0 in `given`, and become in `stride` what the
+ * definition says, the next inner stride times its extent. False where one exceeds the limit.
+ */
+static bool leave_out(struct draw *draw, uint32_t rank, const uint32_t *shape,
+                      uint64_t max_elements, int32_t *stride, int32_t *given)
+{
+    const bool some = draw_once_in(draw, 2);
+    const uint32_t chosen = draw_below(draw, 1u << rank), left_out = some ? chosen : 0;
+    for (uint32_t d = rank; d-- > 0;) {
+        given[d] = left_out >> d & 1 ? 0 : stride[d];
+        if (given[d])
+            continue;
+        const uint64_t packed = d + 1 < rank ? (uint64_t)stride[d + 1] * shape[d + 1] : 1;
+        if (packed > max_elements)
+            return false;
+        stride[d] = (int32_t)packed;
+    }
+    return true;
+}
+
 /* Bytes from the first element to the end of the last. */
 static size_t reach(uint32_t rank, const uint32_t *shape, const int32_t *stride, uint32_t size)
 {
@@ -63,33 +84,36 @@ static struct frame draw_frame(struct draw *draw, size_t tensor, uint32_t elemen
 static bool draw_src_strides(struct move_case *c, struct draw *draw, uint64_t max_elements)
 {
     const enum style style = (enum style)draw_below(draw, STYLES);
-    const bool told = draw_once_in(draw, 2);
-    if (!nest(draw, style, c->src.rank, c->src.shape, max_elements, c->src_stride))
+    const uint32_t rank = c->src.rank;
+    if (!nest(draw, style, rank, c->src.shape, max_elements, c->src_stride) ||
+        !leave_out(draw, rank, c->src.shape, max_elements, c->src_stride, c->src.mem_stride))
         return false;
-    if (style != PACKED || told)
-        memcpy(c->src.mem_stride, c->src_stride, sizeof(c->src.mem_stride));
-    return true;
+    return reach(rank, c->src.shape, c->src_stride, 1) <= max_elements;
 }
 
-/* The destination may be a part of a larger tensor, and is told its strides in two ways. */
+/*
+ * The destination may be a part of a larger tensor. Each given stride is in cfg or in dst. Only
+ * those of nested dimensions may be left out: no element then meets another.
+ */
 static bool draw_dst_strides(struct move_case *c, struct draw *draw, uint64_t max_elements)
 {
     const enum style style = (enum style)draw_below(draw, STYLES);
-    const bool in_cfg = draw_once_in(draw, 2), told = draw_once_in(draw, 2);
+    const uint32_t rank = c->src.rank, in_cfg = draw_below(draw, 1u << rank);
     uint32_t whole[MLI_MAX_RANK] = {0};
-    for (uint32_t d = 0; d < c->src.rank; d++) {
+    int32_t given[MLI_MAX_RANK];
+    for (uint32_t d = 0; d < rank; d++) {
         whole[d] = c->dst_shape[d];
         if (style != PACKED && draw_once_in(draw, 2))
             whole[d] += draw_below(draw, 5);
     }
-    if (!nest(draw, style, c->src.rank, whole, max_elements, c->dst_stride))
+    if (!nest(draw, style, rank, whole, max_elements, c->dst_stride))
         return false;
-    if (style == PACKED && !told)
-        return true;
-    if (in_cfg)
-        memcpy(c->cfg.dst_mem_stride, c->dst_stride, sizeof(c->cfg.dst_mem_stride));
-    else
-        memcpy(c->dst.mem_stride, c->dst_stride, sizeof(c->dst.mem_stride));
+    memcpy(given, c->dst_stride, sizeof(given));
+    if (style != ANY_ORDER &&
+        !leave_out(draw, rank, c->dst_shape, max_elements, c->dst_stride, given))
+        return false;
+    for (uint32_t d = 0; d < rank; d++)
+        (in_cfg >> d & 1 ? c->cfg.dst_mem_stride : c->dst.mem_stride)[d] = given[d];
     return true;
 }
 

@@ -103,13 +103,13 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     job.src.desc = describe(c->src.el_type, c->src.rank);
     job.src.desc.has_strides = true;
     memcpy(job.src.desc.shape, c->src.shape, sizeof(job.src.desc.shape));
-    memcpy(job.src.desc.strides, c->src_stride, strides);
+    memcpy(job.src.desc.strides, c->src.mem_stride, strides);
     job.dst = raw(dst);
     job.dst.update = true;
     job.dst.offset = c->dst_frame.before;
     job.dst.desc.has_strides = true;
     job.dst.desc.stride_count = c->src.rank;
-    memcpy(job.dst.desc.strides, c->dst_stride, strides);
+    memcpy(job.dst.desc.strides, c->dst.mem_stride, strides);
     job.expect = golden(expect);
     job.cfg = c->cfg;
     job.lengths = lengths_of(c);

@@ -240,15 +240,17 @@ bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64
     return true;
 }
 
-bool tensor_pack(uint32_t rank, const uint32_t *shape, int32_t strides[MLI_MAX_RANK])
+bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
+                    int32_t strides[MLI_MAX_RANK])
 {
     uint64_t stride = 1;
     for (uint32_t d = rank; d-- > 0;) {
+        if (given && given[d])
+            stride = (uint64_t)given[d];
         if (stride > INT32_MAX)
             return false;
         strides[d] = (int32_t)stride;
-        if (__builtin_mul_overflow(stride, (uint64_t)shape[d], &stride))
-            return false;
+        stride *= shape[d]; /* both below 2^32 */
     }
     return true;
 }
@@ -258,12 +260,9 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
 {
     file->header = *header;
     uint64_t span;
-    bool fits = tensor_pack(header->rank, header->shape, file->strides);
-    for (uint32_t d = 0; fits && d < header->rank && strides; d++) {
-        if (strides[d])
-            file->strides[d] = strides[d];
-    }
-    if (!fits || !tensor_span(header, file->strides, &span))
+    if (!tensor_strides(header->rank, header->shape, strides, file->strides))
+        return too_wide(file, fault);
+    if (!tensor_span(header, file->strides, &span))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "%s: the shape reaches beyond 2^63 bytes", file->shown);
     file->header.data_size = span;

@@ -59,8 +59,8 @@ void tensor_file_close(struct tensor_file *file);
 
 /**
  * Says what a raw file holds: `dtype`, `rank` and `shape` from `header`, its elements from
- * header->data_offset on, `strides` in elements (null or 0: packed). Refuses what the file is too
- * short for.
+ * header->data_offset on, `strides` in elements (null or 0: see tensor_strides()). Refuses what the
+ * file is too short for.
  */
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
@@ -92,7 +92,11 @@ int tensor_file_check(const struct tensor_file *file, struct fault *fault);
 /** Bytes from the first element to the end of the last; false where they exceed 63 bits. */
 bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes);
 
-/** Packed strides, in elements, last dimension 1; false where one exceeds 31 bits. */
-bool tensor_pack(uint32_t rank, const uint32_t *shape, int32_t strides[MLI_MAX_RANK]);
+/**
+ * Fills in the strides in force, in elements: `given`, or where that is null or 0 the next inner
+ * stride times its extent (the innermost: 1). False where one exceeds 31 bits.
+ */
+bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
+                    int32_t strides[MLI_MAX_RANK]);
 
 #endif /* CLI_TENSOR_FILE_H */

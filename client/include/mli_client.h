@@ -242,7 +242,8 @@ typedef struct mli_client_job {
     mli_tensor src;
     /**
      * What is known of the tensor that is written into: rank 0, or its shape, strides and, of a
-     * per-axis source, its per-axis parameters. `data` and the type are not looked at.
+     * per-axis source, its per-axis parameters. Strides of 0 are packed, by the extents of this
+     * shape. `data` and the type are not looked at.
      */
     mli_tensor dst;
     mli_client_memory src_memory, dst_memory;

@@ -52,7 +52,7 @@ struct span extent_read(const mli_tensor *src, const mli_mov_cfg_t *cfg)
             return (struct span){0, element};
         add_product(&span.begin, first, stride);
         add_product(&span.end, last, stride);
-        if (__builtin_mul_overflow(packed, (uint64_t)src->shape[d], &packed))
+        if (__builtin_mul_overflow(stride, (uint64_t)src->shape[d], &packed))
             packed = UINT64_MAX;
     }
     return span;

@@ -43,27 +43,41 @@ static int check_kernel(const struct job *job, struct fault *fault)
     return -1;
 }
 
-/* Strides that the destination brings along; where it has a shape, they are packed from that. */
-static int destination_strides(mli_tensor *dst, const struct tensor_desc *desc, uint32_t rank,
-                               struct fault *fault)
+/*
+ * Computes the strides of 0 of a destination whose shape the job gives: libmli would use the
+ * result's extents instead. The rule is libmli's: the next inner stride in force (from cfg, else
+ * from dst, else computed) times the extent of its dimension.
+ */
+static int compute_strides(mli_tensor *dst, const struct job *job, struct fault *fault)
 {
-    mli_tensor whole = {.rank = desc->rank};
-    mli_status status;
+    const struct tensor_desc *desc = &job->dst.desc;
+    uint64_t packed = 1;
 
-    memcpy(whole.shape, desc->shape, sizeof whole.shape);
-    if (desc->rank > 0) {
-        status = mli_hlp_set_tensor_mem_strides(&whole);
-        if (status != MLI_STATUS_OK) {
-            fault_set_refused(fault, status, mli_last_error());
+    for (uint32_t i = desc->rank; i-- > 0;) {
+        const int32_t in_cfg = job->cfg.dst_mem_stride[i];
+        const int32_t given = in_cfg ? in_cfg : dst->mem_stride[i];
+
+        if (!given && packed > INT32_MAX) {
+            fault_set(fault, FAULT_REFUSED, "/dst",
+                      "dst.strides[%" PRIu32 "]: packed it is stride[%" PRIu32 "] * shape[%" PRIu32
+                      "] = %" PRIu64 ", at most %" PRId32 " allowed: use a smaller stride or shape",
+                      i, i + 1, i + 1, packed, INT32_MAX);
+            fault->status = MLI_STATUS_NOT_ENGH_MEM;
             return -1;
         }
-    }
-    for (uint32_t i = 0; i < rank; i++) {
-        int32_t given = desc->has_strides ? desc->strides[i] : 0;
-
-        dst->mem_stride[i] = given ? given : whole.mem_stride[i];
+        dst->mem_stride[i] = given ? given : (int32_t)packed;
+        packed = (uint64_t)dst->mem_stride[i] * desc->shape[i]; /* below 2^63 */
     }
     return 0;
+}
+
+static int destination_strides(mli_tensor *dst, const struct job *job, struct fault *fault)
+{
+    const struct tensor_desc *desc = &job->dst.desc;
+
+    for (uint32_t i = 0; desc->has_strides && i < job->src.desc.rank; i++)
+        dst->mem_stride[i] = desc->strides[i];
+    return compute_strides(dst, job, fault);
 }
 
 static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *desc,
@@ -163,7 +177,7 @@ int operands_init(struct operands *operands, const struct job *job, struct fault
     if (check_kernel(job, fault) < 0)
         return -1;
     tensor_desc_to_mli(&job->src.desc, &operands->src);
-    if (destination_strides(&operands->dst, &job->dst.desc, job->src.desc.rank, fault) < 0)
+    if (destination_strides(&operands->dst, job, fault) < 0)
         return -1;
     status = mli_mov_layout(&operands->src, &job->cfg, &operands->dst);
     if (status != MLI_STATUS_OK)

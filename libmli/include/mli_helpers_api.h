@@ -36,8 +36,9 @@ int16_t mli_hlp_tensor_scale_shift(const mli_tensor *in);
 int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in);
 
 /**
- * Makes `out` a view of a part of `in`; no data is copied. `out` shares in's memory and strides,
- * its capacity is what is left behind the new first element. Where sub_tensor_rank is below in's
+ * Makes `out` a view of a part of `in`; no data is copied. `out` shares in's memory and strides;
+ * strides of 0 become the computed ones (see mli_types.h). The capacity of `out` is that of `in`
+ * less the bytes before the new first element. Where sub_tensor_rank is below in's
  * rank, dimensions of size 1 are removed from the first on until it is reached. Per-axis
  * quantisation pointers advance with the offset along their axis and `sa.dim` follows its
  * dimension; where the axis itself is removed, the parameters of that index stay as per-tensor
@@ -46,7 +47,8 @@ int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in);
  * @retval MLI_STATUS_OK                  *out is complete
  * @retval MLI_STATUS_BAD_TENSOR          null in or out, or an invalid `in`
  * @retval MLI_STATUS_NOT_SUPPORTED       element type FX_4
- * @retval MLI_STATUS_NOT_ENGH_MEM        the sub-tensor reaches beyond in's capacity, or overflow
+ * @retval MLI_STATUS_NOT_ENGH_MEM        the sub-tensor reaches beyond in's capacity, a computed
+ *                                        stride exceeds 31 bits, or overflow
  * @retval MLI_STATUS_BAD_FUNC_CFG        null cfg, offset + size beyond the shape, a size of 0, a
  *                                        rank of 0, above in's, or not reachable
  * @retval MLI_STATUS_SPEC_PARAM_MISMATCH per-axis arrays null or short, dim >= rank

@@ -20,8 +20,8 @@ extern "C" {
  * @param in   input; only read
  * @param cfg  first `in->rank` entries of perm_dim: a permutation of 0 .. rank-1
  * @param out  In: `data`, `rank`, `el_type`, the already permuted `shape`, `mem_stride` (0:
- *             packed), and for a per-axis input the three pointers of `el_params.sa` (null shares
- *             the input's arrays, the input's own are left, memory of the caller's receives a
+ *             packed, as in a move), and for a per-axis input the three pointers of `el_params.sa`
+ * (null shares the input's arrays, the input's own are left, memory of the caller's receives a
  *             copy). Out: the elements and `el_params`. Nothing else changes.
  *
  * A refused call changes nothing at all.

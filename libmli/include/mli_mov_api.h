@@ -11,7 +11,10 @@
  *   3. subsample  every sub_sample_step[d]-th sample of it: n[d] = ceil(size[d] / step[d])
  *   4. permute    destination dimension i is source dimension perm_dim[i]
  *   5. place      written at dst_offset[i] with stride dst_mem_stride[i]; the destination's shape
- *                 becomes n[perm_dim[i]] + dst_offset[i]
+ *                 becomes n[perm_dim[i]] + dst_offset[i]. A stride of 0 means the destination
+ *                 tensor's own mem_stride[i]; if that is 0 too, stride[i + 1] * shape[i + 1] of the
+ *                 destination, where stride[i + 1] is the stride in force, given or computed. The
+ *                 innermost stride is then 1
  * A window that reaches over the edge of the tensor therefore reads zeros there and real
  * neighbours inside, which is what a convolution tile with a halo needs. Exactly the n[] elements
  * are written, not a byte between or beyond them.
@@ -44,7 +47,8 @@ typedef struct _mli_mov_cfg {
     uint32_t sub_sample_step[MLI_MAX_RANK]; /**< 1: every sample */
     uint32_t dst_offset[MLI_MAX_RANK];      /**< first coordinate written in the destination */
     int32_t dst_mem_stride[MLI_MAX_RANK];   /**< in elements; 0: the destination tensor's own
-                                                 non-zero mem_stride, else packed */
+                                                 non-zero mem_stride, else packed on top of
+                                                 the next inner stride in force */
     uint8_t perm_dim[MLI_MAX_RANK];         /**< a permutation of 0 .. rank-1 */
     uint8_t padding_pre[MLI_MAX_RANK];      /**< zero samples before the source */
     uint8_t padding_post[MLI_MAX_RANK];     /**< zero samples after the source */
@@ -85,7 +89,8 @@ typedef struct _mli_mov_handle_t {
  *
  * @retval MLI_STATUS_OK                   the move is done
  * @retval MLI_STATUS_BAD_TENSOR           null tensor or data, rank 0 or > 4, a shape of 0, a
- *                                         stride < 0, an unknown element type
+ *                                         stride < 0 (of dst, too, even where cfg overrides it),
+ *                                         an unknown element type
  * @retval MLI_STATUS_NOT_SUPPORTED        element type FX_4
  * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, offset/size outside the padded source, step 0,
  *                                         perm_dim not a permutation, dst_mem_stride < 0
@@ -113,7 +118,7 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
  *
  * @param src  source: rank, shape, mem_stride, el_type, and `sa.dim` for a per-axis source
  * @param cfg  the move
- * @param dst  In: `mem_stride` as for a move (zero it for a packed result).
+ * @param dst  In: `mem_stride` as for a move (zero it for packed strides).
  *             Out: `rank`, `shape`, `mem_stride`, `el_type` and `data.capacity`, the bytes a
  *             destination needs at least. `data.mem` and `el_params` are left alone.
  * @return as mli_mov_tensor_sync(), except what concerns pointers and capacities.

@@ -5,7 +5,9 @@
  * Glossary
  *   tensor    rank, shape and strides over a data container. Index 0 is the outermost dimension.
  *   shape     extent of each dimension in elements.
- *   stride    distance in elements between neighbours along a dimension; 0 means packed.
+ *   stride    distance in elements between neighbours along a dimension. 0 means packed on top of
+ *             the next inner dimension: stride[i] = stride[i + 1] * shape[i + 1], where
+ *             stride[i + 1] is given or computed. A packed innermost stride is 1.
  *   capacity  size in bytes of the memory a data container points to.
  *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
  *
@@ -121,7 +123,7 @@ typedef union _mli_element_params {
 /** A tensor: a view of memory owned by somebody else. */
 typedef struct _mli_tensor {
     mli_data_container data;          /**< first element, and bytes from there to the end */
-    int32_t mem_stride[MLI_MAX_RANK]; /**< in elements; 0: packed from the shape */
+    int32_t mem_stride[MLI_MAX_RANK]; /**< in elements; 0: packed, see the glossary */
     uint32_t shape[MLI_MAX_RANK];     /**< in elements, each at least 1 */
     uint32_t rank;                    /**< 1 .. MLI_MAX_RANK */
     mli_element_type el_type;

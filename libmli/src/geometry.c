@@ -91,12 +91,28 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     return true;
 }
 
+/* A stride that cfg overrides must be legal, too: each tensor is checked before cfg is read. */
+static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++) {
+        if (dst->mem_stride[i] < 0)
+            return refuse(MLI_STATUS_BAD_TENSOR, "dst", ".mem_stride[%]: % given, 0 or more needed",
+                          i, dst->mem_stride[i]);
+    }
+    return MLI_STATUS_OK;
+}
+
 /*
  * Which window is out of range, and why: one of them is. Refusals are rare, so the quick way finds
  * out only whether; the first in the order of the documentation is looked for here.
  */
-ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_cfg_t *cfg)
+ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                           const mli_tensor *dst)
 {
+    const mli_status status = check_dst_strides(dst, src->rank);
+
+    if (status != MLI_STATUS_OK)
+        return status;
     for (uint32_t d = 0;; d++) {
         const uint64_t padded =
             (uint64_t)cfg->padding_pre[d] + src->shape[d] + cfg->padding_post[d];
@@ -130,12 +146,9 @@ static mli_status check_permutation(const uint8_t *perm, uint32_t rank)
     return MLI_STATUS_OK;
 }
 
-static mli_status check_dst_strides(const mli_mov_cfg_t *cfg, const mli_tensor *dst, uint32_t rank)
+static mli_status check_cfg_strides(const mli_mov_cfg_t *cfg, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {
-        if (dst->mem_stride[i] < 0)
-            return refuse(MLI_STATUS_BAD_TENSOR, "dst", ".mem_stride[%]: % given, 0 or more needed",
-                          i, dst->mem_stride[i]);
         if (cfg->dst_mem_stride[i] < 0)
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
                           ".dst_mem_stride[%]: % given, 0 or more needed", i,
@@ -144,21 +157,21 @@ static mli_status check_dst_strides(const mli_mov_cfg_t *cfg, const mli_tensor *
     return MLI_STATUS_OK;
 }
 
-/* What of the permutation and of the destination's strides and shape cannot be: something is so. */
+/* Refuses what place() found to be wrong, in the documented order. */
 ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mov_cfg_t *cfg,
                                           const mli_tensor *dst)
 {
-    mli_status status = check_permutation(cfg->perm_dim, g->rank);
+    mli_status status = check_dst_strides(dst, g->rank);
     uint32_t shape[MLI_MAX_RANK];
-    int32_t given[MLI_MAX_RANK];
-    uint64_t stride[MLI_MAX_RANK];
-    uint32_t i;
+    int32_t given[MLI_MAX_RANK], stride[MLI_MAX_RANK];
 
     if (status == MLI_STATUS_OK)
-        status = check_dst_strides(cfg, dst, g->rank);
+        status = check_permutation(cfg->perm_dim, g->rank);
+    if (status == MLI_STATUS_OK)
+        status = check_cfg_strides(cfg, g->rank);
     if (status != MLI_STATUS_OK)
         return status;
-    for (i = 0; i < g->rank; i++) {
+    for (uint32_t i = 0; i < g->rank; i++) {
         const uint64_t count = g->axis[cfg->perm_dim[i]].count + cfg->dst_offset[i];
 
         if (count > UINT32_MAX)
@@ -168,12 +181,7 @@ ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mo
         shape[i] = (uint32_t)count;
         given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
     }
-    if (!strides_of(g->rank, shape, given, stride))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".mem_stride: packed strides overflow");
-    for (i = 0; stride[i] <= INT32_MAX;)
-        i++;
-    return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".mem_stride[%]: % needed, 31 bits hold %",
-                  i, stride[i], INT32_MAX);
+    return strides_of(g->dst_name, g->rank, shape, given, stride);
 }
 
 /* Permute and place into destination dimension i; false where something cannot be. */
@@ -192,9 +200,10 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     shape = axis->count + offset;
     if (cfg_stride)
         g->cfg_strides = true;
-    stride = next_stride(&target->packed, (uint32_t)shape, cfg_stride ? cfg_stride : own_stride);
-    if (shape > UINT32_MAX || stride - 1 >= INT32_MAX)
+    stride = cfg_stride ? (uint64_t)cfg_stride : own_stride ? (uint64_t)own_stride : target->packed;
+    if (shape > UINT32_MAX || stride > INT32_MAX)
         return false;
+    target->packed = stride * shape; /* below 2^63 */
     if (stride < target->elements && axis->count > 1)
         g->nested = false;
     side_reach(target, offset, axis->count - 1, stride);
@@ -264,7 +273,7 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
     _Pragma("GCC unroll 4") for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
     {
         if (d < rank && !window(g, src, cfg, d, &source))
-            return refuse_window(src, cfg);
+            return refuse_window(src, cfg, dst);
     }
     _Pragma("GCC unroll 4") for (uint32_t i = MLI_MAX_RANK; i-- > 0;)
     {
@@ -272,7 +281,8 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
             return refuse_place(g, cfg, dst);
     }
     if (!source.strides_fit)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name, ".shape: packed strides overflow");
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name,
+                      ".mem_stride: a stride computed from inner ones exceeds 64 bits");
     if (!g->reads)
         g->read = (struct extent){0, 0};
     else if (!side_extent(&source, g->elem, &g->read))

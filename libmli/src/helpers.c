@@ -44,7 +44,8 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
 mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
 {
     const int32_t packed[MLI_MAX_RANK] = {0};
-    uint64_t stride[MLI_MAX_RANK];
+    int32_t stride[MLI_MAX_RANK] = {0};
+    mli_status status;
 
     if (!in)
         return refuse(MLI_STATUS_BAD_TENSOR, "in", ": null given, a tensor needed");
@@ -55,11 +56,11 @@ mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
         if (in->shape[d] == 0)
             return refuse(MLI_STATUS_BAD_TENSOR, "in", ".shape[%]: 0 given, 1 or more needed", d);
     }
-    /* Strides only grow outwards: the outermost tells whether all fit. */
-    if (!strides_of(in->rank, in->shape, packed, stride) || stride[0] > INT32_MAX)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: a packed stride exceeds 31 bits");
+    status = strides_of("in", in->rank, in->shape, packed, stride);
+    if (status != MLI_STATUS_OK)
+        return status;
     for (uint32_t d = 0; d < MLI_MAX_RANK; d++)
-        in->mem_stride[d] = d < in->rank ? (int32_t)stride[d] : 0;
+        in->mem_stride[d] = stride[d];
     return MLI_STATUS_OK;
 }
 

@@ -31,15 +31,16 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
 
 /* Bytes from in's first element to the part's first, checked against the capacity. */
 static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
-                             const uint64_t *stride, uint64_t *start)
+                             const int32_t *stride, uint64_t *start)
 {
     const uint32_t elem = element_bytes(in->el_type);
     uint64_t first = 0, end = 0;
     bool fits = true;
 
     for (uint32_t d = 0; d < in->rank; d++) {
-        fits = fits && checked_mul_add(cfg->offset[d], stride[d], &first) &&
-               checked_mul_add((uint64_t)cfg->offset[d] + cfg->size[d] - 1, stride[d], &end);
+        fits =
+            fits && checked_mul_add(cfg->offset[d], (uint64_t)stride[d], &first) &&
+            checked_mul_add((uint64_t)cfg->offset[d] + cfg->size[d] - 1, (uint64_t)stride[d], &end);
     }
     if (!fits || !checked_add(end, 1, &end) || !checked_mul(end, elem, &end))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride: an element's address overflows");
@@ -84,7 +85,7 @@ static void make_per_tensor(mli_element_params *params)
 }
 
 /* Fills shape, strides and the quantised axis, leaving out `surplus` dimensions of size 1. */
-static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, const uint64_t *stride,
+static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, const int32_t *stride,
                            uint32_t in_rank)
 {
     const int32_t axis = tensor_is_per_axis(part) ? part->el_params.sa.dim : -1;
@@ -102,27 +103,15 @@ static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, cons
         if (removed)
             continue;
         part->shape[rank] = cfg->size[d];
-        part->mem_stride[rank++] = (int32_t)stride[d];
+        part->mem_stride[rank++] = stride[d];
     }
     part->rank = rank;
 }
 
-/* The part's strides are the input's; packed ones become explicit, they are packed no longer. */
-static mli_status check_strides(const mli_tensor *in, uint64_t *stride)
-{
-    if (!strides_of(in->rank, in->shape, in->mem_stride, stride))
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".shape: packed strides overflow");
-    for (uint32_t d = 0; d < in->rank; d++) {
-        if (stride[d] > INT32_MAX)
-            return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride[%]: % needed, 31 bits hold %",
-                          d, stride[d], INT32_MAX);
-    }
-    return MLI_STATUS_OK;
-}
-
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
 {
-    uint64_t stride[MLI_MAX_RANK], start = 0;
+    int32_t stride[MLI_MAX_RANK]; /* of `in` and, as given ones, of its part */
+    uint64_t start = 0;
     mli_tensor part;
     mli_status status = tensor_check(in, "in");
 
@@ -133,7 +122,7 @@ mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     if (status == MLI_STATUS_OK)
         status = check_cfg(in, cfg);
     if (status == MLI_STATUS_OK)
-        status = check_strides(in, stride);
+        status = strides_of("in", in->rank, in->shape, in->mem_stride, stride);
     if (status == MLI_STATUS_OK)
         status = find_start(in, cfg, stride, &start);
     if (status == MLI_STATUS_OK)

@@ -40,14 +40,20 @@ mli_status tensor_check(const mli_tensor *tensor, const char *who)
     return MLI_STATUS_OK;
 }
 
-bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride)
+mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
+                      int32_t *stride)
 {
     uint64_t packed = 1;
 
     for (uint32_t d = rank; d-- > 0;) {
-        stride[d] = next_stride(&packed, shape[d], given[d]);
-        if (stride[d] == 0)
-            return false;
+        const uint64_t next = next_stride(&packed, shape[d], given[d]);
+
+        if (next > INT32_MAX)
+            return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
+                          ".mem_stride[%]: packed it is stride[%] * shape[%] = % * %, at most % "
+                          "allowed: use a smaller stride or shape",
+                          d, d + 1, d + 1, stride[d + 1], shape[d + 1], INT32_MAX);
+        stride[d] = (int32_t)next;
     }
-    return true;
+    return MLI_STATUS_OK;
 }

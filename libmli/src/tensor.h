@@ -22,19 +22,25 @@ static inline uint32_t known_element_bytes(mli_element_type type)
 /** Checks pointer, rank, element type, shape and strides of a tensor called `who` in messages. */
 mli_status tensor_check(const mli_tensor *tensor, const char *who);
 
-/** Strides of `rank` dimensions in elements, packed where `given` is 0. False on overflow. */
-bool strides_of(uint32_t rank, const uint32_t *shape, const int32_t *given, uint64_t *stride);
+/**
+ * Fills in the strides in force, in elements, of a tensor called `who` in messages: `given`, or
+ * where `given` is 0 the next inner stride times its extent. MLI_STATUS_NOT_ENGH_MEM: a stride
+ * exceeds 31 bits.
+ */
+mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
+                      int32_t *stride);
 
 /**
- * One step of it, from the innermost dimension outwards. *packed begins with 1. The stride is 0
- * where a packed one is needed that 64 bits cannot hold.
+ * Returns the stride in force of one dimension; to be called from the innermost outwards. *packed
+ * is the stride to use where `given` is 0. It begins with 1 and becomes that of the next outer
+ * dimension, or 0 where that exceeds 64 bits.
  */
 static inline uint64_t next_stride(uint64_t *packed, uint32_t shape, int32_t given)
 {
     const uint64_t stride = given ? (uint64_t)given : *packed;
 
-    if (!checked_mul(*packed, shape, packed))
-        *packed = 0; /* and so it stays */
+    if (!checked_mul(stride, shape, packed))
+        *packed = 0;
     return stride;
 }
 

@@ -93,7 +93,11 @@ class Source(Case):
         self.assert_refused(mov(dict(src, shape=[23], offset=1)), "/src/file", "22 B from offset 1")
         self.assert_refused(mov(dict(src, shape=[2], offset=2**53 - 1)), "/src/file", "0 B")
         self.assert_refused(mov(dict(src, shape=[3, 3], strides=[2**31 - 1, 1])), "/src/file")
-        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4)), "/src/file", "2^63")
+        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4)), "/src/file", "31 bits")
+        self.assert_refused(mov(dict(src, shape=[2, 3, 4], strides=[0, 2**30, 1])), "/src/file",
+                            "31 bits")
+        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4, strides=[2**31 - 1] * 4)),
+                            "/src/file", "2^63")
 
     def test_a_very_long_path_keeps_its_reason(self):
         deep = "/".join(["d" * 200] * 10)

@@ -88,6 +88,23 @@ class OneJob(Case):
         self.move(mov({"file": "in.bin", "shape": [2, 3], "type": "fx8", "strides": [6, 2]}))
         self.assertEqual(self.read("out.npy")[128:], bytes([0, 2, 4, 6, 8, 10]))
 
+    def test_raw_strides_left_out(self):
+        """An outer one that is 0 is the inner one times its extent, on both sides."""
+        self.write("in.bin", ramp(12))
+        src = {"file": "in.bin", "shape": [2, 3], "type": "fx8", "strides": [0, 2]}
+        self.move(mov(src))
+        self.assertEqual(self.read("out.npy")[128:], bytes([0, 2, 4, 6, 8, 10]))
+        wanted = bytes([0, 0, 2, 0, 4, 0, 6, 0, 8, 0, 10])
+        for dst in ({"dst_mem_stride": [0, 2]}, {"dst": {"file": "out.bin", "strides": [0, 2]}}):
+            self.move(mov(src, **dict({"dst": "out.bin"}, **dst)))
+            self.assertEqual(self.read("out.bin"), wanted)
+        fact = self.ctl("explain", "--json", "--no-memcpy", "job.json").json[0]
+        self.assertEqual((fact["src"]["strides"], fact["dst"]["strides"]), ([6, 2], [6, 2]))
+        self.write("out.bin", bytes(16))
+        self.move(mov(src, {"file": "out.bin", "update": True, "shape": [2, 4],
+                            "strides": [0, 2]}))
+        self.assertEqual(self.read("out.bin"), bytes([0, 0, 2, 0, 4, 0, 0, 0, 6, 0, 8, 0, 10, 0, 0, 0]))
+
     def test_raw_output_may_have_gaps(self):
         self.write_npy("in.npy", "|u1", (2, 3))
         self.move(mov(dst="out.bin", dst_mem_stride=[5, 1]))

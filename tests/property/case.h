@@ -83,6 +83,8 @@ void case_gen_quant(struct test_case *c);
 bool case_is_per_axis(const struct test_case *c);
 void case_nested_strides(struct test_case *c, const uint64_t *extent, int32_t *stride,
                          bool natural);
+void case_fortran_strides(const struct test_case *c, const uint64_t *extent, int32_t *stride);
+void case_leave_strides_out(struct test_case *c, int32_t *stride);
 void case_fail(struct test_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void case_check_done(struct test_case *c, const mli_tensor *dst_before);
 void case_check_memory(struct test_case *c);

@@ -98,19 +98,10 @@ static void deal_strides(struct test_case *c, const int32_t *stride)
     }
 }
 
-/* Packed, but said out loud for some dimensions. */
-static void half_said_strides(struct test_case *c, const uint64_t *shape, int32_t *stride)
-{
-    uint64_t next = 1;
-
-    for (uint32_t i = c->src.rank; i-- > 0; next *= shape[i])
-        stride[i] = rng_chance(&c->rng, 50) ? 0 : (int32_t)next;
-}
-
 void case_gen_dst_stride(struct test_case *c)
 {
     struct rng *r = &c->rng;
-    uint64_t n[MLI_MAX_RANK], shape[MLI_MAX_RANK];
+    uint64_t n[MLI_MAX_RANK] = {0}, shape[MLI_MAX_RANK] = {0};
     int32_t stride[MLI_MAX_RANK] = {0};
     uint32_t kind = rng_below(r, 100);
 
@@ -118,19 +109,21 @@ void case_gen_dst_stride(struct test_case *c)
         n[i] = written(c, i);
         shape[i] = n[i] + c->cfg.dst_offset[i];
     }
-    if (kind < 35)
+    if (kind < 30)
         memset(stride, 0, sizeof(stride)); /* packed */
-    else if (kind < 60)
+    else if (kind < 65)
         case_nested_strides(c, shape, stride, true);
-    else if (kind < 80)
+    else if (kind < 73)
+        case_fortran_strides(c, shape, stride);
+    else if (kind < 85)
         case_nested_strides(c, shape, stride, false);
-    else if (kind < 90)
-        half_said_strides(c, shape, stride);
     else if (kind < 97) /* rows closer than the shape says, yet apart from one another */
         case_nested_strides(c, n, stride, rng_chance(r, 50));
     else /* interleaved, or overlapping: the oracle knows */
         for (uint32_t i = 0; i < c->src.rank; i++)
             stride[i] = (int32_t)rng_between(r, 1, 30);
+    if (kind >= 30 && rng_chance(r, 45))
+        case_leave_strides_out(c, stride);
     deal_strides(c, stride);
     if (c->via == VIA_PERMUTE) {
         c->dst.rank = c->src.rank;

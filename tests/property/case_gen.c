@@ -108,6 +108,25 @@ void case_nested_strides(struct test_case *c, const uint64_t *extent, int32_t *s
     }
 }
 
+/* Dimension 0 innermost, without gaps. */
+void case_fortran_strides(const struct test_case *c, const uint64_t *extent, int32_t *stride)
+{
+    uint64_t next = 1;
+
+    for (uint32_t d = 0; d < c->src.rank; next *= extent[d++])
+        stride[d] = (int32_t)next;
+}
+
+/* Leaves at least one stride of two or more, and at least one to be computed. */
+void case_leave_strides_out(struct test_case *c, int32_t *stride)
+{
+    const uint32_t rank = c->src.rank;
+    const uint32_t kept = rank > 1 ? rng_between(&c->rng, 1, (1u << rank) - 2) : 1;
+
+    for (uint32_t d = 0; d < rank; d++)
+        stride[d] = kept >> d & 1 ? stride[d] : 0;
+}
+
 static void source_strides(struct test_case *c)
 {
     struct rng *r = &c->rng;
@@ -117,20 +136,21 @@ static void source_strides(struct test_case *c)
 
     for (uint32_t d = 0; d < t->rank; d++)
         extent[d] = t->shape[d];
-    if (kind < 40) { /* packed */
+    if (kind < 30) { /* packed */
         for (uint32_t d = 0; d < t->rank; d++)
             t->mem_stride[d] = 0;
-    } else if (kind < 65) {
+    } else if (kind < 55) {
         case_nested_strides(c, extent, t->mem_stride, true);
-    } else if (kind < 85) { /* Fortran order among others */
+    } else if (kind < 68) {
+        case_fortran_strides(c, extent, t->mem_stride);
+    } else if (kind < 82) {
         case_nested_strides(c, extent, t->mem_stride, false);
-    } else if (kind < 93) { /* elements shared: legal for a source */
+    } else { /* elements shared: legal for a source */
         for (uint32_t d = 0; d < t->rank; d++)
-            t->mem_stride[d] = (int32_t)rng_between(r, 1, 4);
-    } else { /* some packed, some not */
-        for (uint32_t d = 0; d < t->rank; d++)
-            t->mem_stride[d] = rng_chance(r, 50) ? 0 : (int32_t)rng_between(r, 1, 60);
+            t->mem_stride[d] = (int32_t)rng_between(r, 1, rng_chance(r, 50) ? 4 : 60);
     }
+    if (kind >= 30 && rng_chance(r, 45))
+        case_leave_strides_out(c, t->mem_stride);
     for (uint32_t d = 0; d < t->rank; d++) { /* never multiplied by anything but 0 */
         if (t->shape[d] == 1 && rng_chance(r, 25))
             t->mem_stride[d] = (int32_t)rng_between(r, 1, 1000000);

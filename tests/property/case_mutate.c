@@ -144,8 +144,29 @@ static void dst_stride_negative(struct test_case *c)
 {
     uint32_t i = any_dim(c);
 
-    c->cfg.dst_mem_stride[i] = 0;
+    if (rng_chance(&c->rng, 50)) /* else cfg may override the stride: refused, too */
+        c->cfg.dst_mem_stride[i] = 0;
     c->dst.mem_stride[i] = rng_chance(&c->rng, 50) ? -1 : INT32_MIN;
+}
+
+/* Tensors are checked before cfg. */
+static void dst_stride_and_cfg(struct test_case *c)
+{
+    dst_stride_negative(c);
+    if (rng_chance(&c->rng, 50))
+        cfg_offset_beyond(c);
+    else
+        cfg_stride_negative(c);
+}
+
+/* Gives an inner stride so large that the outer stride computed from it exceeds 31 bits. */
+static void dst_stride_computed_huge(struct test_case *c)
+{
+    uint32_t i = any_dim(c);
+
+    for (uint32_t k = 0; k < i; k++)
+        c->cfg.dst_mem_stride[k] = c->dst.mem_stride[k] = 0;
+    c->cfg.dst_mem_stride[i] = INT32_MAX / 2 + 1;
 }
 
 static void dst_offset_huge(struct test_case *c)
@@ -288,6 +309,8 @@ static void other_kernel(struct test_case *c)
     X(cfg_stride_negative, FOR_MOVE, BAD_FUNC_CFG)                                                 \
     X(cfg_stride_huge, FOR_MOVE, NOT_ENGH_MEM)                                                     \
     X(dst_stride_negative, FOR_BOTH, BAD_TENSOR)                                                   \
+    X(dst_stride_and_cfg, FOR_MOVE, BAD_TENSOR)                                                    \
+    X(dst_stride_computed_huge, FOR_MOVE, NOT_ENGH_MEM)                                            \
     X(dst_offset_huge, FOR_MOVE, NOT_ENGH_MEM)                                                     \
     X(overlapping_data, FOR_BOTH, INCOMPATEBLE_TENSORS)                                            \
     X(overlapping_elements, FOR_MOVE, INCOMPATEBLE_TENSORS)                                        \

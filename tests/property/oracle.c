@@ -74,10 +74,11 @@ static bool bad_cfg(const mli_tensor *src, const mli_mov_cfg_t *cfg)
     return bad_perm(cfg->perm_dim, src->rank);
 }
 
-static bool bad_dst_stride(const mli_tensor *src, const mli_mov_cfg_t *cfg, const mli_tensor *dst)
+/* Tensors are checked before cfg: a stride that cfg overrides must be legal, too. */
+static bool bad_dst_stride(const mli_tensor *src, const mli_tensor *dst)
 {
     for (uint32_t i = 0; i < src->rank; i++) {
-        if (cfg->dst_mem_stride[i] == 0 && dst->mem_stride[i] < 0)
+        if (dst->mem_stride[i] < 0)
             return true;
     }
     return false;
@@ -114,13 +115,12 @@ static wide source_bytes(const struct oracle *o, const mli_tensor *src, const ml
     return (last + 1) * o->esize;
 }
 
-static wide packed_stride(const uint64_t *shape, uint32_t rank, uint32_t d)
+/* The stride in force: the given one, else packed on top of the next inner dimension. */
+static wide stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank, uint32_t d)
 {
-    wide stride = 1;
-
-    for (uint32_t k = d + 1; k < rank; k++)
-        stride *= shape[k];
-    return stride;
+    if (given[d] != 0)
+        return (wide)given[d];
+    return d + 1 == rank ? 1 : stride_of(given, shape, rank, d + 1) * shape[d + 1];
 }
 
 /* Fills the geometry. False where a number does not fit its field. */
@@ -128,6 +128,7 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
                     const mli_tensor *dst)
 {
     uint64_t from[MLI_MAX_RANK];
+    int32_t given[MLI_MAX_RANK];
     wide last = 0, need;
 
     o->rank = src->rank;
@@ -140,16 +141,16 @@ static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t
         o->shape[i] = o->n[cfg->perm_dim[i]] + cfg->dst_offset[i];
         if (o->shape[i] > UINT32_MAX)
             return false;
+        given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
     }
     for (uint32_t i = 0; i < o->rank; i++) {
-        wide own = (wide)(cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i]);
-        wide stride = own ? own : packed_stride(o->shape, o->rank, i);
+        wide stride = stride_of(given, o->shape, o->rank, i);
+        wide src_stride = stride_of(src->mem_stride, from, o->rank, i);
 
-        if (stride > INT32_MAX)
+        if (stride > INT32_MAX || src_stride > UINT64_MAX)
             return false;
         o->stride[i] = (uint64_t)stride;
-        o->src_stride[i] = src->mem_stride[i] ? (uint64_t)src->mem_stride[i]
-                                              : (uint64_t)packed_stride(from, o->rank, i);
+        o->src_stride[i] = (uint64_t)src_stride;
         last += (wide)(o->shape[i] - 1) * stride;
     }
     need = (last + 1) * o->esize;
@@ -236,7 +237,7 @@ static mli_status judge_values(struct oracle *o, const mli_tensor *src, const ml
         return MLI_STATUS_BAD_TENSOR;
     if (!cfg)
         return MLI_STATUS_BAD_FUNC_CFG;
-    if (bad_dst_stride(src, cfg, dst))
+    if (bad_dst_stride(src, dst))
         return MLI_STATUS_BAD_TENSOR;
     if (src->el_type == MLI_EL_FX_4)
         return MLI_STATUS_NOT_SUPPORTED;

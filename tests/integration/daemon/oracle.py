@@ -9,9 +9,25 @@ SIZES = {"fx8": 1, "fx16": 2, "sa8": 1, "sa32": 4, "fp16": 2, "fp32": 4}
 NEUTRAL = {"scale": 1, "zero_point": 0, "scale_frac_bits": 0}
 
 
-def packed(given, shape):
-    """Strides with the packed ones where 0 is given."""
-    return [stride or math.prod(shape[i + 1:]) for i, stride in enumerate(given)]
+def in_force(given, shape):
+    """Strides with those of 0 computed: what the next inner dimension takes; the innermost: 1."""
+    strides, inner = [], 1
+    for stride, extent in zip(reversed(given), reversed(shape)):
+        strides.insert(0, stride or inner)
+        inner = strides[0] * extent
+    return strides
+
+
+def source_strides(src):
+    return in_force(src.get("strides") or [0] * len(src["shape"]), src["shape"])
+
+
+def destination_strides(dst, cfg, shape):
+    """`shape` is that of the result, which counts where the destination's is not known."""
+    unknown = [0] * len(shape)
+    return in_force([a or b for a, b in zip(cfg.get("dst_mem_stride") or unknown,
+                                            dst.get("strides") or unknown)],
+                    dst.get("shape") or shape)
 
 
 @dataclass
@@ -81,9 +97,8 @@ def move(params, source, destination):
     start = cfg.get("dst_offset") or [0] * rank
     counts = [found[perm[i]].count for i in range(rank)]
     shape = [n + o for n, o in zip(counts, start)]
-    own = packed(dst.get("strides") or [0] * rank, dst.get("shape") or shape)
-    strides = [a or b for a, b in zip(cfg.get("dst_mem_stride") or [0] * rank, own)]
-    steps = packed(src.get("strides") or [0] * rank, src["shape"])
+    strides = destination_strides(dst, cfg, shape)
+    steps = source_strides(src)
     size = SIZES[src["type"]]
     for n in itertools.product(*map(range, counts)):
         to = dst.get("offset", 0) + size * sum((a + o) * s for a, o, s in zip(n, start, strides))
@@ -111,23 +126,26 @@ class Jobs:
         self.random = random.Random(seed)
 
     def strides(self, shape):
-        """Sometimes with gaps, some left to the service."""
-        if self.random.random() < 0.6:
-            return None
+        """With gaps or without, of C or Fortran order."""
         strides, inner = [0] * len(shape), 1
-        for i in reversed(range(len(shape))):
+        order = range(len(shape))
+        for i in order if self.random.random() < 0.25 else reversed(order):
             strides[i] = inner + self.random.choice((0, 0, 1, 3))
             inner = strides[i] * shape[i]
         return strides
+
+    def some(self, strides):
+        """Some of them, the others are left to the service."""
+        return [self.random.choice((0, stride)) for stride in strides]
 
     def tensor(self):
         pick = self.random
         rank = pick.randint(1, 4)
         shape = [pick.randint(1, 5) for _ in range(rank)]
         tensor = {"type": pick.choice(list(SIZES)), "shape": shape}
-        strides = self.strides(shape)
-        if strides:
-            tensor["strides"] = strides
+        if pick.random() < 0.4:
+            strides = self.strides(shape)
+            tensor["strides"] = self.some(strides) if pick.random() < 0.5 else strides
         if pick.random() < 0.3:
             tensor["offset"] = pick.choice((1, 4, 17, 64))
         self.quantise(tensor)
@@ -176,9 +194,8 @@ class Jobs:
             params["cfg"] = self.cfg(src["shape"])
         if self.random.random() < 0.3:
             params["dst"]["offset"] = self.random.choice((1, 8, 63))
-        needs = [src.get("offset", 0) + span(
-            src["shape"], packed(src.get("strides") or [0] * len(src["shape"]), src["shape"]),
-            SIZES[src["type"]]), self.room(params)]
+        needs = [src.get("offset", 0) + span(src["shape"], source_strides(src),
+                                             SIZES[src["type"]]), self.room(params)]
         return params, needs
 
     def room(self, params):
@@ -191,9 +208,21 @@ class Jobs:
         rank = len(found)
         perm, start = cfg.get("perm_dim") or list(range(rank)), cfg.get("dst_offset") or [0] * rank
         shape = [found[perm[i]].count + start[i] for i in range(rank)]
-        strides = self.strides(shape)
-        if strides and params["op"] == "mov":
-            params["dst"]["strides"] = strides
-        else:
-            strides = packed([0] * rank, shape)
-        return params["dst"].get("offset", 0) + span(shape, strides, size)
+        dst = params["dst"]
+        if self.random.random() < 0.3:
+            dst["shape"] = [n + self.random.choice((0, 0, 1, 4)) for n in shape]
+        if self.random.random() < 0.5:
+            self.place(params, shape)
+        return dst.get("offset", 0) + span(shape, destination_strides(dst, cfg, shape), size)
+
+    def place(self, params, shape):
+        """Strides in dst and in cfg. Those that are computed have room only in C order."""
+        dst, cfg = params["dst"], params.get("cfg", {})
+        strides = self.strides(dst.get("shape") or shape)
+        if strides == sorted(strides, reverse=True):
+            strides = self.some(strides)
+        dst["strides"] = strides
+        if params["op"] == "mov" and cfg:
+            cfg["dst_mem_stride"] = self.some(strides)
+            dst["strides"] = [self.random.choice((0, 1, 9)) if over else stride
+                              for over, stride in zip(cfg["dst_mem_stride"], strides)]

@@ -68,7 +68,7 @@ static struct span expected(const mli_tensor *src, const mli_mov_cfg_t *cfg)
             return (struct span){0, element};
         begin += first * stride;
         end += last * stride;
-        packed *= src->shape[d];
+        packed = stride * src->shape[d];
     }
     return (struct span){begin * element, (end + 1) * element};
 }

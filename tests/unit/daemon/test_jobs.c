@@ -111,6 +111,70 @@ static void test_place(void **state)
     close(dst);
 }
 
+/*
+ * Strides of a (2, 2) result, after a job's cfg and dst: those of 0 or none are computed on top of
+ * the inner one in force, from dst's extents where it has a shape.
+ */
+static void check_strides(const char *members, int32_t outer, int32_t inner)
+{
+    int src = counting_file(4), dst = memfd_with(NULL, 64);
+    unsigned char got[64];
+    struct job_result result;
+    char job[256];
+
+    snprintf(job, sizeof job, "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2,2]},%s", members);
+    peer_submit(peer, 1, src, dst, job);
+    peer_result(peer, 1, &result);
+    assert_int_equal(result.dst.strides[0], outer);
+    assert_int_equal(result.dst.strides[1], inner);
+    assert_int_equal(pread(dst, got, sizeof got, 0), sizeof got);
+    assert_int_equal(got[inner], 1);
+    assert_int_equal(got[outer], 2);
+    assert_int_equal(got[outer + inner], 3);
+    job_result_finish(&result);
+    close(src);
+    close(dst);
+}
+
+static void test_strides_left_out(void **state)
+{
+    (void)state;
+    check_strides("'dst':{'fd':1}", 2, 1);
+    check_strides("'dst':{'fd':1,'strides':[0,3]}", 6, 3);
+    check_strides("'dst':{'fd':1},'cfg':{'dst_mem_stride':[0,3]}", 6, 3);
+    check_strides("'dst':{'fd':1,'strides':[0,9]},'cfg':{'dst_mem_stride':[0,3]}", 6, 3);
+    check_strides("'dst':{'fd':1,'strides':[9,0]},'cfg':{'dst_mem_stride':[0,3]}", 9, 3);
+    check_strides("'dst':{'fd':1,'shape':[2,5]}", 5, 1);
+    check_strides("'dst':{'fd':1,'shape':[2,5],'strides':[0,2]}", 10, 2);
+    check_strides("'dst':{'fd':1,'shape':[2,5]},'cfg':{'dst_mem_stride':[0,2]}", 10, 2);
+    check_strides("'dst':{'fd':1,'shape':[2,5],'strides':[7,2]},'cfg':{'dst_mem_stride':[0,3]}", 7,
+                  3);
+    /* A shape that is the result's changes nothing. */
+    check_strides("'dst':{'fd':1,'shape':[2,2]},'cfg':{'dst_mem_stride':[0,3]}", 6, 3);
+}
+
+static void test_strides_left_out_that_do_not_fit(void **state)
+{
+    static const char *const members[] = {
+        "'dst':{'fd':1,'shape':[2,4],'strides':[0,1073741824]}",
+        "'dst':{'fd':1,'shape':[2,4]},'cfg':{'dst_mem_stride':[0,1073741824]}",
+        "'dst':{'fd':1,'shape':[2,2147483648]}",
+        "'dst':{'fd':1,'strides':[0,1073741824]}",
+    };
+    int src = counting_file(4), dst = memfd_with(NULL, 64);
+    char job[256];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        snprintf(job, sizeof job, "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2,2]},%s",
+                 members[i]);
+        peer_submit(peer, 1, src, dst, job);
+        peer_error(peer, 1, FAULT_REFUSED);
+    }
+    close(src);
+    close(dst);
+}
+
 /* Nothing but padding is read: the source is not looked at. */
 static void test_padding_alone(void **state)
 {
@@ -543,6 +607,8 @@ int main(void)
         JOB_TEST(test_ping_and_info),
         JOB_TEST(test_copy),
         JOB_TEST(test_place),
+        JOB_TEST(test_strides_left_out),
+        JOB_TEST(test_strides_left_out_that_do_not_fit),
         JOB_TEST(test_padding_alone),
         JOB_TEST(test_window_of_a_cut_file),
         JOB_TEST(test_permute),

@@ -20,6 +20,12 @@
       t->src.mem_stride[2] = INT32_MIN)                                                            \
     X(dst_stride_minus, FX16, BAD_TENSOR, LAYOUT_SAME, "dst.mem_stride",                           \
       t->dst.mem_stride[0] = -1)                                                                   \
+    X(dst_stride_minus_overridden, FX16, BAD_TENSOR, LAYOUT_SAME, "dst.mem_stride",                \
+      t->dst.mem_stride[0] = -1; t->cfg.dst_mem_stride[0] = 12)                                    \
+    X(dst_stride_minus_before_cfg_window, FX16, BAD_TENSOR, LAYOUT_SAME, "dst.mem_stride",         \
+      t->dst.mem_stride[2] = -1; t->cfg.offset[0] = 100)                                           \
+    X(dst_stride_minus_before_cfg_stride, FX16, BAD_TENSOR, LAYOUT_SAME, "dst.mem_stride",         \
+      t->dst.mem_stride[2] = -1; t->cfg.dst_mem_stride[0] = -1; t->cfg.perm_dim[0] = 9)            \
     X(src_type_0, FX16, BAD_TENSOR, LAYOUT_SAME, "src.el_type",                                    \
       t->src.el_type = (mli_element_type)0)                                                        \
     X(src_type_fp8, FX16, BAD_TENSOR, LAYOUT_SAME, "src.el_type",                                  \
