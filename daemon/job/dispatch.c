@@ -18,10 +18,16 @@ enum { TURN_NS = 2 * 1000 * 1000 };
 void dispatch_queue(struct task *task)
 {
     struct service *service = task->service;
+    struct user *user = task->flow->user;
+    const struct quota *quota = config_quota(&service->config, user->uid);
+    int32_t max = quota->max_priority;
 
+    if (max == QUOTA_BY_USER)
+        max = user->master ? 1 : 0;
+    user->share.weight = quota->weight;
     task_become(task, JOB_STATE_QUEUED);
-    scheduler_push(&service->scheduler, task->flow->lanes, &task->queued, task->priority,
-                   task->work->operands.bytes, task->admitted);
+    scheduler_push(&service->scheduler, &task->flow->lanes, &task->queued, task->priority, max,
+                   task->work->operands.bytes, service->clock);
 }
 
 static void fail_for_channels(struct task *task)

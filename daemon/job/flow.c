@@ -19,8 +19,7 @@ struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t 
     flow->number = number;
     flow->pid = pid;
     flow->holders = 1;
-    for (int i = 0; i < LANE_PRIORITIES; i++)
-        lane_init(&flow->lanes[i]);
+    lanes_init(&flow->lanes, &flow->user->share);
     return flow;
 }
 

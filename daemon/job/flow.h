@@ -18,7 +18,7 @@ struct flow {
     struct user *user;
     uint32_t holders; /* the connection and its jobs */
     uint32_t jobs;    /* under way */
-    struct lane lanes[LANE_PRIORITIES];
+    struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     uint64_t buffer_bytes;
     uint32_t dropped; /* dropped.c: while it counts */

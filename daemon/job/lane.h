@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one connection has queued at one priority. scheduler.h says how it is served. */
+/* The queues of jobs of users and connections. scheduler.h describes the order of service. */
 #ifndef DAEMON_LANE_H
 #define DAEMON_LANE_H
 
@@ -7,23 +7,41 @@
 #include <stdint.h>
 
 #include "link.h"
+#include "turn.h"
 
 enum { LANE_PRIORITIES = 3 }; /* 0, 1, 2 are -1, 0 and 1 on the wire */
 
+/* Jobs of one connection, class and priority. */
 struct lane {
-    struct link active; /* in the scheduler's ring, while anything is queued */
-    struct link in_age; /* in its list of ages, as long */
+    struct turn turn;   /* in its portion's ring, while a job is queued */
     struct link queued; /* struct queued, in the order of arrival */
-    uint64_t since;     /* ns: when the first of them became that */
-    uint64_t deficit;   /* bytes that it may still start this turn */
-    bool granted;       /* it has been given its quantum this turn */
+};
+
+/* The jobs of one user in one class. */
+struct portion {
+    struct turn turn;                   /* in the scheduler's ring of the class, while length > 0 */
+    struct ring rings[LANE_PRIORITIES]; /* the lanes with jobs, by priority */
+    uint32_t length;                    /* jobs */
+    struct share *share;
+};
+
+/* All jobs of one user. */
+struct share {
+    uint32_t weight; /* may be changed at any time; at least 1 */
+    struct portion portions[LANE_PRIORITIES];
+};
+
+/* All jobs of one connection. */
+struct lanes {
+    struct share *share;                              /* of its user */
+    struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* by class and priority */
 };
 
 /* A place in a lane. Whoever queues something embeds one; lane null: it is not queued. */
 struct queued {
-    struct lane *lanes; /* of its flow */
-    struct lane *lane;  /* where it is now */
-    int priority;       /* index of the lane */
+    struct lanes *lanes;
+    struct lane *lane;
+    int class, priority; /* where it is now */
     struct link in_lane;
     uint64_t cost; /* bytes, LANE_COST_MIN at least */
 };
@@ -31,13 +49,10 @@ struct queued {
 /** A job costs as many bytes at least: starting one is not free. */
 enum { LANE_COST_MIN = 4096 };
 
-static inline void lane_init(struct lane *lane)
-{
-    *lane = (struct lane){.deficit = 0};
-    link_init(&lane->active);
-    link_init(&lane->in_age);
-    link_init(&lane->queued);
-}
+/** Initialises what a user has queued; weight 1. */
+void share_init(struct share *share);
+/** Initialises what a connection has queued. `share` must outlive it. */
+void lanes_init(struct lanes *lanes, struct share *share);
 
 static inline void queued_init(struct queued *queued)
 {

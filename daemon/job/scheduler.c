@@ -3,13 +3,45 @@
 
 #include <stddef.h>
 
+void share_init(struct share *share)
+{
+    share->weight = 1;
+    for (int i = 0; i < LANE_PRIORITIES; i++) {
+        struct portion *portion = &share->portions[i];
+
+        *portion = (struct portion){.share = share};
+        turn_init(&portion->turn);
+        for (int k = 0; k < LANE_PRIORITIES; k++)
+            ring_init(&portion->rings[k]);
+    }
+}
+
+void lanes_init(struct lanes *lanes, struct share *share)
+{
+    lanes->share = share;
+    for (int i = 0; i < LANE_PRIORITIES; i++) {
+        for (int k = 0; k < LANE_PRIORITIES; k++) {
+            turn_init(&lanes->of[i][k].turn);
+            link_init(&lanes->of[i][k].queued);
+        }
+    }
+}
+
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns)
 {
     *scheduler = (struct scheduler){.quantum = quantum, .ageing_ns = ageing_ns};
-    for (int i = 0; i < LANE_PRIORITIES; i++) {
-        link_init(&scheduler->rings[i]);
-        link_init(&scheduler->ages[i]);
-    }
+    for (int i = 0; i < LANE_PRIORITIES; i++)
+        ring_init(&scheduler->classes[i]);
+}
+
+static struct lane *lane_of(struct turn *turn)
+{
+    return LINK_OWNER(turn, struct lane, turn);
+}
+
+static struct portion *portion_of(struct turn *turn)
+{
+    return LINK_OWNER(turn, struct portion, turn);
 }
 
 static struct queued *head_of(struct lane *lane)
@@ -17,149 +49,189 @@ static struct queued *head_of(struct lane *lane)
     return LINK_OWNER(lane->queued.next, struct queued, in_lane);
 }
 
-/* The lane has another first job from now on. */
-static void begin_age(struct scheduler *scheduler, struct lane *lane, int priority, uint64_t now)
-{
-    lane->since = now;
-    link_remove(&lane->in_age);
-    link_append(&scheduler->ages[priority], &lane->in_age);
-}
+/* In and out of a lane */
 
-static void enter(struct scheduler *scheduler, struct queued *queued, int priority, uint64_t now)
+static void enter_lane(struct queued *queued, int class, int priority, uint64_t now)
 {
-    struct lane *lane = &queued->lanes[priority];
+    struct portion *portion = &queued->lanes->share->portions[class];
+    struct lane *lane = &queued->lanes->of[class][priority];
 
-    if (link_empty(&lane->queued)) {
-        link_append(&scheduler->rings[priority], &lane->active);
-        begin_age(scheduler, lane, priority, now);
-    }
+    if (link_empty(&lane->queued))
+        ring_enter(&portion->rings[priority], &lane->turn, now);
     link_append(&lane->queued, &queued->in_lane);
     queued->lane = lane;
+    queued->class = class;
     queued->priority = priority;
-    scheduler->lengths[priority]++;
-    scheduler->length++;
 }
 
-static void leave(struct scheduler *scheduler, struct queued *queued)
+static void leave_lane(struct queued *queued)
 {
     struct lane *lane = queued->lane;
 
     link_remove(&queued->in_lane);
-    scheduler->lengths[queued->priority]--;
-    scheduler->length--;
     queued->lane = NULL;
-    if (!link_empty(&lane->queued))
-        return;
-    /* Who has nothing to start saves nothing up. */
-    link_remove(&lane->active);
-    link_remove(&lane->in_age);
-    lane->deficit = 0;
-    lane->granted = false;
+    if (link_empty(&lane->queued))
+        turn_leave(&lane->turn);
 }
 
-/* The same for the first of a lane, where time goes on for the next one. */
-static void leave_first(struct scheduler *scheduler, struct queued *queued, uint64_t now)
+/* As leave_lane(), for the first job of a lane: the age of the lane begins anew. */
+static void leave_lane_first(struct queued *queued, uint64_t now)
 {
     struct lane *lane = queued->lane;
+    struct portion *portion = &queued->lanes->share->portions[queued->class];
 
-    leave(scheduler, queued);
+    leave_lane(queued);
     if (!link_empty(&lane->queued))
-        begin_age(scheduler, lane, queued->priority, now);
+        ring_renew(&portion->rings[queued->priority], &lane->turn, now);
 }
 
-void scheduler_push(struct scheduler *scheduler, struct lane *lanes, struct queued *queued,
-                    int priority, uint64_t bytes, uint64_t now)
+/* In and out of a class */
+
+static void enter_class(struct scheduler *scheduler, struct queued *queued, int class, int priority,
+                        uint64_t now)
+{
+    struct portion *portion = &queued->lanes->share->portions[class];
+
+    if (portion->length++ == 0)
+        ring_enter(&scheduler->classes[class], &portion->turn, now);
+    scheduler->lengths[class]++;
+    scheduler->length++;
+    enter_lane(queued, class, priority, now);
+}
+
+static struct portion *leave_class(struct scheduler *scheduler, const struct queued *queued)
+{
+    struct portion *portion = &queued->lanes->share->portions[queued->class];
+
+    scheduler->lengths[queued->class]--;
+    scheduler->length--;
+    if (--portion->length == 0)
+        turn_leave(&portion->turn);
+    return portion;
+}
+
+/* As leave_class() and leave_lane_first(): the ages of the user and of the lane begin anew. */
+static void leave_class_served(struct scheduler *scheduler, struct queued *queued, uint64_t now)
+{
+    struct portion *portion = leave_class(scheduler, queued);
+
+    if (portion->length > 0)
+        ring_renew(&scheduler->classes[queued->class], &portion->turn, now);
+    leave_lane_first(queued, now);
+}
+
+void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct queued *queued,
+                    int priority, int max, uint64_t bytes, uint64_t now)
 {
     queued->lanes = lanes;
     queued->cost = bytes > LANE_COST_MIN ? bytes : LANE_COST_MIN;
-    enter(scheduler, queued, priority + 1, now);
+    enter_class(scheduler, queued, (priority < max ? priority : max) + 1, priority + 1, now);
 }
 
 void scheduler_remove(struct scheduler *scheduler, struct queued *queued)
 {
-    if (queued->lane)
-        leave(scheduler, queued);
+    if (!queued->lane)
+        return;
+    leave_class(scheduler, queued);
+    leave_lane(queued);
 }
 
-/* From the top down, so that nothing moves up twice at once. */
-static void age(struct scheduler *scheduler, uint64_t now)
+/* Choosing */
+
+static uint64_t lane_cost(struct turn *turn, const struct ring_rules *rules)
 {
+    (void)rules;
+    return head_of(lane_of(turn))->cost;
+}
+
+static uint64_t lane_quantum(struct turn *turn, const struct ring_rules *rules)
+{
+    const struct scheduler *scheduler = rules->context;
+
+    (void)turn;
+    return scheduler->quantum;
+}
+
+/* Jobs that the user's own jobs of higher priority hold up. From the top down, so that none moves
+ * up twice at once. */
+static void age_lanes(const struct scheduler *scheduler, struct portion *portion, int class,
+                      uint64_t now)
+{
+    struct turn *turn;
+
     if (scheduler->ageing_ns == 0)
         return;
     for (int i = LANE_PRIORITIES - 1; i-- > 0;) {
-        struct link *ages = &scheduler->ages[i];
+        while ((turn = ring_overdue(&portion->rings[i], scheduler->ageing_ns, now))) {
+            struct queued *first = head_of(lane_of(turn));
 
-        while (!link_empty(ages)) {
-            struct lane *lane = LINK_OWNER(ages->next, struct lane, in_age);
-            struct queued *first = head_of(lane);
-
-            /* A clock that was read a little earlier is no reason to move anybody. */
-            if (now < lane->since || now - lane->since < scheduler->ageing_ns)
-                break;
-            leave_first(scheduler, first, now);
-            enter(scheduler, first, i + 1, now);
+            leave_lane_first(first, now);
+            enter_lane(first, class, i + 1, now);
         }
     }
 }
 
-/*
- * A whole round in which no lane could start anything: with jobs of many quanta there would be many
- * such. All but the last are given at once.
- */
-static void skip_rounds(struct scheduler *scheduler, struct link *ring)
+/* Returns the next job of a portion: its lane's deficit covers the cost. Further calls with the
+ * same `now` return the same job until a job enters or leaves. */
+static struct queued *next_of(const struct scheduler *scheduler, struct portion *portion,
+                              uint64_t now)
 {
-    uint64_t fewest = UINT64_MAX;
+    const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now};
+    int i = LANE_PRIORITIES - 1;
 
-    for (struct link *l = ring->next; l != ring; l = l->next) {
-        struct lane *lane = LINK_OWNER(l, struct lane, active);
-        const uint64_t missing = head_of(lane)->cost - lane->deficit;
-        const uint64_t rounds = (missing + scheduler->quantum - 1) / scheduler->quantum;
-
-        if (rounds < fewest)
-            fewest = rounds;
-    }
-    for (struct link *l = ring->next; fewest > 1 && l != ring; l = l->next)
-        LINK_OWNER(l, struct lane, active)->deficit += (fewest - 1) * scheduler->quantum;
+    age_lanes(scheduler, portion, (int)(portion - portion->share->portions), now);
+    while (ring_empty(&portion->rings[i]))
+        i--;
+    return head_of(lane_of(ring_choose(&portion->rings[i], &rules)));
 }
 
-/* The lane of this ring whose turn it is, and that can afford its first job. */
-static struct lane *choose(struct scheduler *scheduler, struct link *ring)
+static uint64_t portion_cost(struct turn *turn, const struct ring_rules *rules)
 {
-    struct lane *first = NULL; /* of those that were passed over */
+    return next_of(rules->context, portion_of(turn), rules->now)->cost;
+}
 
-    for (;;) {
-        struct lane *lane = LINK_OWNER(ring->next, struct lane, active);
+static uint64_t portion_quantum(struct turn *turn, const struct ring_rules *rules)
+{
+    const struct scheduler *scheduler = rules->context;
 
-        if (!lane->granted) {
-            if (lane == first)
-                skip_rounds(scheduler, ring);
-            lane->granted = true;
-            lane->deficit += scheduler->quantum;
+    return scheduler->quantum * portion_of(turn)->share->weight;
+}
+
+/* Jobs that other users' jobs of higher classes hold up. From the top down, as in age_lanes(). */
+static void age_classes(struct scheduler *scheduler, uint64_t now)
+{
+    struct turn *turn;
+
+    if (scheduler->ageing_ns == 0)
+        return;
+    for (int i = LANE_PRIORITIES - 1; i-- > 0;) {
+        while ((turn = ring_overdue(&scheduler->classes[i], scheduler->ageing_ns, now))) {
+            struct queued *next = next_of(scheduler, portion_of(turn), now);
+            const int priority = next->priority > i + 1 ? next->priority : i + 1;
+
+            leave_class_served(scheduler, next, now);
+            enter_class(scheduler, next, i + 1, priority, now);
         }
-        if (lane->deficit >= head_of(lane)->cost)
-            return lane;
-        lane->granted = false;
-        link_remove(&lane->active);
-        link_append(ring, &lane->active);
-        if (!first)
-            first = lane;
     }
 }
 
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
 {
-    age(scheduler, now);
-    for (int i = LANE_PRIORITIES; i-- > 0;) {
-        struct link *ring = &scheduler->rings[i];
-        struct lane *lane;
+    const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now};
+    int i = LANE_PRIORITIES;
+
+    age_classes(scheduler, now);
+    while (i-- > 0) {
+        struct portion *portion;
         struct queued *queued;
 
-        if (link_empty(ring))
+        if (ring_empty(&scheduler->classes[i]))
             continue;
-        lane = choose(scheduler, ring);
-        queued = head_of(lane);
-        lane->deficit -= queued->cost;
-        leave_first(scheduler, queued, now);
+        portion = portion_of(ring_choose(&scheduler->classes[i], &rules));
+        queued = next_of(scheduler, portion, now);
+        portion->turn.deficit -= queued->cost;
+        queued->lane->turn.deficit -= queued->cost;
+        leave_class_served(scheduler, queued, now);
         return queued;
     }
     return NULL;

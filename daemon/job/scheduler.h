@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is next. Deficit round robin between the lanes of one priority (Shreedhar and Varghese 1996):
- * a lane whose turn it is gets a quantum of bytes on top of what it has left, starts jobs as long
- * as that lasts, and the next lane has its turn. So each gets as many bytes as the others, whatever
- * the size of its jobs, and choosing costs the same with one lane as with a thousand.
+ * Chooses the job that starts next, by two levels of deficit round robin (turn.h): users take turns
+ * by weight; within the turns of a user, the user's connections take turns with equal weights.
+ * Forty connections of a user therefore get no more bytes than one connection of another user.
  *
- *     ring of a priority:  lane -> lane -> lane        each with its jobs in the order of arrival
- *     ages of a priority:  the same lanes, the one whose first job has waited longest at the head
+ *     ring of a class:   user -> user -> user        `weight` quanta of bytes in each turn
+ *     of each user, the ring of each priority:
+ *                        lane -> lane -> lane        one lane for each connection
  *
- * Higher priorities go first. The first job of a lane that is passed over for longer than `ageing`
- * moves up, to the end of its flow's next lane. Only the first: who waits behind jobs of his own is
- * passed over by nobody, and many jobs give nobody a larger share.
+ * The class of a job is the priority that it has among the jobs of all users: the priority it asks
+ * for, but no more than the maximum of its user. Higher classes go first. The priority orders the
+ * jobs of one user within a class, so that a user with the maximum 0 can still have his jobs of
+ * priority 1 before his others, and not before those of other users.
+ *
+ * Ageing: where a user was not served in a class for `ageing_ns`, the job that is next there moves
+ * up one class. Where a lane was not served for so long, its first job moves up one priority within
+ * the class. A user who always has jobs in service in a class therefore gains nothing there by
+ * having many connections.
  *
  * Plain data: knows nothing of tasks, channels or the loop.
  */
@@ -21,17 +27,16 @@
 
 struct scheduler {
     uint64_t quantum, ageing_ns; /* may be changed at any time; ageing 0: never */
-    struct link rings[LANE_PRIORITIES];
-    struct link ages[LANE_PRIORITIES];
+    struct ring classes[LANE_PRIORITIES];
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
 
-/** Queues; `priority` is -1, 0 or 1, `lanes` those of its flow. */
-void scheduler_push(struct scheduler *scheduler, struct lane *lanes, struct queued *queued,
-                    int priority, uint64_t bytes, uint64_t now);
+/** Queues; `priority` and `max`, the maximum of the user, are -1, 0 or 1. */
+void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct queued *queued,
+                    int priority, int max, uint64_t bytes, uint64_t now);
 
 /** The next one, taken out and charged for; null where nothing is queued. */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);

@@ -39,6 +39,7 @@ static struct user *add(struct users *users, uid_t uid)
 
     if (!user)
         return NULL;
+    share_init(&user->share);
     user->uid = uid;
     user->master = uid_is_master(uid);
     user->users = users;

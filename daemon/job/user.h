@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "hash_table.h"
+#include "lane.h"
 #include "link.h"
 #include "shelf.h"
 
@@ -25,6 +26,7 @@ struct user {
     struct link link; /* in `users`: busy or idle */
     struct hash_node by_uid;
     struct users *users;
+    struct share share; /* of the channels */
     uid_t uid;
     bool master;         /* uid_is_master() */
     uint32_t holders;    /* connections, jobs and records */

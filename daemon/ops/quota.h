@@ -13,9 +13,13 @@ struct quota {
     uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */
     uint32_t jobs;         /* QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes; /* UINT64_MAX: no limit */
+    uint32_t weight;       /* of the user's turns on the channels */
+    int32_t max_priority;  /* among the jobs of all users; QUOTA_BY_USER */
 };
 
 #define QUOTA_SHARE UINT32_MAX
+/* max_priority: 1 for root and the user that the service runs as, 0 for others. */
+#define QUOTA_BY_USER INT32_MIN
 
 /* An object has no more members than this. */
 enum { QUOTA_USERS_MAX = PROTO_KEYS_MAX };

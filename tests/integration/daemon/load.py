@@ -44,7 +44,9 @@ def keep_busy(service, pipe, size, depth, more):
     pipe.send(ends)
 
 
-def child(service, pipe, *rest):
+def child(service, pipe, uid, *rest):
+    if uid is not None:
+        os.seteuid(uid)
     try:
         keep_busy(service, pipe, *rest)
     except (Closed, OSError) as error:
@@ -53,13 +55,16 @@ def child(service, pipe, *rest):
 
 
 class Flood:
-    """A client with always `depth` copies of `size` bytes under way. Use it with `with`."""
+    """A client with always `depth` copies of `size` bytes under way. Use it with `with`.
 
-    def __init__(self, service, size, depth, **more):
+    `uid`: the user it connects as, for root.
+    """
+
+    def __init__(self, service, size, depth, uid=None, **more):
         self.ends = []
         self.pipe, theirs = FORK.Pipe()
         self.process = FORK.Process(target=child,
-                                    args=(service, theirs, size, depth, more))
+                                    args=(service, theirs, uid, size, depth, more))
 
     def __enter__(self):
         self.process.start()

@@ -4,7 +4,7 @@ service that is not fair would need on the same machine, or far from what is usu
 import time
 
 from load import Flood, buffered, percentiles, side_by_side
-from service import SANITIZED, Case, main
+from service import NOBODY, SANITIZED, Case, main, needs_root
 from wire import SLOW, envelope
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -79,6 +79,27 @@ class Shares(Case):
 
     def test_five_clients(self):
         self.shares([64 * KIB] * 4 + [256 * KIB], [64] * 5, 0.25)
+
+
+@needs_root
+class Users(Case):
+    """A user's part of the bytes, in percent, beside floods of another user."""
+    ONE, OTHER = NOBODY, 4711
+
+    def part(self, floods):
+        service = self.service(*PACED, config={"socket_mode": "0666"})
+        ends = side_by_side([Flood(service, 64 * KIB, 64, uid=self.ONE)] +
+                            [Flood(service, 64 * KIB, 32, uid=self.OTHER, **more)
+                             for more in floods], SECONDS)
+        moved = [sum(end.bytes for end in part) for part in ends]
+        print(f"\n  {moved[0] / MIB:.1f} MiB beside {sum(moved[1:]) / MIB:.1f} MiB")
+        return 100 * moved[0] / sum(moved)
+
+    def test_a_user_with_many_connections(self):
+        self.assertGreater(self.part([{}] * 8), 35)
+
+    def test_a_user_with_high_priority(self):
+        self.assertGreater(self.part([{"priority": 1}]), 35)
 
 
 class Starving(Case):

@@ -74,5 +74,84 @@ class Jobs(Shares):
         memory.close()
 
 
+@needs_root
+class Turns(Shares):
+    """All jobs are queued behind one that is stuck on the only channel; then it is cancelled, and
+    the order in which the others start is counted."""
+    SIZE = 4096
+
+    def setUp(self):
+        super().setUp()
+        self.memory = Memory(size=2 * self.SIZE)
+
+    def tearDown(self):
+        self.memory.close()
+
+    def start(self, **quotas):
+        scheduling = {"quantum_bytes": self.SIZE, "ageing_ms": 0}
+        self.mlid = self.service(*STUCK, config={
+            "socket_mode": "0666", "channels": 1, "scheduling": scheduling, "quotas": quotas})
+        self.root = self.connect(self.mlid)
+        self.stuck = self.root.request("job.submit", self.job(), [self.memory.fd])
+        self.root.call("events.subscribe", {"events": ["started"], "scope": "all"})
+
+    def job(self, **more):
+        return copy(self.SIZE, {"fd": 0}, {"fd": 0, "offset": self.SIZE}, **more)
+
+    def queue(self, uid, connections, jobs, **more):
+        for _ in range(connections):
+            link = self.connect_as(uid, self.mlid)
+            for _ in range(jobs):
+                link.request("job.submit", self.job(**more), [self.memory.fd])
+            link.ping()
+
+    def starters(self, count):
+        """The users of the jobs that start first."""
+        self.root.notes.clear()
+        self.root.request("job.cancel", {"job": 1})
+        self.root.need(lambda: len(self.root.notes) >= count, "the starts")
+        return [note["params"]["job"]["uid"] for note in self.root.notes][:count]
+
+    def test_a_flood_of_high_priority(self):
+        self.start()
+        self.queue(CROWD, 1, 200, priority=1)
+        self.queue(OTHER, 1, 100)
+        self.assertGreaterEqual(self.starters(150).count(OTHER), 70)
+
+    def test_high_priority_that_is_allowed(self):
+        self.start(default={"max_priority": 1})
+        self.queue(OTHER, 1, 50)
+        self.queue(CROWD, 1, 50, priority=1)
+        self.assertEqual(self.starters(50).count(CROWD), 50)
+
+    def test_high_priority_of_root(self):
+        self.start()
+        self.queue(OTHER, 1, 50)
+        self.queue(0, 1, 50, priority=1)
+        self.assertEqual(self.starters(50).count(0), 50)
+
+    def test_own_jobs_of_high_priority(self):
+        """The priority that a user may not have still orders the user's own jobs."""
+        self.start()
+        link = self.connect_as(CROWD, self.mlid)
+        slow = [link.request("job.submit", self.job(), [self.memory.fd]) for _ in range(20)]
+        fast = link.request("job.submit", self.job(priority=1), [self.memory.fd])
+        link.ping()
+        self.starters(1)
+        self.assertLess(link.reply(fast).serial, min(link.reply(id).serial for id in slow))
+
+    def test_many_connections(self):
+        self.start()
+        self.queue(CROWD, 40, 5)
+        self.queue(OTHER, 1, 100)
+        self.assertGreaterEqual(self.starters(150).count(OTHER), 70)
+
+    def test_weights(self):
+        self.start(**{str(OTHER): {"weight": 3}})
+        self.queue(CROWD, 1, 200)
+        self.queue(OTHER, 4, 50)
+        self.assertIn(self.starters(100).count(OTHER), range(70, 81))
+
+
 if __name__ == "__main__":
     main()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is next: shares of lanes, priorities, ageing; on its own. */
+/* The order of jobs: shares of users and connections, classes, priorities, ageing. */
 #include "scheduler.h"
 
 #include <stdlib.h>
@@ -17,15 +17,18 @@ struct job {
 };
 
 static struct scheduler scheduler;
-static struct lane lanes[LANES_MAX][LANE_PRIORITIES];
+static struct share shares[LANES_MAX]; /* users */
+static struct lanes lanes[LANES_MAX];  /* connections; a test may give several to one user */
+static int max_priority;               /* of all users */
 
 static int setup(void **state)
 {
     (void)state;
     scheduler_init(&scheduler, QUANTUM, AGEING);
+    max_priority = 1;
     for (int i = 0; i < LANES_MAX; i++) {
-        for (int k = 0; k < LANE_PRIORITIES; k++)
-            lane_init(&lanes[i][k]);
+        share_init(&shares[i]);
+        lanes_init(&lanes[i], &shares[i]);
     }
     return 0;
 }
@@ -39,7 +42,7 @@ static struct job *push(int flow, int priority, uint64_t bytes, uint64_t now)
     queued_init(&job->queued);
     job->flow = flow;
     job->number = ++number;
-    scheduler_push(&scheduler, lanes[flow], &job->queued, priority, bytes, now);
+    scheduler_push(&scheduler, &lanes[flow], &job->queued, priority, max_priority, bytes, now);
     return job;
 }
 
@@ -150,7 +153,8 @@ static void test_who_pauses_saves_nothing_up(void **state)
         push(0, 0, 1, 0);
         free(take(0));
     }
-    assert_int_equal(lanes[0][1].deficit, 0);
+    assert_int_equal(lanes[0].of[1][1].turn.deficit, 0);
+    assert_int_equal(shares[0].portions[1].turn.deficit, 0);
     for (int i = 0; i < 100; i++) {
         push(0, 0, 4096, 0);
         push(1, 0, 4096, 0);
@@ -232,6 +236,143 @@ static void test_a_clock_that_is_behind(void **state)
     free(job);
 }
 
+static void drop_all(uint64_t now)
+{
+    for (struct job *job; (job = take(now));)
+        free(job);
+}
+
+/* Takes jobs, each replaced by a new one; counts the bytes of flows [first, last) and of others. */
+static void serve(int count, int first, int last, uint64_t now, uint64_t *some, uint64_t *others)
+{
+    *some = *others = 0;
+    for (int i = 0; i < count; i++) {
+        struct job *job = take(now);
+
+        *(job->flow >= first && job->flow < last ? some : others) += job->queued.cost;
+        push(job->flow, 0, job->queued.cost, now);
+        free(job);
+    }
+}
+
+static void test_many_connections_of_one_user(void **state)
+{
+    uint64_t crowd, one;
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        lanes_init(&lanes[i], &shares[0]);
+        for (int k = 0; k < 8; k++)
+            push(i, 0, 4096, 0);
+    }
+    for (int k = 0; k < 8; k++)
+        push(40, 0, 4096, 0);
+    serve(2000, 0, 40, 0, &crowd, &one);
+    assert_in_range(crowd, one * 95 / 100, one * 105 / 100);
+    drop_all(0);
+}
+
+/* The connections of a user get the same bytes, independent of the size of their jobs. */
+static void test_connections_of_one_user_share_evenly(void **state)
+{
+    const uint64_t sizes[] = {4096, 100 * 1000, 30 * 1000};
+    uint64_t got[COUNT_OF(sizes)], most;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        lanes_init(&lanes[i], &shares[0]);
+    share(COUNT_OF(sizes), sizes, got, 10000);
+    most = got[0];
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        most = got[i] > most ? got[i] : most;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        assert_true(most - got[i] <= 100 * 1000 + 2 * QUANTUM);
+}
+
+/* A priority above the maximum of the user only orders the jobs of this user. */
+static void test_priority_above_the_maximum(void **state)
+{
+    struct job *own, *other, *high;
+
+    (void)state;
+    max_priority = 0;
+    other = push(1, 0, QUANTUM, 0);
+    own = push(0, 0, QUANTUM, 0);
+    high = push(0, 1, QUANTUM, 0);
+    assert_next(other, 0);
+    assert_next(high, 0);
+    assert_next(own, 0);
+}
+
+static void test_a_flood_of_high_priority(void **state)
+{
+    uint64_t got[2] = {0};
+
+    (void)state;
+    max_priority = 0;
+    for (int i = 0; i < 100; i++) {
+        push(0, 1, 4096, 0);
+        push(1, 0, 4096, 0);
+    }
+    for (int i = 0; i < 2000; i++) {
+        struct job *job = take(0);
+
+        got[job->flow] += job->queued.cost;
+        push(job->flow, job->flow == 0, job->queued.cost, 0);
+        free(job);
+    }
+    assert_in_range(got[1], got[0] * 95 / 100, got[0] * 105 / 100);
+    drop_all(0);
+}
+
+/* Within one user, too, nothing waits for ever, and it gains the user nothing. */
+static void test_own_jobs_of_low_priority(void **state)
+{
+    struct job *low;
+    uint64_t now = 0, others = 0, mine = 0;
+
+    (void)state;
+    max_priority = 0;
+    low = push(0, 0, 4096, now);
+    for (bool served = false; now < 10 * AGEING; now += 10) {
+        struct job *job;
+
+        push(0, 1, 4096, now);
+        push(1, 0, 4096, now);
+        job = take(now);
+        assert_non_null(job);
+        served = served || job == low;
+        *(job->flow == 1 ? &others : &mine) += 1;
+        free(job);
+        assert_true(served || now <= 4 * AGEING);
+    }
+    assert_in_range(others, mine * 9 / 10, mine * 11 / 10);
+    drop_all(now);
+}
+
+/* Waiting behind other connections of the same user moves no job up past other users. */
+static void test_many_connections_do_not_age(void **state)
+{
+    uint64_t now = 0, crowd = 0, one = 0;
+
+    (void)state;
+    for (int i = 0; i < 41; i++) {
+        if (i < 40)
+            lanes_init(&lanes[i], &shares[0]);
+        for (int k = 0; k < 8; k++)
+            push(i, 0, QUANTUM, now);
+    }
+    for (int i = 0; i < 1000; i++, now += AGEING / 4) { /* 20 * AGEING for a round of the 40 */
+        struct job *job = take(now);
+
+        *(job->flow < 40 ? &crowd : &one) += job->queued.cost;
+        push(job->flow, 0, job->queued.cost, now);
+        free(job);
+    }
+    assert_in_range(one, crowd * 9 / 10, crowd * 11 / 10);
+    drop_all(now);
+}
+
 static uint64_t seed(void)
 {
     const char *given = getenv("MLI_SEED");
@@ -280,6 +421,40 @@ static void test_at_random(void **state)
         free(queued[--count]);
 }
 
+/* Users with random weights, connections and sizes of jobs: bytes in proportion to the weights. */
+static void test_weights_at_random(void **state)
+{
+    enum { USERS = 6, TAKES = 40 * 1000 };
+    struct rng rng = {seed()};
+    const uint64_t size_max = 3 * QUANTUM;
+    uint64_t got[USERS] = {0};
+    int owner[LANES_MAX];
+
+    (void)state;
+    for (int i = 0; i < USERS; i++)
+        shares[i].weight = 1 + rng_below(&rng, 20);
+    for (int i = 0; i < LANES_MAX; i++) {
+        owner[i] = i < USERS ? i : (int)rng_below(&rng, USERS);
+        lanes_init(&lanes[i], &shares[owner[i]]);
+        push(i, 0, rng_below(&rng, (uint32_t)size_max), 0);
+        push(i, 0, rng_below(&rng, (uint32_t)size_max), 0);
+    }
+    for (int i = 0; i < TAKES; i++) {
+        struct job *job = take(0);
+
+        got[owner[job->flow]] += job->queued.cost;
+        push(job->flow, (int)rng_below(&rng, 2), rng_below(&rng, (uint32_t)size_max), 0);
+        free(job);
+    }
+    for (int i = 1; i < USERS; i++) {
+        const uint64_t a = got[i] / shares[i].weight, b = got[0] / shares[0].weight;
+
+        /* Turns are whole: a quantum for each weight, and the largest job. */
+        assert_in_range(a, b * 9 / 10 - size_max, b * 11 / 10 + size_max);
+    }
+    drop_all(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,7 +468,14 @@ int main(void)
         cmocka_unit_test_setup(test_only_the_first_ages, setup),
         cmocka_unit_test_setup(test_ageing_can_be_off, setup),
         cmocka_unit_test_setup(test_a_clock_that_is_behind, setup),
+        cmocka_unit_test_setup(test_many_connections_of_one_user, setup),
+        cmocka_unit_test_setup(test_connections_of_one_user_share_evenly, setup),
+        cmocka_unit_test_setup(test_priority_above_the_maximum, setup),
+        cmocka_unit_test_setup(test_a_flood_of_high_priority, setup),
+        cmocka_unit_test_setup(test_own_jobs_of_low_priority, setup),
+        cmocka_unit_test_setup(test_many_connections_do_not_age, setup),
         cmocka_unit_test_setup(test_at_random, setup),
+        cmocka_unit_test_setup(test_weights_at_random, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

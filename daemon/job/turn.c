@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "turn.h"
+
+#include <stddef.h>
+
+void turn_init(struct turn *turn)
+{
+    *turn = (struct turn){.deficit = 0};
+    link_init(&turn->in_turns);
+    link_init(&turn->in_ages);
+}
+
+void ring_init(struct ring *ring)
+{
+    link_init(&ring->turns);
+    link_init(&ring->ages);
+}
+
+void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    link_append(&ring->turns, &turn->in_turns);
+    ring_renew(ring, turn, now);
+}
+
+void turn_leave(struct turn *turn)
+{
+    link_remove(&turn->in_turns);
+    link_remove(&turn->in_ages);
+    turn->deficit = 0;
+    turn->granted = false;
+}
+
+void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    turn->since = now;
+    link_remove(&turn->in_ages);
+    link_append(&ring->ages, &turn->in_ages);
+}
+
+struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
+{
+    struct turn *oldest;
+
+    if (link_empty(&ring->ages))
+        return NULL;
+    oldest = LINK_OWNER(ring->ages.next, struct turn, in_ages);
+    /* `now` may have been read a little before `since`. */
+    return now >= oldest->since && now - oldest->since >= ns ? oldest : NULL;
+}
+
+/* Turns until the deficit covers the next job. */
+static uint64_t turns_missing(struct turn *turn, const struct ring_rules *rules)
+{
+    const uint64_t cost = rules->cost(turn, rules), quantum = rules->quantum(turn, rules);
+
+    return cost > turn->deficit ? (cost - turn->deficit + quantum - 1) / quantum : 0;
+}
+
+/*
+ * Called after a round in which no member could start anything: jobs of many quanta would need as
+ * many rounds. Grants all but the last of these rounds at once.
+ */
+static void skip_rounds(struct ring *ring, const struct ring_rules *rules)
+{
+    uint64_t fewest = UINT64_MAX;
+
+    for (struct link *l = ring->turns.next; l != &ring->turns; l = l->next) {
+        const uint64_t rounds = turns_missing(LINK_OWNER(l, struct turn, in_turns), rules);
+
+        if (rounds < fewest)
+            fewest = rounds;
+    }
+    for (struct link *l = ring->turns.next; fewest > 1 && l != &ring->turns; l = l->next) {
+        struct turn *turn = LINK_OWNER(l, struct turn, in_turns);
+
+        turn->deficit += (fewest - 1) * rules->quantum(turn, rules);
+    }
+}
+
+struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
+{
+    struct turn *first = NULL; /* of those that were passed over */
+
+    for (;;) {
+        struct turn *turn = LINK_OWNER(ring->turns.next, struct turn, in_turns);
+
+        if (!turn->granted) {
+            if (turn == first)
+                skip_rounds(ring, rules);
+            turn->granted = true;
+            turn->deficit += rules->quantum(turn, rules);
+        }
+        if (turn->deficit >= rules->cost(turn, rules))
+            return turn;
+        turn->granted = false;
+        link_remove(&turn->in_turns);
+        link_append(&ring->turns, &turn->in_turns);
+        if (!first)
+            first = turn;
+    }
+}
