@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl make: a job file from a command line. */
+/* mlictl make: a job file from a command line. mlictl mov, permute: the job of a command line. */
 #include <string.h>
 
 #include "command.h"
 #include "embedded.h"
-#include "execute.h"
-#include "make_check.h"
 #include "make_job.h"
-#include "output.h"
-#include "place.h"
-#include "relocate.h"
-#include "report.h"
-#include "sequence.h"
-#include "service.h"
+#include "make_request.h"
+#include "words.h"
 
-static const struct option options_table[] = {
+static const struct option make_table[] = {
+    MAKE_MOV_OPTIONS,
     MAKE_JOB_OPTIONS,
     {"output", 'o', "JOB.json", "write the job there, not to standard output",
      .takes = &value_job_file},
@@ -23,163 +18,79 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Where the job is to be written, or null: to standard output. */
-static const char *target_of(const struct options *options)
-{
-    const char *path = options_get(options, "output");
-    return path && strcmp(path, "-") != 0 ? path : NULL;
-}
-
-/* A line for each member, as people write it; with --json a line for the job. */
-static int write_text(struct jsonw *w, bool json, const struct job *job, struct fault *fault)
-{
-    jsonw_init_lines(w, json ? 0 : 1);
-    job_file_write(w, NULL, job);
-    return jsonw_text(w) ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-}
-
-/* Whole or not at all. */
-static int save(const char *path, bool force, const struct jsonw *text, struct fault *fault)
-{
-    struct output output;
-    int status = output_init(&output, path, NULL, fault);
-    if (status == 0)
-        status = output_check_fresh(&output, force, fault);
-    if (status == 0)
-        status = text->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
-                              : output_write(&output, text->data, text->length, 0, fault);
-    if (status == 0)
-        status = output_commit(&output, !force, fault);
-    output_finish(&output);
-    return status;
-}
-
-static void tell_saved(const struct print_style *style, const char *path, const struct job *job)
-{
-    print_line(style, "%s: %s %s %s %s", path, job->op == JOB_OP_PERMUTE ? "permute" : "mov",
-               job->src.file, job->dst.update ? "into" : "->", job->dst.file);
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "file", path);
-    job_file_write(&w, "job", job);
-    jsonw_object_end(&w);
-    print_json(&w);
-}
-
-/* A job cannot replace what it reads, nor be replaced by what it writes. */
-static int check_target(const char *path, const struct job *job, struct fault *fault)
-{
-    const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        if (files[i] && place_same_file(path, files[i]))
-            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "--output %s: that is a file of the job itself", path);
+/* Options of mov and permute beside those of the job. */
+#define RUN_OPTIONS                                                                                \
+    {"output", 'o', "JOB.json", "also write the job as a job file", .takes = &value_job_file},     \
+        {"force", 'f', NULL, "replace existing files: OUT and JOB.json"},                          \
+        {"engine", 'e', "SPEC", "engine that moves the bytes (default: the library's)",            \
+         .takes = &value_engine},                                                                  \
+        EMBEDDED_LIMIT_OPTION,                                                                     \
+        {"socket", 's', "PATH", "run on the daemon at this socket", .takes = &value_file},         \
+    {                                                                                              \
+        "host", 'H', "URL", "run on the daemon of ssh://[user@]host[:port]"                        \
     }
-    return 0;
-}
 
-static int save_relocated(const struct options *options, struct job *job, struct fault *fault)
-{
-    struct print_style style = options_style(options);
-    const char *path = target_of(options);
-    struct jsonw text;
-    jsonw_init(&text);
-    int status = check_target(path, job, fault);
-    if (status == 0)
-        status = relocate(job, path, fault);
-    if (status == 0)
-        status = write_text(&text, false, job, fault);
-    jsonw_newline(&text);
-    if (status == 0)
-        status = save(path, options_get(options, "force") != NULL, &text, fault);
-    jsonw_finish(&text);
-    if (status == 0 && !options_get(options, "run"))
-        tell_saved(&style, path, job);
-    return status;
-}
+static const struct option mov_table[] = {
+    MAKE_MOV_OPTIONS,
+    MAKE_JOB_OPTIONS,
+    RUN_OPTIONS,
+    OPTIONS_COMMON,
+};
 
-static enum exit_code run(const struct options *options, struct job_file *file)
-{
-    struct sequence sequence = {.style = options_style(options), .files = file, .file_count = 1};
-    struct service_thread *service = NULL;
-    struct client client = {0};
-    struct execution execution = {.client = &client,
-                                  .fresh = options_get(options, "force") == NULL};
-    struct fault fault;
-    enum exit_code code;
-    if (embedded_start(options, sequence_channels(&sequence), &service, &client, &fault))
-        code = print_failure(&sequence.style, NULL, &fault);
-    else
-        code = sequence_run(&sequence,
-                            &(struct sequence_work){execution_run, report_outcome, &execution});
-    client_finish(&client);
-    service_thread_stop(service);
-    return code;
-}
+static const struct option permute_table[] = {
+    MAKE_JOB_OPTIONS,
+    RUN_OPTIONS,
+    OPTIONS_COMMON,
+};
 
-/* Refuses to run a job whose OUT cannot be written, before JOB.json is. */
-static int check_out(const struct options *options, const struct job *job, struct fault *fault)
-{
-    struct output output;
-    bool replace = job->dst.update || options_get(options, "force");
-    if (!options_get(options, "run"))
-        return 0;
-    int status = output_init(&output, job->dst.file, "/dst/file", fault);
-    if (status == 0)
-        status = output_check_fresh(&output, replace, fault);
-    output_finish(&output);
-    return status;
-}
-
-/* Reads the job's text back as any job file is read. */
-static int read_back(struct job_file *file, const struct jsonw *text, struct fault *fault)
-{
-    const struct text borrowed = {.bytes = text->data, .length = text->length};
-    if (job_file_load_text(file, "make", &borrowed, fault))
-        return -1;
-    file->is_file = false;
-    return 0;
-}
-
-/* What is wrong with the job is told now, as far as its tensors are there. */
-static enum exit_code finish(const struct options *options, struct job *job)
-{
-    struct print_style style = options_style(options);
-    struct job_file file = {0};
-    struct jsonw text;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
-    if (write_text(&text, style.json, job, &fault) || read_back(&file, &text, &fault) ||
-        make_check(&file, &fault) || check_out(options, job, &fault) ||
-        (target_of(options) && save_relocated(options, job, &fault)))
-        code = print_failure(&style, NULL, &fault);
-    else if (options_get(options, "run"))
-        code = run(options, &file);
-    else if (!target_of(options))
-        print_json(&text);
-    job_file_finish(&file);
-    jsonw_finish(&text);
-    return code;
-}
+static const char *const op_words[] = {"mov", "permute", NULL};
+static const struct value op_value = {VALUE_WORD, op_words};
 
 static enum exit_code make(const struct options *options)
 {
-    struct job job;
     if (options->argument_count != 3)
         return command_misused(&cmd_make);
-    if (options_get(options, "force") && !target_of(options) && !options_get(options, "run")) {
+    int op = words_find("make", options->arguments[0], op_words);
+    if (op < 0)
+        return EXIT_CODE_INVALID;
+    bool run = options_get(options, "run") != NULL;
+    const char *output = options_get(options, "output");
+    if (options_get(options, "force") && !run && (!output || strcmp(output, "-") == 0)) {
         print_error("--force requires --output or --run: without them make writes no file");
         return EXIT_CODE_INVALID;
     }
-    enum exit_code code = make_job(options, &job) ? EXIT_CODE_INVALID : finish(options, &job);
-    job_finish(&job);
-    return code;
+    return make_request_carry_out(&(struct make_request){.options = options,
+                                                         .op = op ? JOB_OP_PERMUTE : JOB_OP_MOV,
+                                                         .in = options->arguments[1],
+                                                         .out = options->arguments[2],
+                                                         .label = "make",
+                                                         .run = run});
 }
 
-static const struct example examples[] = {
+static enum exit_code run_one(const struct command *command, enum job_op op,
+                              const struct options *options)
+{
+    if (options->argument_count != 2)
+        return command_misused(command);
+    return make_request_carry_out(&(struct make_request){.options = options,
+                                                         .op = op,
+                                                         .in = options->arguments[0],
+                                                         .out = options->arguments[1],
+                                                         .label = options->arguments[0],
+                                                         .run = true});
+}
+
+static enum exit_code mov(const struct options *options)
+{
+    return run_one(&cmd_mov, JOB_OP_MOV, options);
+}
+
+static enum exit_code permute(const struct options *options)
+{
+    return run_one(&cmd_permute, JOB_OP_PERMUTE, options);
+}
+
+static const struct example make_examples[] = {
     {"a part of a tensor, turned",
      "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
     {"the same, written to a file and run",
@@ -195,9 +106,51 @@ const struct command cmd_make = {
     .summary = "write a job file from a line",
     .details = "In NumPy's words the result is np.pad(in, pad)[slice].transpose(perm): first the\n"
                "padding, then the slice of what is padded, then the permutation.\n",
-    .options = options_table,
+    .options = make_table,
     .takes = &value_file,
-    .first = &(const struct value){VALUE_WORD, (const char *const[]){"mov", "permute", NULL}},
-    .examples = examples,
+    .first = &op_value,
+    .examples = make_examples,
     .run = make,
+};
+
+static const struct example mov_examples[] = {
+    {"a part of a tensor, turned", "mlictl mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
+    {"a layout by its letters", "mlictl mov in.npy chw.npy --perm HWC:CHW"},
+    {"on a board, replacing out.npy",
+     "mlictl mov -H ssh://root@board -f in.npy out.npy --pad 1,1,0"},
+    {0},
+};
+
+const struct command cmd_mov = {
+    .name = "mov",
+    .arguments = "IN OUT",
+    .summary = "move one tensor, without a job file",
+    .details =
+        "In NumPy's words OUT is np.pad(IN, pad)[slice].transpose(perm). The move runs in this\n"
+        "process, or with --socket or -H on a daemon. An OUT that exists is refused without\n"
+        "--force or --update.\n",
+    .options = mov_table,
+    .takes = &value_file,
+    .examples = mov_examples,
+    .run = mov,
+};
+
+static const struct example permute_examples[] = {
+    {"HWC becomes CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},
+    {"and is also kept as a job file",
+     "mlictl permute -f in.npy chw.npy --perm 2,0,1 -o turn.json"},
+    {0},
+};
+
+const struct command cmd_permute = {
+    .name = "permute",
+    .arguments = "IN OUT",
+    .summary = "permute one tensor, without a job file",
+    .details =
+        "OUT is IN.transpose(perm), by the kernel mli_krn_permute_* of the element type (fx8,\n"
+        "fx16, sa8 or sa32). Apart from that it is as mov.\n",
+    .options = permute_table,
+    .takes = &value_file,
+    .examples = permute_examples,
+    .run = permute,
 };

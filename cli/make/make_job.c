@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "digest.h"
+#include "layout_words.h"
 #include "number_list.h"
 #include "print.h"
 #include "slice.h"
 #include "tensor_args.h"
 #include "utf8.h"
-
-enum { OP, IN, OUT }; /* the arguments */
 
 static const char *const type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
 const struct value make_type_value = {VALUE_WORD, type_words};
@@ -41,17 +40,6 @@ static int copy_path(char **out, const char *path)
     return copy(out, path);
 }
 
-static int read_op(const char *word, enum job_op *op)
-{
-    bool permute = strcmp(word, "permute") == 0;
-    if (!permute && strcmp(word, "mov") != 0) {
-        print_error("make %s: mov or permute is needed", word);
-        return -1;
-    }
-    *op = permute ? JOB_OP_PERMUTE : JOB_OP_MOV;
-    return 0;
-}
-
 static int read_pad(const struct options *options, struct job *job)
 {
     static const struct number_rule rule = {"pad", 0, UINT8_MAX, true, "0,1,1 or 0,1:2,1"};
@@ -66,12 +54,28 @@ static int read_pad(const struct options *options, struct job *job)
     return 0;
 }
 
+static int read_layouts(const char *text, struct job *job)
+{
+    struct layout_words words;
+    char why[LAYOUT_WORDS_WHY_MAX];
+    if (layout_words_parse(text, &words, why)) {
+        print_error("--perm %s: %s", text, why);
+        return -1;
+    }
+    memcpy(job->cfg.perm_dim, words.perm, words.count);
+    job->lengths.perm_dim = (uint8_t)words.count;
+    return 0;
+}
+
 /* Negative dimensions count from the last, as in NumPy. */
 static int read_perm(const struct options *options, struct job *job)
 {
     static const struct number_rule rule = {"perm", -MLI_MAX_RANK, MLI_MAX_RANK - 1, false,
                                             "2,0,1"};
     struct number_list list;
+    const char *text = options_get(options, "perm");
+    if (text && layout_words_given(text))
+        return read_layouts(text, job);
     if (number_list_parse(options, &rule, &list))
         return -1;
     uint32_t seen = 0;
@@ -87,7 +91,7 @@ static int read_perm(const struct options *options, struct job *job)
     }
     job->lengths.perm_dim = (uint8_t)list.count;
     if (job->op == JOB_OP_PERMUTE && list.count == 0) {
-        print_error("make permute: --perm is needed");
+        print_error("a permute requires --perm, as in --perm 2,0,1");
         return -1;
     }
     return 0;
@@ -154,14 +158,13 @@ static int check_format(const struct options *options, const struct tensor_ref *
     return 0;
 }
 
-static int read_src(const struct options *options, struct job *job)
+static int read_src(const struct options *options, const char *in, struct job *job)
 {
     const char *type = options_get(options, "type"), *shape = options_get(options, "shape");
     const char *tensor = options_get(options, "tensor");
     struct tensor_desc *desc = &job->src.desc;
     struct npy_header header = {.rank = 0};
-    if (copy_path(&job->src.file, options->arguments[IN]) ||
-        (tensor && copy_path(&job->src.tensor, tensor)))
+    if (copy_path(&job->src.file, in) || (tensor && copy_path(&job->src.tensor, tensor)))
         return -1;
     size_t word = 0;
     if (options_choice(options, "type", &word))
@@ -193,7 +196,7 @@ static int read_expect(const struct options *options, struct job *job)
 }
 
 /* What is left is checked when the text is read back. */
-static int read_rest(const struct options *options, struct job *job)
+static int read_rest(const struct options *options, const char *out, struct job *job)
 {
     const char *name = options_get(options, "name");
     uint64_t channels = 1;
@@ -201,18 +204,19 @@ static int read_rest(const struct options *options, struct job *job)
         return -1;
     job->channels = (uint32_t)channels;
     job->dst.update = options_get(options, "update") != NULL;
-    if (copy_path(&job->dst.file, options->arguments[OUT]))
+    if (copy_path(&job->dst.file, out))
         return -1;
     return name ? copy(&job->name, name) : 0;
 }
 
-int make_job(const struct options *options, struct job *job)
+int make_job(const struct make_request *request, struct job *job)
 {
+    const struct options *options = request->options;
     job_init(job);
-    if (read_op(options->arguments[OP], &job->op) || check_op(options, job) ||
-        read_pad(options, job) || read_perm(options, job) || read_at(options, job) ||
-        read_slice(options, job) || read_src(options, job) || read_expect(options, job) ||
-        read_rest(options, job))
+    job->op = request->op;
+    if (check_op(options, job) || read_pad(options, job) || read_perm(options, job) ||
+        read_at(options, job) || read_slice(options, job) || read_src(options, request->in, job) ||
+        read_expect(options, job) || read_rest(options, request->out, job))
         return -1;
     return 0;
 }

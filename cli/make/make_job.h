@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * `mlictl make`: a command line becomes a job.
- *
- *     options -> make_job.c    struct job, of which only what was said is filled
- *             -> its text      what is printed, read back as a job file
- *             -> make_check.c  all that the tensors tell of it already
- *             -> relocate.c    its file names, for a job file in another directory
- */
+/* A command line becomes a job (make_request.h). */
 #ifndef CLI_MAKE_JOB_H
 #define CLI_MAKE_JOB_H
 
-#include "job.h"
-#include "options.h"
+#include "make_request.h"
 
 /** Element types, as --type takes them. */
 extern const struct value make_type_value;
 
-#define MAKE_JOB_OPTIONS                                                                           \
+/* Options of a move that a permute does not have. */
+#define MAKE_MOV_OPTIONS                                                                           \
     {"slice", 0, "SLICES", "the window, as behind a NumPy array: 1:9,::2,:"},                      \
         {"pad", 0, "LIST", "zeros around each dimension: 0,1,1 or 0,1:2,1"},                       \
-        {"perm", 0, "LIST", "source dimension of each of the result's: 2,0,1"},                    \
-        {"at", 0, "LIST", "first coordinate that is written: 0,4,0"},                              \
+    {                                                                                              \
+        "at", 0, "LIST", "first coordinate that is written: 0,4,0"                                 \
+    }
+
+#define MAKE_JOB_OPTIONS                                                                           \
+    {"perm", 0, "LIST", "source dimension of each of the result's: 2,0,1, or NHWC:NCHW"},          \
         {"update", 0, NULL, "write into the tensor that OUT holds already"},                       \
         {"type", 0, "TYPE", "fx8, fx16, sa8, sa32, fp16 or fp32 (by the dtype)",                   \
          .takes = &make_type_value},                                                               \
@@ -35,9 +32,9 @@ extern const struct value make_type_value;
     }
 
 /**
- * The job that the options and the arguments OP IN OUT describe. Returns 0, or -1 after saying on
- * stderr what is wrong; job_finish() is legal after both.
+ * Fills the job that the request describes, with the members that its options name. Returns 0, or
+ * -1 after printing what is wrong; job_finish() is legal after both.
  */
-int make_job(const struct options *options, struct job *job);
+int make_job(const struct make_request *request, struct job *job);
 
 #endif /* CLI_MAKE_JOB_H */

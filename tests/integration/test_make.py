@@ -63,7 +63,7 @@ class Options(MakeCase):
         self.assertEqual(self.job("--perm", "2,0,1", op="permute"), {
             "op": "permute", "src": {"file": "in.npy"}, "dst": {"file": "out.npy"},
             "cfg": {"perm_dim": [2, 0, 1]}})
-        self.assertIn("--perm is needed", self.make(op="permute", code=2).err)
+        self.assertIn("a permute requires --perm", self.make(op="permute", code=2).err)
         for words in (["--slice", ":"], ["--pad", "0,0,0"], ["--at", "0,0,0"]):
             self.assertIn(f"{words[0]}: a permute takes --perm only",
                           self.make("--perm", "2,0,1", *words, op="permute", code=2).err)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "make_request.h"
+
+#include <string.h>
+
+#include "client.h"
+#include "embedded.h"
+#include "execute.h"
+#include "make_check.h"
+#include "make_job.h"
+#include "output.h"
+#include "place.h"
+#include "relocate.h"
+#include "report.h"
+#include "sequence.h"
+#include "service.h"
+
+/* Returns the path of the job file, or null for standard output. */
+static const char *target_of(const struct make_request *request)
+{
+    const char *path = options_get(request->options, "output");
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* A line for each member, as people write it; with --json a line for the job. */
+static int write_text(struct jsonw *w, bool json, const struct job *job, struct fault *fault)
+{
+    jsonw_init_lines(w, json ? 0 : 1);
+    job_file_write(w, NULL, job);
+    return jsonw_text(w) ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+}
+
+/* Whole or not at all. */
+static int save(const char *path, bool force, const struct jsonw *text, struct fault *fault)
+{
+    struct output output;
+    int status = output_init(&output, path, NULL, fault);
+    if (status == 0)
+        status = output_check_fresh(&output, force, fault);
+    if (status == 0)
+        status = text->failed ? fault_set(fault, FAULT_INTERNAL, NULL, "out of memory")
+                              : output_write(&output, text->data, text->length, 0, fault);
+    if (status == 0)
+        status = output_commit(&output, !force, fault);
+    output_finish(&output);
+    return status;
+}
+
+static void tell_saved(const struct print_style *style, const char *path, const struct job *job)
+{
+    print_line(style, "%s: %s %s %s %s", path, job->op == JOB_OP_PERMUTE ? "permute" : "mov",
+               job->src.file, job->dst.update ? "into" : "->", job->dst.file);
+    if (!style->json)
+        return;
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "file", path);
+    job_file_write(&w, "job", job);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+/* A job cannot replace what it reads, nor be replaced by what it writes. */
+static int check_target(const char *path, const struct job *job, struct fault *fault)
+{
+    const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (files[i] && place_same_file(path, files[i]))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "--output %s: that is a file of the job itself", path);
+    }
+    return 0;
+}
+
+static int save_relocated(const struct make_request *request, struct job *job, struct fault *fault)
+{
+    struct print_style style = options_style(request->options);
+    const char *path = target_of(request);
+    struct jsonw text;
+    jsonw_init(&text);
+    int status = check_target(path, job, fault);
+    if (status == 0)
+        status = relocate(job, path, fault);
+    if (status == 0)
+        status = write_text(&text, false, job, fault);
+    jsonw_newline(&text);
+    if (status == 0)
+        status = save(path, options_get(request->options, "force") != NULL, &text, fault);
+    jsonw_finish(&text);
+    if (status == 0 && !request->run)
+        tell_saved(&style, path, job);
+    return status;
+}
+
+static bool names_daemon(const struct options *options)
+{
+    return options_get(options, "socket") || options_get(options, "host");
+}
+
+/* On the daemon that the options name, else on a service inside this process. */
+static int connect(const struct options *options, uint32_t channels,
+                   struct service_thread **service, struct client *client, struct fault *fault)
+{
+    return names_daemon(options) ? client_open(client, options, fault)
+                                 : embedded_start(options, channels, service, client, fault);
+}
+
+static enum exit_code run(const struct options *options, struct job_file *file)
+{
+    struct sequence sequence = {.style = options_style(options), .files = file, .file_count = 1};
+    struct service_thread *service = NULL;
+    struct client client = {0};
+    struct job_progress progress;
+    struct execution execution = {
+        .client = &client, .progress = &progress, .fresh = options_get(options, "force") == NULL};
+    struct fault fault;
+    enum exit_code code;
+    if (connect(options, sequence_channels(&sequence), &service, &client, &fault)) {
+        code = print_failure(&sequence.style, NULL, &fault);
+    } else {
+        job_progress_follow(&progress, &client, &sequence.style);
+        code = sequence_run(&sequence,
+                            &(struct sequence_work){execution_run, report_outcome, &execution});
+    }
+    client_finish(&client);
+    service_thread_stop(service);
+    return code;
+}
+
+/* Refuses to run a job whose OUT cannot be written, before JOB.json is. */
+static int check_out(const struct make_request *request, const struct job *job, struct fault *fault)
+{
+    struct output output;
+    bool replace = job->dst.update || options_get(request->options, "force");
+    if (!request->run)
+        return 0;
+    int status = output_init(&output, job->dst.file, "/dst/file", fault);
+    if (status == 0)
+        status = output_check_fresh(&output, replace, fault);
+    output_finish(&output);
+    return status;
+}
+
+/* Reads the job's text back as any job file is read. */
+static int read_back(struct job_file *file, const struct make_request *request,
+                     const struct jsonw *text, struct fault *fault)
+{
+    const struct text borrowed = {.bytes = text->data, .length = text->length};
+    if (job_file_load_text(file, "make", &borrowed, fault))
+        return -1;
+    file->path = request->label;
+    file->is_file = false;
+    return 0;
+}
+
+static enum exit_code finish(const struct make_request *request, struct job *job)
+{
+    struct print_style style = options_style(request->options);
+    struct job_file file = {0};
+    struct jsonw text;
+    struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
+    if (write_text(&text, style.json, job, &fault) || read_back(&file, request, &text, &fault) ||
+        make_check(&file, &fault) || check_out(request, job, &fault) ||
+        (target_of(request) && save_relocated(request, job, &fault)))
+        code = print_failure(&style, NULL, &fault);
+    else if (request->run)
+        code = run(request->options, &file);
+    else if (!target_of(request))
+        print_json(&text);
+    job_file_finish(&file);
+    jsonw_finish(&text);
+    return code;
+}
+
+/* Options of the service inside this process say nothing to a daemon. */
+static int check_options(const struct options *options)
+{
+    static const char *const embedded[] = {"engine", "limit-bytes"};
+    for (size_t i = 0; names_daemon(options) && i < sizeof(embedded) / sizeof(embedded[0]); i++) {
+        if (options_get(options, embedded[i])) {
+            print_error("--%s cannot be combined with --socket or --host: a daemon has its own",
+                        embedded[i]);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+enum exit_code make_request_carry_out(const struct make_request *request)
+{
+    struct job job;
+    if (check_options(request->options))
+        return EXIT_CODE_INVALID;
+    enum exit_code code = make_job(request, &job) ? EXIT_CODE_INVALID : finish(request, &job);
+    job_finish(&job);
+    return code;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A command line that describes one job, for make, mov and permute:
+ *
+ *     options -> make_job.c        struct job, with the members that the options name
+ *             -> its text          what make prints, read back as a job file
+ *             -> make_check.c      checks against the tensors that exist
+ *             -> relocate.c        its file names, for a job file in another directory
+ *             -> make_request.c    written, and run
+ */
+#ifndef CLI_MAKE_REQUEST_H
+#define CLI_MAKE_REQUEST_H
+
+#include <stdbool.h>
+
+#include "exit_code.h"
+#include "job.h"
+#include "options.h"
+
+struct make_request {
+    const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and where it runs */
+    enum job_op op;
+    const char *in, *out;
+    const char *label; /* of the job, in place of a job file's name */
+    bool run;          /* else the job is printed, or written to --output */
+};
+
+/** Makes the job, checks it, writes it to --output and runs it, as the request says. */
+enum exit_code make_request_carry_out(const struct make_request *request);
+
+#endif /* CLI_MAKE_REQUEST_H */
