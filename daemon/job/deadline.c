@@ -1,35 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "deadline.h"
 
+#include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "dispatch.h"
+#include "seam.h"
 #include "state.h"
 #include "task.h"
 
-enum { NS_PER_MS = 1000 * 1000 };
+enum {
+    NS_PER_MS = 1000 * 1000,
+    TURN_NS = 2 * NS_PER_MS, /* how long expired tasks may keep the loop from its clients */
+    CAPACITY_MIN = 64
+};
 
 static void on_timer(uv_timer_t *timer);
+
+static void put(struct deadlines *deadlines, uint32_t at, struct task *task)
+{
+    deadlines->heap[at] = task;
+    task->deadline_place = at + 1;
+}
+
+/* Moves a task from `at` towards the root, past all later deadlines. */
+static void rise(struct deadlines *deadlines, uint32_t at, struct task *task)
+{
+    while (at > 0) {
+        const uint32_t parent = (at - 1) / 2;
+
+        if (deadlines->heap[parent]->deadline <= task->deadline)
+            break;
+        put(deadlines, at, deadlines->heap[parent]);
+        at = parent;
+    }
+    put(deadlines, at, task);
+}
+
+/* Moves a task from `at` towards the leaves, past all earlier deadlines. */
+static void sink(struct deadlines *deadlines, uint32_t at, struct task *task)
+{
+    struct task **heap = deadlines->heap;
+
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+
+        if (child + 1 < deadlines->count && heap[child + 1]->deadline < heap[child]->deadline)
+            child++;
+        if (child >= deadlines->count || task->deadline <= heap[child]->deadline)
+            break;
+        put(deadlines, at, heap[child]);
+        at = child;
+    }
+    put(deadlines, at, task);
+}
 
 /* Sets the timer to the first deadline. */
 static void arm(struct deadlines *deadlines)
 {
-    uint64_t first = UINT64_MAX, now = uv_hrtime(), delay;
+    const uint64_t first = deadlines->count > 0 ? deadlines->heap[0]->deadline : UINT64_MAX;
+    const uint64_t now = uv_hrtime();
 
-    for (struct link *l = deadlines->tasks.next; l != &deadlines->tasks; l = l->next) {
-        const struct task *task = LINK_OWNER(l, struct task, deadline_link);
-
-        if (task->deadline < first)
-            first = task->deadline;
-    }
     deadlines->armed = first;
     if (first == UINT64_MAX) {
         uv_timer_stop(&deadlines->timer);
         return;
     }
-    delay = first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0;
     uv_update_time(deadlines->timer.loop); /* else the timer counts from a time long past */
-    uv_timer_start(&deadlines->timer, on_timer, delay, 0);
+    uv_timer_start(&deadlines->timer, on_timer,
+                   first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
 }
 
 /* A queued task is over; a running one is when its transfer has been stopped. */
@@ -51,44 +91,69 @@ static void on_timer(uv_timer_t *timer)
     struct service *service = LINK_OWNER(deadlines, struct service, deadlines);
     const uint64_t now = uv_hrtime();
 
-    for (struct link *l = deadlines->tasks.next, *next; l != &deadlines->tasks; l = next) {
-        struct task *task = LINK_OWNER(l, struct task, deadline_link);
-
-        next = l->next;
-        if (task->deadline <= now)
-            expire(task);
-    }
+    /* Those left when the turn is over come right after the loop's other business. */
+    while (deadlines->count > 0 && deadlines->heap[0]->deadline <= now &&
+           uv_hrtime() - now < TURN_NS)
+        expire(deadlines->heap[0]); /* removes it */
     arm(deadlines);
     dispatch_run(service); /* the task that held up the queue may be gone */
 }
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop)
 {
-    link_init(&deadlines->tasks);
-    deadlines->armed = UINT64_MAX;
+    *deadlines = (struct deadlines){.armed = UINT64_MAX};
     uv_timer_init(loop, &deadlines->timer); /* cannot fail */
     deadlines->timer.data = deadlines;
 }
 
 void deadlines_close(struct deadlines *deadlines)
 {
+    assert(deadlines->count == 0);
+    free(deadlines->heap);
+    deadlines->heap = NULL;
+    deadlines->capacity = 0;
     uv_close((uv_handle_t *)&deadlines->timer, NULL);
+}
+
+int deadlines_reserve(struct deadlines *deadlines, uint32_t count)
+{
+    const uint32_t doubled = 2 * deadlines->capacity;
+    const uint32_t capacity = doubled > CAPACITY_MIN ? doubled : CAPACITY_MIN;
+    struct task **heap;
+
+    if (count <= deadlines->capacity)
+        return 0;
+    heap = seam.realloc(deadlines->heap, capacity * sizeof(struct task *));
+    if (!heap)
+        return -1;
+    deadlines->heap = heap;
+    deadlines->capacity = capacity;
+    return 0;
 }
 
 void deadline_add(struct deadlines *deadlines, struct task *task)
 {
     if (task->deadline == 0)
         return;
-    link_append(&deadlines->tasks, &task->deadline_link);
+    assert(deadlines->count < deadlines->capacity);
+    rise(deadlines, deadlines->count++, task);
     if (task->deadline < deadlines->armed)
         arm(deadlines);
 }
 
 void deadline_remove(struct deadlines *deadlines, struct task *task)
 {
-    if (link_empty(&task->deadline_link))
+    const uint32_t at = task->deadline_place - 1;
+    struct task *last;
+
+    if (task->deadline_place == 0)
         return;
-    link_remove(&task->deadline_link);
-    if (link_empty(&deadlines->tasks))
+    task->deadline_place = 0;
+    last = deadlines->heap[--deadlines->count];
+    if (last != task && at > 0 && deadlines->heap[(at - 1) / 2]->deadline > last->deadline)
+        rise(deadlines, at, last);
+    else if (last != task)
+        sink(deadlines, at, last);
+    if (deadlines->count == 0)
         arm(deadlines);
 }

@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tasks that must be answered by a certain time. One timer, which runs only while there are any. */
+/*
+ * Tasks that must be answered by a certain time: a binary heap with the next deadline first, and
+ * one timer, which runs only while the heap has tasks.
+ */
 #ifndef DAEMON_DEADLINE_H
 #define DAEMON_DEADLINE_H
 
+#include <stdint.h>
 #include <uv.h>
-
-#include "link.h"
 
 struct task;
 
 struct deadlines {
-    struct link tasks;
+    struct task **heap;
+    uint32_t count, capacity;
     uint64_t armed; /* when the timer fires, uv_hrtime(); UINT64_MAX: it does not run */
     uv_timer_t timer;
 };
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop);
-/** Begins to close; the memory must stay until the loop has run on. */
+/** Begins to close an empty heap; the memory must stay until the loop has run on. */
 void deadlines_close(struct deadlines *deadlines);
 
-/** The task must be answered at task->deadline; a task without one is left alone. */
+/** Makes sure that the heap has memory for this many tasks. Returns 0, or -1 without memory. */
+int deadlines_reserve(struct deadlines *deadlines, uint32_t count);
+/** Adds a task, which must be answered at task->deadline, unless that is 0. */
 void deadline_add(struct deadlines *deadlines, struct task *task);
-/** Harmless where it is not there. */
+/** Removes a task; does nothing if it is not in the heap. */
 void deadline_remove(struct deadlines *deadlines, struct task *task);
 
 #endif /* DAEMON_DEADLINE_H */

@@ -18,8 +18,11 @@
 struct task *task_create(struct client *client)
 {
     struct service *service = client->service;
-    struct task *task = seam.calloc(1, sizeof *task);
+    struct task *task;
 
+    if (deadlines_reserve(&service->deadlines, service->jobs + 1) < 0)
+        return NULL;
+    task = seam.calloc(1, sizeof *task);
     if (!task)
         return NULL;
     task->service = service;
@@ -29,7 +32,6 @@ struct task *task_create(struct client *client)
     task->admitted = service->clock = uv_hrtime();
     task->first_channel = -1;
     queued_init(&task->queued);
-    link_init(&task->deadline_link);
     link_init(&task->place);
     link_init(&task->watches);
     link_append(&service->tasks, &task->all_link);

@@ -56,11 +56,11 @@ struct task {
     uint64_t admitted; /* uv_hrtime() */
     uint64_t deadline; /* uv_hrtime(); 0: none */
 
-    struct link all_link;      /* service: all of them */
-    struct link client_link;   /* client: those that go when it goes */
-    struct link deadline_link; /* deadline.c */
-    struct link place;         /* dispatch.c: wide ones that wait; running ones. after.c: failing */
-    struct queued queued;      /* scheduler */
+    struct link all_link;    /* service: all of them */
+    struct link client_link; /* client: those that go when it goes */
+    uint32_t deadline_place; /* deadline.c: in its heap, from 1; 0: not there */
+    struct link place;       /* dispatch.c: wide ones that wait; running ones. after.c: failing */
+    struct queued queued;    /* scheduler */
 
     struct link watches;              /* struct watch */
     struct dependency *dependencies;  /* after.c: one for each of `after` that is under way */
