@@ -214,6 +214,7 @@ int region_begin(struct region *region, bool write)
 {
     if (sigbus_guard_hit(&region->guard))
         return -1;
+    sigbus_guard_expect(&region->guard); /* tiny transfers run on this thread */
     return sync_caches(region, DMA_BUF_SYNC_START, write);
 }
 

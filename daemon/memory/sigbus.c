@@ -18,22 +18,28 @@
  * range is being written, and a reader that sees it odd or sees it move looks at none of his.
  */
 struct range {
-    atomic_bool taken;
+    unsigned next; /* while it is free: the next free slot + 1; 0: the last one */
     atomic_uint changes;
     atomic_uintptr_t begin, end; /* both 0: nothing is guarded */
     atomic_bool hit;
 };
 
-enum { BLOCK = 256, BLOCKS = SIGBUS_GUARDS_MAX / BLOCK };
+enum { BLOCK = 256, BLOCKS = SIGBUS_GUARDS_MAX / BLOCK, EXPECTED_MAX = 2 };
 
 /*
  * Slot s is blocks[s / BLOCK][s % BLOCK]. Blocks are added when all slots are taken, and never
- * freed: the handler may be looking at them at any time.
+ * freed: the handler may be looking at them at any time. Free slots are in two lists, linked by
+ * slot + 1: any thread adds to `freed_slots`, and whoever needs a slot takes that whole list over.
  */
 static struct range first_block[BLOCK];
 static _Atomic(struct range *) blocks[BLOCKS] = {first_block};
-static atomic_uint block_count = 1;
-static atomic_uint next_slot; /* where the search for a free one begins */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned free_slots;      /* with the mutex */
+static atomic_uint freed_slots;  /* given back since */
+static atomic_uint unused_slots; /* this slot and all after it were never taken */
+
+/* Slots that this thread is about to touch, the latest ones: the handler looks there first. */
+static _Thread_local unsigned expected[EXPECTED_MAX], expected_next;
 
 static struct sigaction previous;
 static uintptr_t page_size;
@@ -58,19 +64,27 @@ static bool replace_pages(struct range *range, unsigned char *address, uintptr_t
     return pages != MAP_FAILED;
 }
 
+/* Returns the end of the range if the address lies in it, else 0. */
+static uintptr_t end_around(struct range *range, uintptr_t at)
+{
+    const unsigned before = atomic_load(&range->changes);
+    const uintptr_t begin = atomic_load(&range->begin);
+    const uintptr_t end = atomic_load(&range->end);
+    const bool whole = before % 2 == 0 && before == atomic_load(&range->changes);
+
+    return whole && at >= begin && at < end ? end : 0;
+}
+
 static bool rescue(unsigned char *address)
 {
-    const uintptr_t at = (uintptr_t)address;
-    const unsigned slots = atomic_load(&block_count) * BLOCK;
+    const unsigned slots = atomic_load(&unused_slots);
 
-    for (unsigned i = 0; i < slots; i++) {
-        struct range *range = range_at(i);
-        const unsigned before = atomic_load(&range->changes);
-        const uintptr_t begin = atomic_load(&range->begin);
-        const uintptr_t end = atomic_load(&range->end);
+    for (unsigned i = 0; i < slots + EXPECTED_MAX; i++) {
+        const unsigned slot = i < EXPECTED_MAX ? expected[i] : i - EXPECTED_MAX;
+        const uintptr_t end = end_around(range_at(slot), (uintptr_t)address);
 
-        if (before % 2 == 0 && before == atomic_load(&range->changes) && at >= begin && at < end)
-            return replace_pages(range, address, end);
+        if (end)
+            return replace_pages(range_at(slot), address, end);
     }
     return false;
 }
@@ -92,7 +106,6 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 
 int sigbus_install(void)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     struct sigaction now;
     int error = 0;
@@ -124,62 +137,80 @@ static void set_range(struct range *range, uintptr_t begin, uintptr_t end)
     atomic_fetch_add(&range->changes, 1);
 }
 
-/* A free slot, taken now, or -1. */
-static int take_slot(void)
-{
-    const unsigned slots = atomic_load(&block_count) * BLOCK;
-    const unsigned first = atomic_load_explicit(&next_slot, memory_order_relaxed);
-
-    for (unsigned i = 0; i < slots; i++) {
-        const unsigned slot = (first + i) % slots;
-        struct range *range = range_at(slot);
-
-        if (atomic_load_explicit(&range->taken, memory_order_relaxed) ||
-            atomic_exchange(&range->taken, true))
-            continue;
-        atomic_store_explicit(&next_slot, slot + 1, memory_order_relaxed);
-        return (int)slot;
-    }
-    return -1;
-}
-
-/* Returns 0 or -errno. Who comes second finds room, too. */
+/* Makes slots from `unused_slots` on, with the mutex held. Returns 0 or -errno. */
 static int add_block(void)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    struct range *block = NULL;
-    unsigned count;
+    const unsigned count = atomic_load(&unused_slots) / BLOCK;
+    struct range *block;
 
-    pthread_mutex_lock(&mutex);
-    count = atomic_load(&block_count);
-    if (count < BLOCKS)
-        block = seam.calloc(BLOCK, sizeof *block);
-    if (block) {
-        atomic_store(&blocks[count], block);
-        atomic_store(&next_slot, count * BLOCK);
-        atomic_store(&block_count, count + 1);
+    if (count == BLOCKS)
+        return -EBUSY;
+    block = seam.calloc(BLOCK, sizeof *block);
+    if (!block)
+        return -ENOMEM;
+    atomic_store(&blocks[count], block);
+    return 0;
+}
+
+/* Returns a slot that was given back, or a new one; or -errno. With the mutex held. */
+static int take_slot(void)
+{
+    unsigned slot;
+    int error;
+
+    if (free_slots == 0)
+        free_slots = atomic_exchange_explicit(&freed_slots, 0, memory_order_acquire);
+    if (free_slots > 0) {
+        slot = free_slots - 1;
+        free_slots = range_at(slot)->next;
+        return (int)slot;
     }
-    pthread_mutex_unlock(&mutex);
-    if (block)
-        return 0;
-    return count < BLOCKS ? -ENOMEM : -EBUSY;
+    slot = atomic_load(&unused_slots);
+    if (slot % BLOCK == 0 && slot > 0) {
+        error = add_block();
+        if (error < 0)
+            return error;
+    }
+    atomic_store(&unused_slots, slot + 1);
+    return (int)slot;
+}
+
+/* Any thread, and without the mutex: a thread that ends a transfer does not wait for another one.
+ */
+static void give_slot_back(unsigned slot)
+{
+    unsigned latest = atomic_load_explicit(&freed_slots, memory_order_relaxed);
+
+    do
+        range_at(slot)->next = latest;
+    while (!atomic_compare_exchange_weak_explicit(&freed_slots, &latest, slot + 1,
+                                                  memory_order_release, memory_order_relaxed));
 }
 
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size)
 {
     struct range *range;
-    int error;
+    int slot;
 
-    while ((guard->slot = take_slot()) < 0) {
-        error = add_block();
-        if (error < 0)
-            return error;
-    }
-    range = range_at((unsigned)guard->slot);
+    pthread_mutex_lock(&mutex);
+    slot = take_slot();
+    pthread_mutex_unlock(&mutex);
+    guard->slot = slot < 0 ? -1 : slot;
+    if (slot < 0)
+        return slot;
+    range = range_at((unsigned)slot);
     atomic_store(&range->hit, false);
     set_range(range, (uintptr_t)pages, (uintptr_t)pages + size);
     unblock();
     return 0;
+}
+
+void sigbus_guard_expect(const struct sigbus_guard *guard)
+{
+    if (guard->slot < 0)
+        return;
+    expected[expected_next] = (unsigned)guard->slot;
+    expected_next = (expected_next + 1) % EXPECTED_MAX;
 }
 
 bool sigbus_guard_hit(const struct sigbus_guard *guard)
@@ -189,15 +220,16 @@ bool sigbus_guard_hit(const struct sigbus_guard *guard)
 
 bool sigbus_guard_finish(struct sigbus_guard *guard)
 {
+    const int slot = guard->slot;
     struct range *range;
     bool hit;
 
-    if (guard->slot < 0)
+    if (slot < 0)
         return false;
-    range = range_at((unsigned)guard->slot);
+    range = range_at((unsigned)slot);
     guard->slot = -1;
     set_range(range, 0, 0);
     hit = atomic_load(&range->hit);
-    atomic_store(&range->taken, false);
+    give_slot_back((unsigned)slot);
     return hit;
 }

@@ -33,6 +33,13 @@ int sigbus_install(void);
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 
+/**
+ * Has the handler look at this range first when this thread faults, so that a fault costs the same
+ * with 65536 ranges as with one. For the latest two ranges of a thread. A guard with slot -1 is
+ * fine.
+ */
+void sigbus_guard_expect(const struct sigbus_guard *guard);
+
 /** True where the range was hit, once and for all. Any thread. */
 bool sigbus_guard_hit(const struct sigbus_guard *guard);
 

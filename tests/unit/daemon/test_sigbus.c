@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <uv.h>
 
+#include "costs.h"
 #include "peer.h"
 #include "seam.h"
 #include "sigbus.h"
@@ -143,6 +145,102 @@ static void test_no_slot(void **state)
     close(fd);
 }
 
+static struct sigbus_guard crowd[SIGBUS_GUARDS_MAX];
+
+static void crowd_init(int count, unsigned char *pages)
+{
+    for (int i = 0; i < count; i++)
+        assert_int_equal(sigbus_guard_init(&crowd[i], pages, PAGE), 0);
+}
+
+static void crowd_finish(int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_false(sigbus_guard_finish(&crowd[i]));
+}
+
+static void come_and_go(void *pages)
+{
+    for (int i = 0; i < 2000; i++) {
+        struct sigbus_guard guard;
+
+        assert_int_equal(sigbus_guard_init(&guard, pages, PAGE), 0);
+        sigbus_guard_finish(&guard);
+    }
+}
+
+/* Whoever takes a slot finds one at once, though all others are taken. */
+static void test_the_last_slot_costs_as_the_first(void **state)
+{
+    enum { MANY = SIGBUS_GUARDS_MAX - 1 };
+    int fd;
+    unsigned char *pages = map_full(&fd);
+    double few, many;
+
+    (void)state;
+    few = cost_of(come_and_go, pages);
+    crowd_init(MANY, pages);
+    many = cost_of(come_and_go, pages);
+    crowd_finish(MANY);
+    print_message("a guard beside %d costs %.1f times one alone\n", MANY, many / few);
+    assert_true(many < few * COST_RATIO_MAX);
+    munmap(pages, PAGES * PAGE);
+    close(fd);
+}
+
+/* Nanoseconds of a fault in a range that the thread has said it will touch. */
+static double cost_of_fault(void)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (int i = 0; i < 50; i++) {
+        int fd;
+        unsigned char *pages = map_full(&fd);
+        struct sigbus_guard guard;
+        uint64_t took;
+
+        assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
+        sigbus_guard_expect(&guard);
+        ftruncate(fd, 0);
+        took = uv_hrtime();
+        sum(pages, 1);
+        took = uv_hrtime() - took;
+        assert_true(sigbus_guard_finish(&guard));
+        if (took < best)
+            best = took;
+        munmap(pages, PAGES * PAGE);
+        close(fd);
+    }
+    return (double)best;
+}
+
+static double fault_alone;
+
+/* While few slots were ever taken: before the tests that take them all. */
+static void test_a_fault_alone(void **state)
+{
+    (void)state;
+    fault_alone = cost_of_fault();
+}
+
+static void test_a_fault_beside_many_guards(void **state)
+{
+    enum { MANY = SIGBUS_GUARDS_MAX, RATIO_MAX = 6 };
+    static unsigned char other[PAGE];
+    double many;
+
+    (void)state;
+    crowd_init(MANY, other);
+    for (int i = 0; i < MANY; i++) /* the guard that faults gets the last of all slots */
+        if (crowd[i].slot == MANY - 1)
+            sigbus_guard_finish(&crowd[i]);
+    many = cost_of_fault();
+    crowd_finish(MANY);
+    print_message("a fault beside %d guards costs %.1f times one alone\n", MANY,
+                  many / fault_alone);
+    assert_true(many < fault_alone * RATIO_MAX);
+}
+
 static void test_blocked_signal(void **state)
 {
     struct sigbus_guard guard;
@@ -257,12 +355,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_untouched),
+        cmocka_unit_test(test_a_fault_alone),
         cmocka_unit_test(test_shrunk_under_a_reader),
         cmocka_unit_test(test_shrunk_under_a_writer),
         cmocka_unit_test(test_slots_start_clean),
         cmocka_unit_test(test_blocked_signal),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_no_slot),
+        cmocka_unit_test(test_the_last_slot_costs_as_the_first),
+        cmocka_unit_test(test_a_fault_beside_many_guards),
         cmocka_unit_test(test_others_stay_fatal),
     };
 
