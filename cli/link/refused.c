@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,11 @@ static int explain_absent(const char *asked, const char *where, struct fault *fa
 {
     const char *from_environment = getenv("MLID_SOCKET");
     bool by_default = !asked && !(from_environment && *from_environment);
+    if (by_default && strcmp(where, "/run/mlid.sock") == 0 && geteuid() != 0)
+        return fault_set(fault, FAULT_STREAM_ERROR, NULL,
+                         "no daemon listens at %s, the default where XDG_RUNTIME_DIR %s; start one "
+                         "with `mlid --socket PATH &` and give --socket PATH or set MLID_SOCKET",
+                         where, getenv("XDG_RUNTIME_DIR") ? "is no usable path" : "is not set");
     return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                      "no daemon listens at %s; start one with `mlid%s%s &`", where,
                      by_default ? "" : " --socket ", by_default ? "" : where);

@@ -95,10 +95,10 @@ typedef struct mli_client_error {
 /* ---- Connections ---- */
 
 /**
- * Connects to the service at `path`; null: at $MLID_SOCKET, else $XDG_RUNTIME_DIR/mlid.sock, else
- * /run/mlid.sock. Waits up to 5 s while the service's backlog is full (then BUSY). *client is to be
- * closed by the caller. NO_SERVICE: nobody listens. Whether the service serves this user is told by
- * the first call.
+ * Connects to the service at `path`; null: at $MLID_SOCKET, else $XDG_RUNTIME_DIR/mlid.sock, if
+ * that is an absolute path of at most 107 bytes, else /run/mlid.sock. Waits up to 5 s while the
+ * service's backlog is full (then BUSY). *client is to be closed by the caller. NO_SERVICE: nobody
+ * listens. Whether the service serves this user is told by the first call.
  */
 int mli_client_connect(const char *path, mli_client **client, mli_client_error *error);
 

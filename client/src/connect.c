@@ -46,12 +46,13 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
     const char *run = getenv("XDG_RUNTIME_DIR");
     if (!path && from_environment && *from_environment)
         path = from_environment;
-    int length;
+    int length = SOCKET_PATH_MAX;
     if (path)
         length = snprintf(out, SOCKET_PATH_MAX, "%s", path);
-    else if (run && *run)
+    else if (run && *run == '/')
         length = snprintf(out, SOCKET_PATH_MAX, "%s/mlid.sock", run);
-    else
+    /* The rule of config_default_socket() in mlid. */
+    if (!path && length >= SOCKET_PATH_MAX)
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)
         return 0;

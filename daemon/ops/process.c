@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -58,6 +59,8 @@ static int cannot_listen(const char *key, const char *value, int error)
     if (log_begin(&line, LOG_ERR, "cannot listen")) {
         log_text(&line, key, value);
         log_text(&line, "error", bind_error_text(error));
+        if (error == -EACCES && strcmp(value, "/run/mlid.sock") == 0 && geteuid() != 0)
+            log_text(&line, "hint", "XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH");
         log_end(&line);
     }
     return error;

@@ -109,6 +109,16 @@ class Files(Messages):
 
 
 class Daemons(Messages):
+    runtime = ""  # XDG_RUNTIME_DIR: null: not set; empty: the test's own
+
+    def environment(self):
+        environment = super().environment()
+        if self.runtime is None:
+            del environment["XDG_RUNTIME_DIR"]
+        elif self.runtime:
+            environment["XDG_RUNTIME_DIR"] = self.runtime
+        return environment
+
     def test_no_daemon(self):
         self.says(f"no daemon listens at {self.root}/mlid.sock; start one with `mlid &`\n", "ping",
                   code=3)
@@ -118,6 +128,36 @@ class Daemons(Messages):
         path = self.path("x.sock")
         self.says(f"no daemon listens at {path}; start one with `mlid --socket {path} &`\n", "info",
                   "-s", path, code=3)
+
+    def test_no_runtime_directory(self):
+        """/run is for root alone: whoever has no XDG_RUNTIME_DIR has to choose a path."""
+        if os.path.exists("/run/mlid.sock"):
+            self.skipTest("a daemon of this machine has /run/mlid.sock")
+        for value, why in ((None, "is not set"), ("run", "is no usable path"),
+                           ("/" + 100 * "x", "is no usable path")):
+            self.runtime = value
+            with self.subTest(value=value):
+                err = self.as_nobody("ping").err
+                self.assertIn("no daemon listens at /run/mlid.sock, the default where XDG_RUNTIME_DIR "
+                              f"{why}; start one with `mlid --socket PATH &` and give --socket PATH "
+                              "or set MLID_SOCKET\n", err)
+                if os.geteuid() == 0:
+                    self.assertIn("start one with `mlid &`\n", self.ctl("ping", code=3).err)
+
+    @needs_root
+    def test_mlid_without_a_runtime_directory(self):
+        if os.path.exists("/run/mlid.sock"):
+            self.skipTest("a daemon of this machine has /run/mlid.sock")
+        environment = self.environment()
+        del environment["XDG_RUNTIME_DIR"]
+        try:
+            done = subprocess.run([MLID], env=environment, user=65534, group=65534, extra_groups=[],
+                                  cwd="/", capture_output=True, text=True, timeout=60)
+        except PermissionError:
+            self.skipTest("nobody may not run " + MLID)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('hint="XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH"',
+                      done.stderr)
 
     def test_no_socket(self):
         self.write("file", b"")
