@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * embARC MLI 2.0's spelling of the functions whose prototypes differ from the spec texts. After
- * this header the short names mean embARC's form; the spec's form is then reached by not
- * including it. For C and C++.
+ * Functions that have other prototypes or rules in embARC MLI 2.0 than in the spec texts. After
+ * this header the short names mean embARC's form; without it, the spec's form. For C and C++. With
+ * MLI_EMBARC_COMPAT defined, mli_api.h, mli_mov_api.h and mli_helpers_api.h include it.
+ *
+ * With MLI_COMPAT_KEEP_NAMES defined, the header only declares the mli_compat_* functions.
  */
 #ifndef MLI_COMPAT_EMBARC_H
 #define MLI_COMPAT_EMBARC_H
@@ -10,6 +12,10 @@
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "mli_types.h"
+
+#ifndef MLI_COMPAT_KEEP_NAMES
+#include "mli_config.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +34,19 @@ mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const 
                                   uint8_t padbot);
 
 /**
+ * Moves as mli_mov_tensor_sync() does, with embARC's rule for per-axis parameters: dst's scale
+ * pointer decides. Null or the source's own scale pointer: dst shares the source's three arrays,
+ * and dst's other two pointers are not looked at. Any other scale pointer: all three pointers are
+ * memory of the caller's, which receives a copy.
+ */
+mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                      mli_tensor *dst);
+
+/** Prepares as mli_mov_prepare() does, with the rule of mli_compat_mov_tensor_sync(). */
+mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
+                                  const mli_mov_cfg_t *cfg, mli_tensor *dst);
+
+/**
  * Entry `scale_idx` of a per-axis tensor's scales; a tensor without an axis has one entry for all
  * indices. 0 for an invalid tensor or an index beyond the axis.
  */
@@ -39,15 +58,30 @@ int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_i
 /** As mli_compat_hlp_tensor_scale(), for the zero point. */
 int16_t mli_compat_hlp_tensor_zero_offset(const mli_tensor *in, uint32_t zero_idx);
 
+/*
+ * Guard bits as embARC's host build has them (PLATFORM is X86_PLATFORM): those of 32-bit and 64-bit
+ * accumulators, until mli_profile_set() names a chip; then the chip's.
+ */
+uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void);   /**< 16 */
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx16(void); /**< 32 */
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx8(void);  /**< 8 */
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
 #endif
 
-#define mli_mov_cfg_all            mli_compat_mov_cfg_all
-#define mli_hlp_tensor_scale       mli_compat_hlp_tensor_scale
-#define mli_hlp_tensor_scale_shift mli_compat_hlp_tensor_scale_shift
-#define mli_hlp_tensor_zero_offset mli_compat_hlp_tensor_zero_offset
+#ifndef MLI_COMPAT_KEEP_NAMES
+#define mli_mov_cfg_all                   mli_compat_mov_cfg_all
+#define mli_mov_tensor_sync               mli_compat_mov_tensor_sync
+#define mli_mov_prepare                   mli_compat_mov_prepare
+#define mli_hlp_tensor_scale              mli_compat_hlp_tensor_scale
+#define mli_hlp_tensor_scale_shift        mli_compat_hlp_tensor_scale_shift
+#define mli_hlp_tensor_zero_offset        mli_compat_hlp_tensor_zero_offset
+#define mli_hlp_accu_guard_bits_sa8_sa8   mli_compat_hlp_accu_guard_bits_sa8_sa8
+#define mli_hlp_accu_guard_bits_fx16_fx16 mli_compat_hlp_accu_guard_bits_fx16_fx16
+#define mli_hlp_accu_guard_bits_fx16_fx8  mli_compat_hlp_accu_guard_bits_fx16_fx8
+#endif
 
 #endif /* MLI_COMPAT_EMBARC_H */

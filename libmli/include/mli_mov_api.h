@@ -56,6 +56,20 @@ typedef struct _mli_mov_cfg {
 typedef mli_mov_cfg_t mli_mov_cfg;
 
 /**
+ * States that embARC MLI 2.0 keeps in its handles, for programs that use the names. Handles of this
+ * library have no such field: mli_mov_get_status() returns the stage of a handle's transfer.
+ */
+typedef enum _mli_mov_state {
+    MLI_MOV_STATE_INVALID = 0,
+    MLI_MOV_STATE_OPEN,
+    MLI_MOV_STATE_PREPARED,
+    MLI_MOV_STATE_DMA_CONFIGURED,
+    MLI_MOV_STATE_DMA_RUNNING,
+    MLI_MOV_STATE_DONE,
+    MLI_MOV_LARGE_ENUM = 0x02000000
+} mli_mov_state;
+
+/**
  * A claim on DMA channels together with the transfer prepared for them. The caller allocates it,
  * on the stack if it likes; what is inside is private. It may be copied as a value: the claim and
  * the state of what was started are the pool's, and the same for all copies, while what was
@@ -176,7 +190,8 @@ mli_status mli_mov_cfg_for_padding2d_hwc(mli_mov_cfg_t *cfg, uint8_t padleft, ui
 mli_status mli_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
                            const int *subsample_step, const int *dst_offsets,
                            const int *dst_mem_stride, const uint8_t *perm_dim,
-                           const uint8_t *pad_pre, const uint8_t *pad_post);
+                           const uint8_t *pad_pre, const uint8_t *pad_post)
+    MLI_LINK_NAME(mli_abi_mov_cfg_all);
 
 /*
  * Asynchronous moves: acquire -> prepare -> [registercallback] -> start -> isdone/wait -> release.
@@ -218,11 +233,18 @@ mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch);
  * A transfer is split over several, on rows and cache lines of the destination, so that each has
  * as many bytes to move; parts are never smaller than what is worth a channel.
  *
+ * With num_ch 0 the handle has no channel, and the pool may be empty: mli_mov_start() moves the
+ * data on the calling thread and calls the callback before it returns (inside another callback:
+ * after that one has returned). These handles do not depend on mli_mov_set_num_dma_ch() and
+ * mli_mov_set_engine(); 16 of them can be out at a time.
+ *
  * @retval MLI_STATUS_OK             *h owns the channels until mli_mov_release_handle()
- * @retval MLI_STATUS_NOT_ENGH_MEM   no run of num_ch free channels; *h is untouched
- * @retval MLI_STATUS_ARGUMENT_ERROR null h, num_ch < 1 or > MLI_MOV_MAX_CHANNELS; *h is untouched
+ * @retval MLI_STATUS_NOT_ENGH_MEM   no run of num_ch free channels, or with num_ch 0 16 such
+ *                                   handles are out; *h is untouched
+ * @retval MLI_STATUS_ARGUMENT_ERROR null h, num_ch < 0 or > MLI_MOV_MAX_CHANNELS; *h is untouched
  */
-mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h);
+mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
+    MLI_LINK_NAME(mli_abi_mov_acquire_handle);
 
 /**
  * Gives the channels back and clears the registered callback; *h and every copy of it go stale.
@@ -234,7 +256,7 @@ mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h);
  * @retval MLI_STATUS_ARGUMENT_ERROR null, stale or never acquired, or its transfer is running,
  *                                   which it is again when the callback has restarted it
  */
-mli_status mli_mov_release_handle(mli_mov_handle_t *h);
+mli_status mli_mov_release_handle(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_release_handle);
 
 /**
  * Checks the arguments as mli_mov_tensor_sync() does, plans the transfer into *h and fills the
@@ -245,7 +267,7 @@ mli_status mli_mov_release_handle(mli_mov_handle_t *h);
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
  */
 mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
-                           mli_tensor *dst);
+                           mli_tensor *dst) MLI_LINK_NAME(mli_abi_mov_prepare);
 
 /**
  * Registers the completion callback of this handle: cb(cookie) is called exactly once for each
@@ -264,7 +286,8 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
  * @retval MLI_STATUS_OK             registered until release
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, or its transfer is running
  */
-mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), int32_t cookie);
+mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), int32_t cookie)
+    MLI_LINK_NAME(mli_abi_mov_registercallback);
 
 /**
  * Starts the prepared transfer. `src`, `cfg` and `dst` are those given to mli_mov_prepare(); what
@@ -274,13 +297,14 @@ mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), in
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale, not prepared, or already running
  */
 mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
-                         mli_tensor *dst);
+                         mli_tensor *dst) MLI_LINK_NAME(mli_abi_mov_start);
 
 /**
- * True when the started transfer is complete: its bytes are then visible to the caller. False
- * while it runs, and for every handle on which nothing was started (mli_last_error() says why).
+ * Returns true when the started transfer is done: its bytes are then visible to the caller. False
+ * while it runs, and for every handle on which nothing was started, released ones included: that is
+ * no error, in no debug mode. Only a null `h` is refused.
  */
-bool mli_mov_isdone(mli_mov_handle_t *h);
+bool mli_mov_isdone(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_isdone);
 
 /**
  * Sleeps until the started transfer is done and its callback has returned. Returns the transfer's
@@ -295,7 +319,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h);
  * @retval MLI_STATUS_ARGUMENT_ERROR h is null, stale or nothing was started on it, or the caller
  *                                   is a completion callback; never hangs for these
  */
-mli_status mli_mov_wait(mli_mov_handle_t *h);
+mli_status mli_mov_wait(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_wait);
 
 /*
  * Extensions: nothing below is in the spec or in embARC MLI.
@@ -330,7 +354,8 @@ typedef struct _mli_mov_status_t {
     /* Where a failed or cancelled one stopped first, in the order of the destination's rows: */
     const void *address; /**< the row in the destination that was not written whole, or null where
                               the engine cannot tell */
-    uint32_t channel;    /**< it is in this channel's part, */
+    uint32_t channel;    /**< it is in this channel's part (MLI_MOV_MAX_CHANNELS or more: of a
+                              handle without channels), */
     uint32_t descriptor; /**< in this descriptor of the part: 0 the copy, from 1 on zero fills, */
     uint64_t row;        /**< and this is its number there */
 } mli_mov_status_t;
@@ -427,6 +452,10 @@ bool mli_mov_is_polled(void);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifdef MLI_EMBARC_COMPAT
+#include "mli_compat_embarc.h"
 #endif
 
 #endif /* MLI_MOV_API_H */

@@ -12,7 +12,8 @@
  *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
  *
  * Field order, names and enum values are those of embARC MLI 2.0: code written for it compiles
- * unchanged. Entries of arrays at and beyond `rank` are never read and may hold anything.
+ * unchanged. Entries of arrays at and beyond `rank` are never read and may hold anything; where a
+ * move or a sub-tensor writes a tensor's layout, they become 1 (shape) and 0 (mem_stride).
  */
 #ifndef MLI_TYPES_H
 #define MLI_TYPES_H
@@ -24,6 +25,15 @@
 extern "C" {
 #endif
 
+/*
+ * Gives a function another name for the linker than in C. Functions that embARC MLI 2.0 declares
+ * with other parameters or another handle type have such names (mli_abi_...), so that an object
+ * compiled with embARC's headers does not link with this library instead of failing at run time.
+ */
+#define MLI_LINK_NAME(name)   __asm__(MLI_LINK_TEXT(__USER_LABEL_PREFIX__) #name)
+#define MLI_LINK_TEXT(text)   MLI_LINK_QUOTED(text)
+#define MLI_LINK_QUOTED(text) #text
+
 /** Highest rank of a tensor, and the length of every per-dimension array. */
 #define MLI_MAX_RANK 4
 
@@ -34,6 +44,30 @@ extern "C" {
 #define FMAP_C_DIM_CHW 0
 #define FMAP_H_DIM_CHW 1
 #define FMAP_W_DIM_CHW 2
+
+/* Dimension indices of convolution weights: C output channels, D input channels. */
+#define KRNL_C_DIM_CHW  0
+#define KRNL_D_DIM_CHW  1
+#define KRNL_H_DIM_CHW  2
+#define KRNL_W_DIM_CHW  3
+#define KRNL_C_DIM_HWC  0
+#define KRNL_H_DIM_HWC  1
+#define KRNL_W_DIM_HWC  2
+#define KRNL_D_DIM_HWC  3
+#define KRNL_H_DIM_HWCN 0
+#define KRNL_W_DIM_HWCN 1
+#define KRNL_D_DIM_HWCN 2
+#define KRNL_C_DIM_HWCN 3
+
+/* ... of depthwise weights: N output channels, D is 1. */
+#define KRNL_DW_H_DIM_HW1N 0
+#define KRNL_DW_W_DIM_HW1N 1
+#define KRNL_DW_D_DIM_HW1N 2
+#define KRNL_DW_N_DIM_HW1N 3
+
+/* ... of recurrent weights: input and output elements. */
+#define KRNL_RNN_W_IN_ELEMS_DIM  1
+#define KRNL_RNN_W_OUT_ELEMS_DIM 2
 
 /*
  * Every status: X(name without prefix, value, meaning). The enum, mli_status_name() and
@@ -142,6 +176,25 @@ typedef struct _mli_sub_tensor_cfg {
     uint32_t sub_tensor_rank;      /**< rank to reach by removing dimensions of size 1 */
 } mli_sub_tensor_cfg;
 typedef mli_sub_tensor_cfg mli_subtensor_cfg;
+
+/** A part of a packed tensor, for mli_hlp_point_to_subtensor(). */
+typedef struct _mli_point_to_subtsr_cfg {
+    uint32_t start_coord[MLI_MAX_RANK]; /**< first element of dimensions 0 .. coord_num - 1 */
+    uint8_t coord_num;                  /**< coordinates given, 1 .. rank; all but the last of these
+                                             dimensions are removed */
+    uint8_t first_out_dim_size;         /**< extent of dimension coord_num - 1, at least 1 */
+} mli_point_to_subtsr_cfg;
+
+/** A look-up table, as kernels of embARC MLI take it. This library only declares the type. */
+typedef struct _mli_lut {
+    mli_data_container data; /**< the table */
+    mli_element_type type;   /**< of its entries */
+    int32_t length;          /**< entries in the table */
+    int32_t in_frac_bits;    /**< fractional bits of the argument */
+    int32_t out_frac_bits;   /**< fractional bits of the result */
+    int32_t input_offset;    /**< added to the argument before the look-up */
+    int32_t output_offset;   /**< subtracted from the result */
+} mli_lut;
 
 #ifdef __cplusplus
 }

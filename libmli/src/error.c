@@ -42,6 +42,23 @@ const char *mli_version(void)
 }
 
 #if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
+#define DEBUG_MODE_NAME "DBG_MODE_RELEASE"
+#elif MLI_DEBUG_MODE == MLI_DEBUG_RET_CODES
+#define DEBUG_MODE_NAME "DBG_MODE_RET_CODES"
+#elif MLI_DEBUG_MODE == MLI_DEBUG_ASSERT
+#define DEBUG_MODE_NAME "DBG_MODE_ASSERT"
+#elif MLI_DEBUG_MODE == MLI_DEBUG_DEBUG
+#define DEBUG_MODE_NAME "DBG_MODE_DEBUG"
+#else
+#define DEBUG_MODE_NAME "DBG_MODE_FULL"
+#endif
+
+const char *mli_hlp_compile_options_string(void)
+{
+    return "MLI_BUILD_REFERENCE = ON\nROUND_MODE = UP\nMLI_DEBUG_MODE = " DEBUG_MODE_NAME "\n";
+}
+
+#if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
 
 static MLI_THREAD_LOCAL mli_status last_status;
 

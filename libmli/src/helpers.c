@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_hlp_*: facts about one tensor, and embARC's spelling of them. */
+#define MLI_COMPAT_KEEP_NAMES
+#include "mli_compat_embarc.h"
+
 #include "checked.h"
 #include "error.h"
-#include "mli_compat_embarc.h"
 #include "mli_helpers_api.h"
 #include "tensor.h"
-
-#undef mli_mov_cfg_all
-#undef mli_hlp_tensor_scale
-#undef mli_hlp_tensor_scale_shift
-#undef mli_hlp_tensor_zero_offset
 
 uint32_t mli_hlp_tensor_element_size(const mli_tensor *in)
 {
@@ -20,10 +17,12 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
 {
     uint64_t count = 1;
 
-    if (!in || in->rank < 1 || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
+    if (in && in->rank == 0)
+        return 1; /* a scalar */
+    if (!in || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
         (void)refuse(
             MLI_STATUS_ARGUMENT_ERROR, "in",
-            ": rank % and start_dim % given, a rank of 1 to % and a dimension below it needed",
+            ": rank % and start_dim % given, a rank of 0 to % and a dimension below it needed",
             in ? in->rank : 0, start_dim, MLI_MAX_RANK);
         return 0;
     }
@@ -39,6 +38,12 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
         }
     }
     return (uint32_t)count;
+}
+
+bool mli_hlp_tensor_data_ptr_cmp(const mli_tensor *in1, const mli_tensor *in2)
+{
+    return in1 && in2 && in1->rank > 0 && in2->rank > 0 && in1->el_type == in2->el_type &&
+           element_bytes(in1->el_type) > 0 && tensor_bytes(in1) == tensor_bytes(in2);
 }
 
 mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
@@ -155,16 +160,4 @@ int16_t mli_hlp_tensor_scale_shift(const mli_tensor *in)
 int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in)
 {
     return mli_compat_hlp_tensor_zero_offset(in, 0);
-}
-
-mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
-                                  const int *subsample_step, const int *dst_offsets,
-                                  const int *dst_mem_stride, const uint8_t *perm_dim,
-                                  uint8_t padleft, uint8_t padright, uint8_t padtop, uint8_t padbot)
-{
-    const uint8_t pre[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padtop, [FMAP_W_DIM_HWC] = padleft};
-    const uint8_t post[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padbot, [FMAP_W_DIM_HWC] = padright};
-
-    return mli_mov_cfg_all(cfg, offsets, sizes, subsample_step, dst_offsets, dst_mem_stride,
-                           perm_dim, pre, post);
 }

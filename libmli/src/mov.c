@@ -244,14 +244,19 @@ static mli_status find_started_slot(const mli_mov_handle_t *h, struct claim *cla
     return status;
 }
 
+/* A poll may come at any time: nothing to poll is no error. */
 bool mli_mov_isdone(mli_mov_handle_t *h)
 {
     struct claim claim;
     struct slot *slot;
 
-    if (find_started_slot(h, &claim, &slot) != MLI_STATUS_OK)
+    if (!h) {
+        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
         return false;
-    return run_poll(&claim, slot) == SLOT_DONE;
+    }
+    claim = (struct claim){h->first, h->count, h->generation};
+    slot = pool_slot(&claim);
+    return slot && run_poll(&claim, slot) == SLOT_DONE;
 }
 
 static mli_status refuse_in_callback(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile.h"
 
+#include <stddef.h>
+
 #include "error.h"
 #include "tensor.h"
 
@@ -9,16 +11,20 @@ enum { GUARD_BIT_OPTIONS = 3 };
 static const mli_profile profile_default = {.guard_bit_option = 2};
 
 mli_profile profile_active = {.guard_bit_option = 2};
+bool profile_is_set;
 
 mli_status mli_profile_set(const mli_profile *profile)
 {
-    if (!profile)
+    const bool given = profile != NULL;
+
+    if (!given)
         profile = &profile_default;
     if (profile->guard_bit_option >= GUARD_BIT_OPTIONS)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "profile",
                       ".guard_bit_option: % given, below % needed", profile->guard_bit_option,
                       GUARD_BIT_OPTIONS);
     profile_active = *profile;
+    profile_is_set = given;
     return MLI_STATUS_OK;
 }
 
@@ -62,6 +68,15 @@ static mli_status check_arrays_aligned(const mli_tensor *tensor, const char *who
         status =
             check_aligned(tensor->el_params.sa.scale.mem.pi16, 2, who,
                           ".el_params.sa.scale: address % is no multiple of %, the entry's size");
+    return status;
+}
+
+mli_status profile_check_tensor_alignment(const mli_tensor *tensor, uint32_t elem, const char *who)
+{
+    mli_status status = check_tensor_aligned(tensor, elem, who);
+
+    if (status == MLI_STATUS_OK && tensor_is_per_axis(tensor))
+        status = check_arrays_aligned(tensor, who);
     return status;
 }
 

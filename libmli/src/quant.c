@@ -23,7 +23,7 @@ static const struct {
     {                                                                                              \
         ".el_params.sa." name ".mem: null given, an array of % entries needed",                    \
             ".el_params.sa." name ".capacity: % B given, % B needed",                              \
-            ".el_params.sa." name ".mem: the array overlaps other memory of the move"              \
+            ".el_params.sa." name ".mem: the array overlaps other memory of the call"              \
     }
     COMPLAINTS("zero_point"),
     COMPLAINTS("scale"),
@@ -70,6 +70,19 @@ mli_status quant_check_dim(const mli_tensor *tensor, const char *who)
 static bool apart(const uint8_t *a, uint64_t a_size, const uint8_t *b, uint64_t b_size)
 {
     return (uintptr_t)a + a_size <= (uintptr_t)b || (uintptr_t)b + b_size <= (uintptr_t)a;
+}
+
+mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
+                             const uint8_t *bytes, uint64_t size, const char *who)
+{
+    struct array array[ARRAYS];
+
+    arrays_of(params, array);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!apart(array[i].bytes, entries * array[i].entry, bytes, size))
+            return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who, complaint[i].overlaps);
+    }
+    return MLI_STATUS_OK;
 }
 
 /* The bytes written to dst's arrays must be nobody else's. */

@@ -28,6 +28,10 @@ mli_status quant_check_dim(const mli_tensor *tensor, const char *who);
 /** Checks the source's arrays: there, and long enough for `entries`. */
 mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries, const char *who);
 
+/** Checks that arrays of `entries` entries and `size` bytes at `bytes` are apart. */
+mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
+                             const uint8_t *bytes, uint64_t size, const char *who);
+
 /** What the two functions below do for per-axis parameters. */
 mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g,
                                const mli_tensor *src, const mli_mov_cfg_t *cfg,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_subtensor: a view of a part of a tensor. */
+/* mli_hlp_subtensor and mli_hlp_point_to_subtensor: views of a part of a tensor. */
 #include "checked.h"
 #include "error.h"
 #include "mli_helpers_api.h"
@@ -106,6 +106,10 @@ static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, cons
         part->mem_stride[rank++] = stride[d];
     }
     part->rank = rank;
+    for (uint32_t d = rank; d < MLI_MAX_RANK; d++) {
+        part->shape[d] = 1;
+        part->mem_stride[d] = 0;
+    }
 }
 
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
@@ -138,6 +142,74 @@ mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     set_dimensions(&part, cfg, stride, in->rank);
     *out = part;
     return MLI_STATUS_OK;
+}
+
+/* Bytes from a view's first element to the end of its last. */
+static uint32_t bytes_reached(const mli_tensor *view)
+{
+    uint64_t last = 0;
+
+    for (uint32_t d = 0; d < view->rank; d++)
+        last += (uint64_t)(view->shape[d] - 1) * (uint32_t)view->mem_stride[d];
+    return (uint32_t)((last + 1) * element_bytes(view->el_type));
+}
+
+/* Writes the equivalent configuration of mli_hlp_subtensor() into *part. */
+static void translate(const mli_tensor *in, const mli_point_to_subtsr_cfg *cfg,
+                      mli_sub_tensor_cfg *part)
+{
+    const uint32_t last = cfg->coord_num - 1u;
+
+    for (uint32_t d = 0; d < in->rank; d++) {
+        part->offset[d] = d <= last ? cfg->start_coord[d] : 0;
+        part->size[d] = d < last ? 1 : in->shape[d];
+    }
+    part->size[last] = cfg->first_out_dim_size;
+    part->sub_tensor_rank = in->rank - last;
+}
+
+static mli_status check_point_cfg(const mli_tensor *in, const mli_point_to_subtsr_cfg *cfg)
+{
+    uint32_t last;
+
+    if (!cfg)
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+    if (cfg->coord_num < 1 || cfg->coord_num > in->rank)
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".coord_num: % given, 1 to % needed",
+                      cfg->coord_num, in->rank);
+    for (uint32_t d = 0; d < cfg->coord_num; d++) {
+        if (cfg->start_coord[d] >= in->shape[d])
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                          ".start_coord[%]: % given, below % needed", d, cfg->start_coord[d],
+                          in->shape[d]);
+    }
+    last = cfg->coord_num - 1u;
+    if (cfg->first_out_dim_size < 1 ||
+        cfg->first_out_dim_size > in->shape[last] - cfg->start_coord[last])
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".first_out_dim_size: % given, 1 to % needed",
+                      cfg->first_out_dim_size, in->shape[last] - cfg->start_coord[last]);
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_hlp_point_to_subtensor(const mli_tensor *in, const mli_point_to_subtsr_cfg *cfg,
+                                      mli_tensor *out)
+{
+    mli_sub_tensor_cfg part;
+    mli_status status = tensor_check(in, "in");
+
+    if (status == MLI_STATUS_OK)
+        status = tensor_check_data(in, "in");
+    if (status == MLI_STATUS_OK && !out)
+        status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given, a tensor needed");
+    if (status == MLI_STATUS_OK)
+        status = check_point_cfg(in, cfg);
+    if (status != MLI_STATUS_OK)
+        return status;
+    translate(in, cfg, &part);
+    status = mli_hlp_subtensor(in, &part, out);
+    if (status == MLI_STATUS_OK)
+        out->data.capacity = bytes_reached(out);
+    return status;
 }
 
 mli_status mli_hlp_create_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,

@@ -46,7 +46,7 @@ static inline bool transfer_has_little_padding(const struct transfer *transfer)
            g->order[g->rank - 1] == g->rank - 1;
 }
 
-/** Sets rank, shape, strides and element type of the destination. */
+/** Sets rank, shape, strides and element type of the destination; beyond the rank 1 and 0. */
 static inline void transfer_set_layout(const struct geometry *geometry, mli_element_type type,
                                        mli_tensor *dst)
 {
@@ -57,10 +57,8 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
     /* Unrolled, or compilers make two calls of memcpy of it. */
     _Pragma("GCC unroll 4") for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
     {
-        if (i < rank) {
-            dst->shape[i] = geometry->dst_shape[i];
-            dst->mem_stride[i] = geometry->dst_stride[i];
-        }
+        dst->shape[i] = i < rank ? geometry->dst_shape[i] : 1;
+        dst->mem_stride[i] = i < rank ? geometry->dst_stride[i] : 0;
     }
 }
 

@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-PUBLIC = r"mli_(api|engine|explain|plan|types|mov_api|kernels_api|helpers_api|compat_embarc)\.h"
+PUBLIC = r"mli_(api|engine|explain|plan|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
 ENGINE = r".*engine.*|.*pool.*|.*exec.*"
 
 # (files, "only" or "never", included names, why)

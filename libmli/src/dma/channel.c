@@ -16,7 +16,7 @@ enum {
     SUBMIT_WANTED = 2
 };
 
-static struct channel channels[MLI_MOV_MAX_CHANNELS];
+static struct channel channels[POOL_SLOTS];
 
 struct channel *channel_at(uint32_t number)
 {
@@ -100,7 +100,7 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
 void channel_cancel(uint32_t number)
 {
     __atomic_store_n(&channels[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
-    if (pool_engine()->cancel)
+    if (pool_engine()->cancel && !pool_is_stand_in(number))
         pool_engine()->cancel(number);
 }
 

@@ -18,9 +18,14 @@ static const struct mli_engine *_Atomic behind = &ENGINE_DEFAULT;
 static size_t tiny = SIZE_MAX; /* SIZE_MAX: as the channels say */
 static struct mli_channel_caps caps[MLI_MOV_MAX_CHANNELS];
 
+/* Stand-ins that handles have. */
+static _Atomic uint32_t stand_ins;
+static const struct mli_channel_caps stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
+
 _Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
 _Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
+_Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
 /* Written out: what compilers call for it is no part of a freestanding library. */
 static uint32_t count_bits(uint32_t mask)
@@ -191,7 +196,7 @@ bool pool_has(uint32_t channel)
 
 const struct mli_channel_caps *pool_caps(uint32_t channel)
 {
-    return &caps[channel];
+    return pool_is_stand_in(channel) ? &stand_in_caps : &caps[channel];
 }
 
 /* First channel of a run of `count` free ones; the pool's size where there is none. */
@@ -241,13 +246,31 @@ static bool take_at(uint32_t first, uint32_t count, struct claim *claim)
     return make_claim(first, count, claim);
 }
 
+/* Claims the first free stand-in. */
+static mli_status take_stand_in(struct claim *claim)
+{
+    uint32_t now = atomic_load(&stand_ins), i;
+
+    do {
+        for (i = 0; i < POOL_STAND_INS && now >> i & 1;)
+            i++;
+        if (i == POOL_STAND_INS)
+            return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
+                          ": % handles without channels are out already", POOL_STAND_INS);
+    } while (!atomic_compare_exchange_weak(&stand_ins, &now, now | 1u << i));
+    make_claim(MLI_MOV_MAX_CHANNELS + i, 1, claim);
+    return MLI_STATUS_OK;
+}
+
 mli_status pool_claim(int count, struct claim *claim)
 {
     uint32_t now;
 
-    if (count < 1 || count > MLI_MOV_MAX_CHANNELS)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given, 1 to % needed", count,
+    if (count < 0 || count > MLI_MOV_MAX_CHANNELS)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given, 0 to % needed", count,
                       MLI_MOV_MAX_CHANNELS);
+    if (count == 0)
+        return take_stand_in(claim);
     if (!take((uint32_t)count, claim, &now))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
                       ": no run of % free channels, % of % are free", count,
@@ -282,7 +305,10 @@ bool pool_release(const struct claim *claim)
     if (!atomic_compare_exchange_strong(&slot->generation, &generation, generation + 1))
         return false;
     run_clear(slot);
-    atomic_fetch_or(&channels, run_mask(claim->first, claim->count));
+    if (pool_is_stand_in(claim->first))
+        atomic_fetch_and(&stand_ins, ~(1u << (claim->first - MLI_MOV_MAX_CHANNELS)));
+    else
+        atomic_fetch_or(&channels, run_mask(claim->first, claim->count));
     return true;
 }
 
@@ -290,7 +316,7 @@ struct slot *pool_slot(const struct claim *claim)
 {
     struct slot *slot;
 
-    if (claim->first >= MLI_MOV_MAX_CHANNELS || claim->generation % 2 == 0)
+    if (claim->first >= POOL_SLOTS || claim->generation % 2 == 0)
         return NULL;
     slot = run_slot(claim->first);
     return atomic_load(&slot->generation) == claim->generation ? slot : NULL;

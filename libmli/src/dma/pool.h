@@ -6,6 +6,9 @@
  *
  * No locks: one atomic word says which channels exist and which are free, and a claim's generation
  * (odd while claimed, even while free) tells its owner from former ones.
+ *
+ * A handle without channels has a stand-in: a slot with a number from MLI_MOV_MAX_CHANNELS on,
+ * which engines do not know. The thread that starts its transfer moves the data.
  */
 #ifndef MLI_DMA_POOL_H
 #define MLI_DMA_POOL_H
@@ -15,6 +18,10 @@
 #include <stdint.h>
 
 #include "mli_engine.h"
+
+/* Handles without channels at a time, and slots in all. */
+#define POOL_STAND_INS 16
+#define POOL_SLOTS     (MLI_MOV_MAX_CHANNELS + POOL_STAND_INS)
 
 struct slot;
 
@@ -49,10 +56,16 @@ static inline size_t pool_sync_limit(void)
     return atomic_load_explicit(&pool_sync_limit_word, memory_order_relaxed);
 }
 
+/** Returns whether the number belongs to a stand-in; do not pass it to an engine. */
+static inline bool pool_is_stand_in(uint32_t channel)
+{
+    return channel >= MLI_MOV_MAX_CHANNELS;
+}
+
 /** Is the channel in the pool? */
 bool pool_has(uint32_t channel);
 
-/** What a channel of the pool can do. */
+/** Returns the capabilities of a channel of the pool or of a stand-in. */
 const struct mli_channel_caps *pool_caps(uint32_t channel);
 
 /** Statuses as mli_mov_acquire_handle(). */

@@ -5,6 +5,7 @@
 #include "../exec/exec.h"
 #include "bands.h"
 #include "clock.h"
+#include "pool.h"
 
 /*
  * What is moved between two looks at whether it shall stop: an eighth of it, within these bounds.
@@ -17,7 +18,7 @@ enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 static MLI_THREAD_LOCAL struct {
     bool draining;
     uint32_t head, count;
-    struct mli_work *work[MLI_MOV_MAX_CHANNELS];
+    struct mli_work *work[POOL_SLOTS];
 } waiting;
 
 static size_t chunk_of(uint64_t bytes)
@@ -66,14 +67,14 @@ static void move(struct mli_work *work)
 
 void processor_run(struct mli_work *work)
 {
-    waiting.work[(waiting.head + waiting.count++) % MLI_MOV_MAX_CHANNELS] = work;
+    waiting.work[(waiting.head + waiting.count++) % POOL_SLOTS] = work;
     if (waiting.draining)
         return;
     waiting.draining = true;
     while (waiting.count > 0) {
         struct mli_work *next = waiting.work[waiting.head];
 
-        waiting.head = (waiting.head + 1) % MLI_MOV_MAX_CHANNELS;
+        waiting.head = (waiting.head + 1) % POOL_SLOTS;
         waiting.count--;
         move(next);
     }

@@ -12,7 +12,7 @@
 
 enum { POLL_PAUSE_NS = 50 * 1000 };
 
-static struct slot slots[MLI_MOV_MAX_CHANNELS];
+static struct slot slots[POOL_SLOTS];
 static MLI_THREAD_LOCAL bool in_callback;
 
 struct slot *run_slot(uint32_t channel)
@@ -286,7 +286,7 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
         (void)run_wait(claim, slot);
         run_wait_for_callbacks(claim, slot);
     } while (atomic_load(&slot->starts) != starts);
-    if (pool_engine()->synchronise) {
+    if (pool_engine()->synchronise && !pool_is_stand_in(claim->first)) {
         for (uint32_t i = claim->first; i < claim->first + claim->count; i++)
             pool_engine()->synchronise(i);
     }

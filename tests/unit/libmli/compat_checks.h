@@ -131,8 +131,213 @@ static void check_calls_without_const(void)
     EXPECT(mli_hlp_tensor_element_size(&in) == 1 && mli_hlp_count_elem_num(&in, 0) == 6);
 }
 
+/* The names of mli_config.h and of the dimension indices, by embARC's values. */
+static void check_names(void)
+{
+    mli_lut lut;
+    mli_mov_state state = MLI_MOV_STATE_DONE;
+    MLI_PTR(const int8_t) pointer = NULL;
+
+    EXPECT(V2DSP == 1 && V2DSP_XY == 2 && V2DSP_WIDE == 3 && V2DSP_VECTOR == 4);
+    EXPECT(PLATFORM == X86_PLATFORM && X86_PLATFORM == 5);
+    EXPECT(strcmp(PLATFORM_STR, "X86") == 0);
+    EXPECT(DBG_MODE_RELEASE == 0 && DBG_MODE_RET_CODES == 1 && DBG_MODE_ASSERT == 2);
+    EXPECT(DBG_MODE_DEBUG == 3 && DBG_MODE_FULL == 4 && MLI_DEBUG_MODE <= DBG_MODE_FULL);
+    EXPECT(KRNL_C_DIM_CHW == 0 && KRNL_D_DIM_CHW == 1 && KRNL_H_DIM_CHW == 2 &&
+           KRNL_W_DIM_CHW == 3);
+    EXPECT(KRNL_C_DIM_HWC == 0 && KRNL_H_DIM_HWC == 1 && KRNL_W_DIM_HWC == 2 &&
+           KRNL_D_DIM_HWC == 3);
+    EXPECT(KRNL_H_DIM_HWCN == 0 && KRNL_W_DIM_HWCN == 1 && KRNL_D_DIM_HWCN == 2 &&
+           KRNL_C_DIM_HWCN == 3);
+    EXPECT(KRNL_DW_H_DIM_HW1N == 0 && KRNL_DW_W_DIM_HW1N == 1 && KRNL_DW_D_DIM_HW1N == 2 &&
+           KRNL_DW_N_DIM_HW1N == 3);
+    EXPECT(KRNL_RNN_W_IN_ELEMS_DIM == 1 && KRNL_RNN_W_OUT_ELEMS_DIM == 2);
+    EXPECT(MLI_MOV_STATE_INVALID == 0 && MLI_MOV_STATE_OPEN == 1 && MLI_MOV_STATE_PREPARED == 2);
+    EXPECT(MLI_MOV_STATE_DMA_CONFIGURED == 3 && MLI_MOV_STATE_DMA_RUNNING == 4 && state == 5);
+    memset(&lut, 0, sizeof(lut));
+    lut.type = MLI_EL_FX_16;
+    EXPECT(sizeof(lut) == sizeof(lut.data) + 6 * sizeof(int32_t));
+    EXPECT(!pointer && !MLI_PTR_IS_XY && !MLI_OUT_PTR_IS_XY && !MLI_CONV_OUT_PTR_IS_XY);
+}
+
+static void check_added_helpers(void)
+{
+    mli_tensor in = compat_tensor(MLI_EL_FX_8), out = compat_tensor(MLI_EL_FX_8);
+    mli_point_to_subtsr_cfg cfg;
+    const char *options = mli_hlp_compile_options_string();
+
+    EXPECT(mli_hlp_tensor_data_ptr_cmp(&in, &out));
+    memset(&cfg, 0, sizeof(cfg));
+    cfg.start_coord[0] = 1;
+    cfg.coord_num = 1;
+    cfg.first_out_dim_size = 1;
+    EXPECT(mli_hlp_point_to_subtensor(&in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(out.rank == 2 && out.shape[0] == 1 && out.shape[1] == 3 && out.data.capacity == 3);
+    EXPECT(!mli_hlp_tensor_data_ptr_cmp(&in, &out));
+    out = compat_tensor(MLI_EL_FX_8);
+    EXPECT(mli_hlp_convert_tensor(&in, &out) == MLI_STATUS_OK);
+    EXPECT(mli_hlp_convert_tensor_safx(&in, &out) == MLI_STATUS_OK);
+    EXPECT(strstr(options, "MLI_BUILD_REFERENCE") && strstr(options, "ROUND_MODE") &&
+           strstr(options, "MLI_DEBUG_MODE"));
+    in.rank = 0;
+    EXPECT(mli_hlp_count_elem_num(&in, 0) == 1);
+}
+
+/* Those of embARC's host build, until a profile names a chip. */
+static void check_guard_bits(void)
+{
+    mli_profile profile;
+
+    EXPECT(mli_hlp_accu_guard_bits_sa8_sa8() == 16);
+    EXPECT(mli_hlp_accu_guard_bits_fx16_fx16() == 32);
+    EXPECT(mli_hlp_accu_guard_bits_fx16_fx8() == 8);
+    memset(&profile, 0, sizeof(profile));
+    profile.guard_bit_option = 1;
+    EXPECT(mli_profile_set(&profile) == MLI_STATUS_OK);
+    EXPECT(mli_hlp_accu_guard_bits_sa8_sa8() == 4);
+    EXPECT(mli_hlp_accu_guard_bits_fx16_fx16() == 4);
+    EXPECT(mli_hlp_accu_guard_bits_fx16_fx8() == 12);
+    EXPECT(mli_profile_set(NULL) == MLI_STATUS_OK);
+    EXPECT(mli_hlp_accu_guard_bits_sa8_sa8() == 16);
+}
+
+/* Weights of shape (2, 3), one set of parameters for each of the 3 columns. */
+struct per_axis {
+    int16_t zero_point[3], scale[3];
+    int8_t frac_bits[3];
+};
+
+static void give_axis(mli_tensor *t, struct per_axis *axis)
+{
+    t->el_params.sa.dim = 1;
+    t->el_params.sa.zero_point.mem.pi16 = axis->zero_point;
+    t->el_params.sa.zero_point.capacity = sizeof(axis->zero_point);
+    t->el_params.sa.scale.mem.pi16 = axis->scale;
+    t->el_params.sa.scale.capacity = sizeof(axis->scale);
+    t->el_params.sa.scale_frac_bits.mem.pi8 = axis->frac_bits;
+    t->el_params.sa.scale_frac_bits.capacity = sizeof(axis->frac_bits);
+}
+
+/*
+ * TensorFlow Lite Micro's ARC kernels slice the weights, keep a local copy of the tensor, and
+ * before each move of a slice into local memory null the copy's scale pointer and nothing else. The
+ * other two pointers are then those of the slice before, or of the whole tensor.
+ */
+static void check_slices_of_weights(void)
+{
+    static int8_t weights[] = {1, 2, 3, 4, 5, 6}, local[6];
+    static struct per_axis axis = {{10, 20, 30}, {100, 200, 300}, {1, 2, 3}};
+    mli_tensor whole = compat_tensor(MLI_EL_SA_8), slice, copy;
+    mli_sub_tensor_cfg part;
+    mli_mov_cfg_t cfg;
+
+    whole.data.mem.pi8 = weights;
+    whole.data.capacity = sizeof(weights);
+    give_axis(&whole, &axis);
+    copy = whole;
+    copy.data.mem.pi8 = local;
+    copy.data.capacity = sizeof(local);
+    EXPECT(mli_mov_cfg_for_copy(&cfg) == MLI_STATUS_OK);
+    memset(&part, 0, sizeof(part));
+    part.size[0] = 2;
+    part.size[1] = 1;
+    part.sub_tensor_rank = 2;
+    for (int i = 0; i < 3; i++) {
+        part.offset[1] = (uint32_t)i;
+        EXPECT(mli_hlp_create_subtensor(&whole, &part, &slice) == MLI_STATUS_OK);
+        copy.el_params.sa.scale.mem.pi16 = NULL;
+        memset(copy.mem_stride, 0, sizeof(copy.mem_stride));
+        EXPECT(mli_mov_tensor_sync(&slice, &cfg, &copy) == MLI_STATUS_OK);
+        EXPECT(local[0] == 1 + i && local[1] == 4 + i);
+        EXPECT(copy.shape[0] == 2 && copy.shape[1] == 1 && copy.shape[2] == 1);
+        EXPECT(copy.mem_stride[2] == 0 && copy.el_params.sa.dim == 1);
+        EXPECT(copy.el_params.sa.scale.mem.pi16 == axis.scale + i);
+        EXPECT(copy.el_params.sa.zero_point.mem.pi16 == axis.zero_point + i);
+        EXPECT(copy.el_params.sa.scale_frac_bits.mem.pi8 == axis.frac_bits + i);
+        EXPECT(mli_hlp_tensor_scale(&copy, 0) == 100 * (i + 1));
+    }
+}
+
+/* The scale pointer of the source shares as well; another one receives a copy, in all arrays. */
+static void check_scale_pointer_decides(void)
+{
+    static int8_t data[6], local[6];
+    static struct per_axis axis = {{10, 20, 30}, {100, 200, 300}, {1, 2, 3}}, own;
+    mli_tensor in = compat_tensor(MLI_EL_SA_8), out, before;
+    mli_mov_handle_t h;
+    mli_mov_cfg_t cfg;
+
+    in.data.mem.pi8 = data;
+    give_axis(&in, &axis);
+    EXPECT(mli_mov_cfg_for_copy(&cfg) == MLI_STATUS_OK);
+    out = in;
+    out.data.mem.pi8 = local;
+    out.el_params.sa.zero_point.mem.pi16 = NULL;
+    EXPECT(mli_mov_tensor_sync(&in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(out.el_params.sa.zero_point.mem.pi16 == axis.zero_point);
+
+    give_axis(&out, &own);
+    EXPECT(mli_mov_tensor_sync(&in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(memcmp(&own, &axis, sizeof(own)) == 0 && out.el_params.sa.scale.mem.pi16 == own.scale);
+
+    out.el_params.sa.zero_point.mem.pi16 = NULL;
+    before = out;
+    EXPECT(mli_mov_tensor_sync(&in, &cfg, &out) == MLI_STATUS_SPEC_PARAM_MISMATCH);
+    EXPECT(memcmp(&before, &out, sizeof(out)) == 0);
+
+    out.el_params.sa.scale.mem.pi16 = NULL;
+    EXPECT(mli_mov_acquire_handle(0, &h) == MLI_STATUS_OK);
+    EXPECT(mli_mov_prepare(&h, &in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(out.el_params.sa.scale.mem.pi16 == axis.scale);
+    EXPECT(out.el_params.sa.zero_point.mem.pi16 == axis.zero_point);
+    out.el_params.sa.scale.mem.pi16 = NULL;
+    out.data.capacity = 5;
+    before = out;
+    EXPECT(mli_mov_prepare(&h, &in, &cfg, &out) == MLI_STATUS_NOT_ENGH_MEM);
+    EXPECT(memcmp(&before, &out, sizeof(out)) == 0);
+    EXPECT(mli_mov_release_handle(&h) == MLI_STATUS_OK);
+}
+
+static int compat_calls;
+
+static void compat_done(int32_t cookie)
+{
+    compat_calls += cookie;
+}
+
+/* A handle without channels, polled from the first moment on. */
+static void check_handle_without_channels(void)
+{
+    static int8_t data[6] = {1, 2, 3, 4, 5, 6}, local[6];
+    mli_tensor in = compat_tensor(MLI_EL_FX_8), out = in;
+    mli_mov_handle_t h;
+    mli_mov_cfg_t cfg;
+
+    in.data.mem.pi8 = data;
+    out.data.mem.pi8 = local;
+    memset(&h, 0, sizeof(h));
+    EXPECT(!mli_mov_isdone(&h));
+    EXPECT(mli_mov_acquire_handle(0, &h) == MLI_STATUS_OK);
+    EXPECT(!mli_mov_isdone(&h));
+    EXPECT(mli_mov_cfg_for_copy(&cfg) == MLI_STATUS_OK);
+    EXPECT(mli_mov_prepare(&h, &in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(!mli_mov_isdone(&h) && local[5] == 0);
+    EXPECT(mli_mov_registercallback(&h, compat_done, 3) == MLI_STATUS_OK);
+    EXPECT(mli_mov_start(&h, &in, &cfg, &out) == MLI_STATUS_OK);
+    EXPECT(mli_mov_isdone(&h) && compat_calls == 3);
+    EXPECT(mli_mov_wait(&h) == MLI_STATUS_OK && memcmp(local, data, sizeof(data)) == 0);
+    EXPECT(mli_mov_release_handle(&h) == MLI_STATUS_OK);
+    EXPECT(!mli_mov_isdone(&h));
+}
+
 static int compat_run(void)
 {
+    check_names();
+    check_added_helpers();
+    check_guard_bits();
+    check_slices_of_weights();
+    check_scale_pointer_decides();
+    check_handle_without_channels();
     check_cfg_all();
     check_per_axis();
     check_without_axis();

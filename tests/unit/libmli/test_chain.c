@@ -131,6 +131,15 @@ static void test_several_channels(void **state)
     end_chain(0);
 }
 
+/* Each start is made by the callback before, and moved when that has returned. */
+static void test_no_channel(void **state)
+{
+    (void)state;
+    begin_chain(0, 0);
+    start_on_a_small_stack(&chains[0].load);
+    end_chain(0);
+}
+
 static void test_several_chains(void **state)
 {
     (void)state;
@@ -147,6 +156,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_channel, begin, end),
         cmocka_unit_test_setup_teardown(test_several_channels, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_channel, begin, end),
         cmocka_unit_test_setup_teardown(test_several_chains, begin, end),
     };
 

@@ -88,6 +88,49 @@ static int child_is_not_refused(void)
     return tile_sync(&t) == MLI_STATUS_OK ? CHILD_AS_EXPECTED : CHILD_WRONG;
 }
 
+/* Polls before there is anything to poll: no error, in no mode. */
+static int child_polls_early(void)
+{
+    mli_mov_handle_t h;
+    struct tile t;
+    bool done = false;
+
+    memset(&h, 0, sizeof(h));
+    tile_init(&t, MLI_EL_FX_16);
+    done |= mli_mov_isdone(&h);
+    if (mli_mov_acquire_handle(0, &h) != MLI_STATUS_OK)
+        return CHILD_WRONG;
+    done |= mli_mov_isdone(&h);
+    if (tile_prepare(&t, &h) != MLI_STATUS_OK)
+        return CHILD_WRONG;
+    done |= mli_mov_isdone(&h);
+    if (mli_mov_release_handle(&h) != MLI_STATUS_OK)
+        return CHILD_WRONG;
+    done |= mli_mov_isdone(&h);
+    return !done && mli_last_error()[0] == '\0' ? CHILD_AS_EXPECTED : CHILD_WRONG;
+}
+
+static void test_early_polls(void **state)
+{
+    struct ending e = run_child(child_polls_early);
+
+    (void)state;
+    assert_true(WIFEXITED(e.status));
+    assert_int_equal(WEXITSTATUS(e.status), CHILD_AS_EXPECTED);
+    assert_string_equal(e.text, "");
+}
+
+static void test_options_name_the_mode(void **state)
+{
+    static const char *const names[] = {"DBG_MODE_RELEASE", "DBG_MODE_RET_CODES", "DBG_MODE_ASSERT",
+                                        "DBG_MODE_DEBUG", "DBG_MODE_FULL"};
+    char line[64];
+
+    (void)state;
+    snprintf(line, sizeof(line), "MLI_DEBUG_MODE = %s\n", names[MLI_DEBUG_MODE]);
+    assert_non_null(strstr(mli_hlp_compile_options_string(), line));
+}
+
 static void test_refused_call(void **state)
 {
     struct ending e = run_child(child_refuses_once);
@@ -147,10 +190,9 @@ static void test_last_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_call),
-        cmocka_unit_test(test_statuses_and_lines),
-        cmocka_unit_test(test_success_is_silent),
-        cmocka_unit_test(test_last_error),
+        cmocka_unit_test(test_early_polls),       cmocka_unit_test(test_options_name_the_mode),
+        cmocka_unit_test(test_refused_call),      cmocka_unit_test(test_statuses_and_lines),
+        cmocka_unit_test(test_success_is_silent), cmocka_unit_test(test_last_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

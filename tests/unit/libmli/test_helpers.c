@@ -37,6 +37,42 @@ static void test_count_elem_num(void **state)
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 6);
 }
 
+/* A scalar is one element; its shape and the dimension do not count. */
+static void test_count_elem_num_of_scalars(void **state)
+{
+    mli_tensor t = {.rank = 0, .shape = {0, 3, 5, 7}, .el_type = MLI_EL_FX_8};
+
+    (void)state;
+    assert_int_equal(mli_hlp_count_elem_num(&t, 0), 1);
+    assert_int_equal(mli_hlp_count_elem_num(&t, 3), 1);
+    assert_int_equal(mli_hlp_count_elem_num(&t, UINT32_MAX), 1);
+}
+
+static void test_data_ptr_cmp(void **state)
+{
+    static int16_t data[2];
+    mli_tensor a = {.rank = 1, .shape = {1}, .el_type = MLI_EL_FX_16, .data.mem.pi16 = data};
+    mli_tensor b = a;
+
+    (void)state;
+    b.shape[0] = 2;
+    assert_true(mli_hlp_tensor_data_ptr_cmp(&a, &b));
+    assert_true(mli_hlp_tensor_data_ptr_cmp(&a, &a));
+    b.data.mem.pi16 = data + 1;
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&a, &b));
+    b = a;
+    b.el_type = MLI_EL_FP_16;
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&a, &b));
+    b = a;
+    b.rank = 0;
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&a, &b));
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&b, &a));
+    assert_false(mli_hlp_tensor_data_ptr_cmp(NULL, &a));
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&a, NULL));
+    a.el_type = MLI_EL_FX_4;
+    assert_false(mli_hlp_tensor_data_ptr_cmp(&a, &a));
+}
+
 static void test_count_elem_num_refuses(void **state)
 {
     mli_tensor t = {.rank = 3, .shape = {2, 3, 5, 7}, .el_type = MLI_EL_FX_8};
@@ -45,8 +81,6 @@ static void test_count_elem_num_refuses(void **state)
     assert_int_equal(mli_hlp_count_elem_num(NULL, 0), 0);
     assert_int_equal(mli_hlp_count_elem_num(&t, 3), 0);
     assert_int_equal(mli_hlp_count_elem_num(&t, UINT32_MAX), 0);
-    t.rank = 0;
-    assert_int_equal(mli_hlp_count_elem_num(&t, 0), 0);
     t.rank = 5;
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 0);
 }
@@ -229,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_element_size),
         cmocka_unit_test(test_count_elem_num),
+        cmocka_unit_test(test_count_elem_num_of_scalars),
+        cmocka_unit_test(test_data_ptr_cmp),
         cmocka_unit_test(test_count_elem_num_refuses),
         cmocka_unit_test(test_count_elem_num_overflow),
         cmocka_unit_test(test_quantisation_values),

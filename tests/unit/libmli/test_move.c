@@ -353,6 +353,41 @@ static void test_entries_beyond_the_rank_are_not_read(void **state)
     assert_out(&t, t.in, 24);
 }
 
+/* ... and become 1 and 0 in the destination, of every function that fills it in. */
+static void test_entries_beyond_the_rank_are_set(void **state)
+{
+    static const uint32_t shape[] = {6, 1, 1, 1};
+    static const int32_t stride[] = {1, 0, 0, 0};
+    mli_mov_handle_t h;
+    mli_tensor layout;
+    struct tile t;
+
+    (void)state;
+    for (int how = 0; how < 4; how++) {
+        tile_init(&t, MLI_EL_FX_8);
+        t.src.rank = 1;
+        t.src.shape[0] = 6;
+        memset(t.dst.shape, 0x77, sizeof(t.dst.shape));
+        memset(t.dst.mem_stride + 1, 0x77, 3 * sizeof(t.dst.mem_stride[0]));
+        layout = t.dst;
+        if (how == 0)
+            assert_ok(tile_sync(&t));
+        if (how == 1)
+            assert_ok(mli_mov_check(&t.src, &t.cfg, &t.dst));
+        if (how == 2)
+            assert_ok(mli_mov_layout(&t.src, &t.cfg, &layout));
+        if (how == 3) {
+            assert_ok(mli_mov_acquire_handle(0, &h));
+            assert_ok(tile_prepare(&t, &h));
+            assert_ok(mli_mov_release_handle(&h));
+        }
+        if (how == 2)
+            t.dst = layout;
+        assert_memory_equal(t.dst.shape, shape, sizeof(shape));
+        assert_memory_equal(t.dst.mem_stride, stride, sizeof(stride));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_views_woven_into_one_another),
         cmocka_unit_test(test_output_fields_are_not_read),
         cmocka_unit_test(test_entries_beyond_the_rank_are_not_read),
+        cmocka_unit_test(test_entries_beyond_the_rank_are_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,6 +101,114 @@ static void test_out_may_be_in(void **state)
     assert_elements(&t.src, want, sizeof(want));
 }
 
+/* Entries of `out` beyond the rank are 1 and 0; those of `in` do not count. */
+static void test_entries_beyond_the_rank(void **state)
+{
+    mli_sub_tensor_cfg cfg = part(1, 1, 2, 0, 1, 1, 4);
+    mli_tensor out;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_8);
+    t.src.shape[3] = t.src.mem_stride[3] = 7;
+    assert_ok(mli_hlp_subtensor(&t.src, &cfg, &out));
+    assert_memory_equal(out.shape, ((uint32_t[]){4, 1, 1, 1}), sizeof(out.shape));
+    assert_memory_equal(out.mem_stride, ((int32_t[]){1, 0, 0, 0}), sizeof(out.mem_stride));
+}
+
+static mli_point_to_subtsr_cfg point(uint8_t count, uint32_t c0, uint32_t c1, uint32_t c2,
+                                     uint8_t size)
+{
+    return (mli_point_to_subtsr_cfg){{c0, c1, c2, 99}, count, size};
+}
+
+/* All coordinates but the last are indices; of the last dimension there is a range. */
+static void test_point_to_subtensor(void **state)
+{
+    static const struct {
+        mli_point_to_subtsr_cfg cfg;
+        uint32_t rank, shape[4], first, capacity;
+    } table[] = {
+        {{{0, 9, 9, 9}, 1, 2}, 3, {2, 3, 4, 1}, 0, 24},
+        {{{1, 9, 9, 9}, 1, 1}, 3, {1, 3, 4, 1}, 12, 12},
+        {{{1, 1, 9, 9}, 2, 2}, 2, {2, 4, 1, 1}, 16, 8},
+        {{{0, 2, 1, 9}, 3, 3}, 1, {3, 1, 1, 1}, 9, 3},
+        {{{1, 2, 3, 9}, 3, 1}, 1, {1, 1, 1, 1}, 23, 1},
+    };
+    uint8_t want[24];
+    mli_tensor out;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_8);
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        assert_ok(mli_hlp_point_to_subtensor(&t.src, &table[i].cfg, &out));
+        assert_int_equal(out.rank, table[i].rank);
+        assert_memory_equal(out.shape, table[i].shape, sizeof(out.shape));
+        assert_ptr_equal(out.data.mem.pi8, t.in + table[i].first);
+        assert_int_equal(out.data.capacity, table[i].capacity);
+        memcpy(want, t.in + table[i].first, table[i].capacity);
+        assert_elements(&out, want, table[i].capacity);
+    }
+}
+
+/* Strides count, parameters follow the axis, and `out` may be `in`. */
+static void test_point_to_subtensor_of_any_layout(void **state)
+{
+    const mli_point_to_subtsr_cfg cfg = point(2, 1, 1, 0, 2);
+    mli_tensor out;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_SA_8);
+    tile_per_axis(&t, 1, TILE_NULL);
+    t.src.mem_stride[0] = 40;
+    t.src.mem_stride[1] = 10;
+    t.src.data.capacity = sizeof(t.in);
+    assert_ok(mli_hlp_point_to_subtensor(&t.src, &cfg, &out));
+    assert_shape(&out, 2, 2, 4, 0);
+    assert_ptr_equal(out.data.mem.pi8, t.in + 50);
+    assert_int_equal(out.data.capacity, 14);
+    assert_int_equal(out.el_params.sa.dim, 0);
+    assert_ptr_equal(out.el_params.sa.scale.mem.pi16, t.scale + 1);
+    assert_ok(mli_hlp_point_to_subtensor(&t.src, &cfg, &t.src));
+    assert_memory_equal(&t.src, &out, sizeof(out));
+}
+
+static void test_point_to_subtensor_refuses(void **state)
+{
+    static const struct {
+        mli_point_to_subtsr_cfg cfg;
+        const char *names;
+    } table[] = {
+        {{{0, 0, 0, 0}, 0, 1}, "cfg.coord_num"},
+        {{{0, 0, 0, 0}, 4, 1}, "cfg.coord_num"},
+        {{{2, 0, 0, 0}, 1, 1}, "cfg.start_coord[0]"},
+        {{{0, UINT32_MAX, 0, 0}, 2, 1}, "cfg.start_coord[1]"},
+        {{{1, 0, 0, 0}, 1, 2}, "cfg.first_out_dim_size"},
+        {{{0, 0, 0, 0}, 1, 0}, "cfg.first_out_dim_size"},
+    };
+    mli_tensor out, before;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_8);
+    memset(&out, 0x5A, sizeof(out));
+    before = out;
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        assert_status(mli_hlp_point_to_subtensor(&t.src, &table[i].cfg, &out),
+                      MLI_STATUS_BAD_FUNC_CFG);
+        assert_error_names(table[i].names, MLI_STATUS_BAD_FUNC_CFG);
+    }
+    assert_status(mli_hlp_point_to_subtensor(&t.src, NULL, &out), MLI_STATUS_BAD_FUNC_CFG);
+    assert_status(mli_hlp_point_to_subtensor(NULL, &table[0].cfg, &out), MLI_STATUS_BAD_TENSOR);
+    assert_status(mli_hlp_point_to_subtensor(&t.src, &table[0].cfg, NULL), MLI_STATUS_BAD_TENSOR);
+    t.src.data.capacity = 23;
+    assert_status(mli_hlp_point_to_subtensor(&t.src, &(mli_point_to_subtsr_cfg){{1}, 1, 1}, &out),
+                  MLI_STATUS_NOT_ENGH_MEM);
+    assert_memory_equal(&out, &before, sizeof(out));
+}
+
 /* Dimensions of size 1 go from the first on, and only as many as asked. */
 static void test_rank_reduction(void **state)
 {
@@ -351,6 +459,10 @@ int main(void)
         cmocka_unit_test(test_window_of_a_strided_tensor),
         cmocka_unit_test(test_both_names_do_the_same),
         cmocka_unit_test(test_out_may_be_in),
+        cmocka_unit_test(test_entries_beyond_the_rank),
+        cmocka_unit_test(test_point_to_subtensor),
+        cmocka_unit_test(test_point_to_subtensor_of_any_layout),
+        cmocka_unit_test(test_point_to_subtensor_refuses),
         cmocka_unit_test(test_rank_reduction),
         cmocka_unit_test(test_rank_reduction_keeps_strides),
         cmocka_unit_test(test_axis_arrays_advance),

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* embARC MLI 2.0's prototypes and rules, where they differ from the library's own. */
+#define MLI_COMPAT_KEEP_NAMES
+#include "mli_compat_embarc.h"
+
+#include <stddef.h>
+
+#include "profile.h"
+#include "tensor.h"
+
+mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
+                                  const int *subsample_step, const int *dst_offsets,
+                                  const int *dst_mem_stride, const uint8_t *perm_dim,
+                                  uint8_t padleft, uint8_t padright, uint8_t padtop, uint8_t padbot)
+{
+    const uint8_t pre[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padtop, [FMAP_W_DIM_HWC] = padleft};
+    const uint8_t post[MLI_MAX_RANK] = {[FMAP_H_DIM_HWC] = padbot, [FMAP_W_DIM_HWC] = padright};
+
+    return mli_mov_cfg_all(cfg, offsets, sizes, subsample_step, dst_offsets, dst_mem_stride,
+                           perm_dim, pre, post);
+}
+
+/* Only the scale pointer of dst decides. */
+static bool shares_arrays(const mli_tensor *src, const mli_tensor *dst)
+{
+    const int16_t *scale;
+
+    if (!src || !dst || !tensor_is_per_axis(src))
+        return false;
+    scale = dst->el_params.sa.scale.mem.pi16;
+    return !scale || scale == src->el_params.sa.scale.mem.pi16;
+}
+
+/* dst in the library's own terms: three null pointers share the source's arrays. */
+static mli_tensor sharing(const mli_tensor *dst)
+{
+    mli_tensor to = *dst;
+
+    to.el_params.sa.zero_point.mem.pi16 = NULL;
+    to.el_params.sa.scale.mem.pi16 = NULL;
+    to.el_params.sa.scale_frac_bits.mem.pi8 = NULL;
+    return to;
+}
+
+mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg,
+                                      mli_tensor *dst)
+{
+    mli_tensor to;
+    mli_status status;
+
+    if (!shares_arrays(src, dst))
+        return mli_mov_tensor_sync(src, cfg, dst);
+    to = sharing(dst);
+    status = mli_mov_tensor_sync(src, cfg, &to);
+    if (status == MLI_STATUS_OK)
+        *dst = to;
+    return status;
+}
+
+mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
+                                  const mli_mov_cfg_t *cfg, mli_tensor *dst)
+{
+    mli_tensor to;
+    mli_status status;
+
+    if (!shares_arrays(src, dst))
+        return mli_mov_prepare(h, src, cfg, dst);
+    to = sharing(dst);
+    status = mli_mov_prepare(h, src, cfg, &to);
+    if (status == MLI_STATUS_OK)
+        *dst = to;
+    return status;
+}
+
+/* embARC's host build accumulates in 32 and 64 bits; a profile says that a chip is meant. */
+uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void)
+{
+    return profile_is_set ? mli_hlp_accu_guard_bits_sa8_sa8() : 32 - 8 - 8;
+}
+
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx16(void)
+{
+    return profile_is_set ? mli_hlp_accu_guard_bits_fx16_fx16() : 64 - 16 - 16;
+}
+
+uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx8(void)
+{
+    return profile_is_set ? mli_hlp_accu_guard_bits_fx16_fx8() : 32 - 16 - 8;
+}

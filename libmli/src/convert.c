@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mli_hlp_convert_tensor: checks, and the way through the elements. */
+#include "checked.h"
+#include "convert_value.h"
+#include "error.h"
+#include "mli_helpers_api.h"
+#include "overlap.h"
+#include "profile.h"
+#include "quant.h"
+#include "tensor.h"
+
+/* A tensor's elements as four nested loops, the innermost last. */
+struct walk {
+    uint8_t *bytes;
+    uint32_t elem;
+    uint64_t step[MLI_MAX_RANK]; /* in bytes; 0 of dimensions that were added in front */
+    struct extent extent;
+};
+
+struct conversion {
+    const mli_tensor *src, *dst;
+    struct walk from, to;
+    uint64_t count[MLI_MAX_RANK];
+    int32_t axis; /* the loop along which parameters differ, -1: none does */
+};
+
+static mli_status check_type(const mli_tensor *tensor, bool floats, const char *who)
+{
+    if (tensor->el_type == MLI_EL_FP_16)
+        return refuse(MLI_STATUS_NOT_SUPPORTED, who, ".el_type: FP_16 cannot be converted");
+    if (tensor->el_type == MLI_EL_FP_32 && !floats)
+        return refuse(MLI_STATUS_TYPE_MISMATCH, who,
+                      ".el_type: FP_32 given, mli_hlp_convert_tensor() converts it");
+    return MLI_STATUS_OK;
+}
+
+/* The destination as it is going to be: with the source's rank and shape where it has none. */
+static mli_status complete_dst(const mli_tensor *src, const mli_tensor *dst, mli_tensor *to)
+{
+    if (!dst)
+        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+    *to = *dst;
+    if (dst->rank == 0) {
+        to->rank = src->rank;
+        for (uint32_t d = 0; d < MLI_MAX_RANK; d++)
+            to->shape[d] = d < src->rank ? src->shape[d] : 1;
+    }
+    if (to->rank != src->rank)
+        return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".rank: % given, 0 or % needed", to->rank,
+                      src->rank);
+    for (uint32_t d = 0; d < src->rank; d++) {
+        if (to->shape[d] != src->shape[d])
+            return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".shape[%]: % given, % needed", d,
+                          to->shape[d], src->shape[d]);
+    }
+    return MLI_STATUS_OK;
+}
+
+static mli_status check_tensors(const mli_tensor *src, const mli_tensor *dst, bool floats,
+                                mli_tensor *to)
+{
+    mli_status status = tensor_check(src, "src");
+
+    if (status == MLI_STATUS_OK)
+        status = tensor_check_data(src, "src");
+    if (status == MLI_STATUS_OK)
+        status = check_type(src, floats, "src");
+    if (status == MLI_STATUS_OK)
+        status = complete_dst(src, dst, to);
+    if (status == MLI_STATUS_OK)
+        status = tensor_check(to, "dst");
+    if (status == MLI_STATUS_OK)
+        status = tensor_check_data(to, "dst");
+    if (status == MLI_STATUS_OK)
+        status = check_type(to, floats, "dst");
+    return status;
+}
+
+static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const char *who)
+{
+    const uint32_t added = MLI_MAX_RANK - tensor->rank;
+    int32_t stride[MLI_MAX_RANK];
+    uint64_t end = 0;
+    bool fits = true;
+    mli_status status = strides_of(who, tensor->rank, tensor->shape, tensor->mem_stride, stride);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    *walk = (struct walk){.bytes = tensor_bytes(tensor), .elem = element_bytes(tensor->el_type)};
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        walk->step[added + d] = (uint64_t)stride[d] * walk->elem;
+        fits = fits && checked_mul_add(tensor->shape[d] - 1, walk->step[added + d], &end);
+    }
+    if (!fits || !checked_add(end, walk->elem, &end))
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
+                      ".mem_stride: the last element's address overflows");
+    if (end > tensor->data.capacity)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, who, ".data.capacity: % B given, % B needed",
+                      tensor->data.capacity, end);
+    walk->extent = (struct extent){0, end};
+    return MLI_STATUS_OK;
+}
+
+/* Do source and destination have each element in one place? */
+static bool in_place(const struct conversion *c)
+{
+    bool same = c->from.bytes == c->to.bytes && c->from.elem == c->to.elem;
+
+    for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
+        same = same && (c->count[i] == 1 || c->from.step[i] == c->to.step[i]);
+    return same;
+}
+
+static mli_status check_places(const struct conversion *c)
+{
+    const uint64_t from = (uintptr_t)c->from.bytes, to = (uintptr_t)c->to.bytes;
+    struct lattice lattice = {.count = 0};
+
+    for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
+        lattice_add(&lattice, c->to.step[i], 0, (int64_t)c->count[i] - 1);
+    if (lattice_meets_itself(&lattice))
+        return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, "dst",
+                      ".mem_stride: elements overlap one another");
+    if (from < to + c->to.extent.end && to < from + c->from.extent.end && !in_place(c))
+        return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, "dst",
+                      ".data.mem: overlaps the source, but not element by element");
+    return MLI_STATUS_OK;
+}
+
+/* A tensor's parameters: the arrays, and every scale. */
+static mli_status check_params(const struct conversion *c, const mli_tensor *tensor,
+                               const char *who)
+{
+    uint64_t entries = 1;
+    mli_status status = quant_check_dim(tensor, who);
+
+    if (status == MLI_STATUS_OK && tensor_is_per_axis(tensor)) {
+        entries = tensor->shape[tensor->el_params.sa.dim];
+        status = quant_check_arrays(&tensor->el_params, entries, who);
+        if (status == MLI_STATUS_OK)
+            status =
+                quant_check_apart(&tensor->el_params, entries, c->to.bytes, c->to.extent.end, who);
+    }
+    for (uint32_t i = 0; i < entries && status == MLI_STATUS_OK; i++) {
+        const struct number_format format = format_at(tensor, i);
+
+        if (format.scale < 1)
+            status = refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
+                            ".el_params.sa.scale: % given for index %, 1 or more needed",
+                            format.scale, i);
+    }
+    return status;
+}
+
+static mli_status find_axis(struct conversion *c)
+{
+    const int32_t from = tensor_is_per_axis(c->src) ? c->src->el_params.sa.dim : -1;
+    const int32_t to = tensor_is_per_axis(c->dst) ? c->dst->el_params.sa.dim : -1;
+
+    if (from >= 0 && to >= 0 && from != to)
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, "dst",
+                      ".el_params.sa.dim: % given, the source's, %, or a negative one needed", to,
+                      from);
+    c->axis = from > to ? from : to;
+    if (c->axis >= 0)
+        c->axis += (int32_t)(MLI_MAX_RANK - c->src->rank);
+    return MLI_STATUS_OK;
+}
+
+static mli_status check_profile(const struct conversion *c)
+{
+    mli_status status = profile_check_tensor_alignment(c->src, c->from.elem, "src");
+
+    if (status == MLI_STATUS_OK)
+        status = profile_check_tensor_alignment(c->dst, c->to.elem, "dst");
+    if (status == MLI_STATUS_OK)
+        status = profile_check_bank(c->src, &c->from.extent, "src");
+    if (status == MLI_STATUS_OK)
+        status = profile_check_bank(c->dst, &c->to.extent, "dst");
+    return status;
+}
+
+static mli_status conversion_init(struct conversion *c, const mli_tensor *src,
+                                  const mli_tensor *dst)
+{
+    const uint32_t added = MLI_MAX_RANK - src->rank;
+    mli_status status;
+
+    c->src = src;
+    c->dst = dst;
+    for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
+        c->count[i] = i < added ? 1 : src->shape[i - added];
+    status = walk_init(&c->from, src, "src");
+    if (status == MLI_STATUS_OK)
+        status = walk_init(&c->to, dst, "dst");
+    if (status == MLI_STATUS_OK)
+        status = check_places(c);
+    if (status == MLI_STATUS_OK)
+        status = check_params(c, src, "src");
+    if (status == MLI_STATUS_OK)
+        status = check_params(c, dst, "dst");
+    if (status == MLI_STATUS_OK)
+        status = find_axis(c);
+    if (status == MLI_STATUS_OK && profile_active.strict)
+        status = check_profile(c);
+    return status;
+}
+
+/* The two innermost loops at one place of the outer two; parameters may differ along any. */
+static void convert_plane(const struct conversion *c, uint64_t i, uint64_t j)
+{
+    const uint64_t *count = c->count, *from = c->from.step, *to = c->to.step;
+    const uint64_t run = c->axis == 3 ? 1 : count[3]; /* elements with the same parameters */
+
+    for (uint64_t k = 0; k < count[2]; k++) {
+        for (uint64_t l = 0; l < count[3]; l += run) {
+            const uint64_t at[MLI_MAX_RANK] = {i, j, k, l};
+            const uint32_t index = c->axis < 0 ? 0 : (uint32_t)at[c->axis];
+            const struct number_format read = format_at(c->src, index);
+            const struct number_format written = format_at(c->dst, index);
+
+            convert_row(&read, &written,
+                        c->from.bytes + i * from[0] + j * from[1] + k * from[2] + l * from[3],
+                        from[3], c->to.bytes + i * to[0] + j * to[1] + k * to[2] + l * to[3], to[3],
+                        run);
+        }
+    }
+}
+
+static mli_status convert(const mli_tensor *src, mli_tensor *dst, bool floats)
+{
+    struct conversion c;
+    mli_tensor to;
+    mli_status status = check_tensors(src, dst, floats, &to);
+
+    if (status == MLI_STATUS_OK)
+        status = conversion_init(&c, src, &to);
+    if (status != MLI_STATUS_OK)
+        return status;
+    for (uint64_t i = 0; i < c.count[0]; i++) {
+        for (uint64_t j = 0; j < c.count[1]; j++)
+            convert_plane(&c, i, j);
+    }
+    *dst = to;
+    return MLI_STATUS_OK;
+}
+
+mli_status mli_hlp_convert_tensor(const mli_tensor *src, mli_tensor *dst)
+{
+    return convert(src, dst, true);
+}
+
+mli_status mli_hlp_convert_tensor_safx(const mli_tensor *src, mli_tensor *dst)
+{
+    return convert(src, dst, false);
+}
