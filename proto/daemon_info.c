@@ -23,6 +23,8 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 {
     jsonw_object_begin(w, key);
     jsonw_string(w, "version", info->version);
+    if (*info->build)
+        jsonw_string(w, "build", info->build);
     jsonw_uint(w, "protocol", info->protocol);
     jsonw_string(w, "state", service_phase_name(info->phase));
     jsonw_string(w, "engine", info->engine);
@@ -34,12 +36,14 @@ void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_inf
 
 int daemon_info_read(const struct json *result, struct daemon_info *info)
 {
-    struct json state = json_member(result, "state");
+    struct json state = json_member(result, "state"), build = json_member(result, "build");
     uint64_t number;
 
     *info = (struct daemon_info){0};
     if (json_object(result, NULL) < 0 ||
         member_text(result, "version", info->version, sizeof info->version) < 0 ||
+        (json_present(&build) &&
+         member_text(result, "build", info->build, sizeof info->build) < 0) ||
         member_u32(result, "protocol", &info->protocol) < 0 ||
         service_phase_read(&state, &info->phase) < 0 ||
         member_text(result, "engine", info->engine, sizeof info->engine) < 0)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bounds.h"
+#include "build_id.h"
 #include "daemon_stats.h"
 #include "fault.h"
 #include "job.h"
@@ -99,6 +100,7 @@ void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
 /* What daemon.info answers. */
 struct daemon_info {
     char version[32];
+    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty: an older one, which does not say */
     uint32_t protocol;
     enum service_phase phase; /* "state" */
     char engine[24];

@@ -8,6 +8,7 @@
 #include "bounds.h"
 #include "cancel.h"
 #include "clock.h"
+#include "depends.h"
 #include "digest.h"
 #include "execute.h"
 #include "golden.h"
@@ -197,6 +198,17 @@ static void run_jobs(struct attempt *attempt, struct client *client, uint64_t be
     }
 }
 
+/* Runs the jobs, and notes which files they read. */
+static void run_noting(struct attempt *attempt, struct client *client, uint64_t begin_ns)
+{
+    struct contents *contents = attempt->plan->contents;
+    if (contents)
+        depends_begin(&attempt->result.basis, &attempt->file, contents);
+    run_jobs(attempt, client, begin_ns);
+    if (contents)
+        depends_end(&attempt->result.basis, &attempt->file, contents);
+}
+
 /* A job file that is not read is told by the reason that it cannot be. */
 static int load(struct attempt *attempt, const struct batch_case *batch_case)
 {
@@ -225,7 +237,9 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
     evidence_init(&attempt->evidence);
     attempt->result.status = CASE_PASSED;
     if (load(attempt, batch_case) == 0)
-        run_jobs(attempt, client, begin_ns);
+        run_noting(attempt, client, begin_ns);
+    else
+        attempt->result.basis.known = true; /* it depends on its text alone */
     attempt->result.ns = clock_ns() - begin_ns;
     bool whole = attempt->result.status == CASE_PASSED && !attempt->over;
     if (cancel_requested() && !whole)

@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "client.h"
+#include "contents.h"
 #include "evidence.h"
 #include "job_files.h"
 #include "produced.h"
@@ -17,6 +18,7 @@ struct attempt_plan {
     uint32_t timeout_ms; /* of an attempt; 0: none */
     bool update_golden;  /* a result that is not as expected is written down, and the rest runs */
     bool keep;           /* the evidence of a failure is wanted */
+    struct contents *contents; /* null: do not note the basis of the result */
 };
 
 enum attempt_end {

@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "digest.h"
 #include "print.h"
+#include "resume.h"
 
 static enum exit_code out_of_memory(void)
 {
@@ -64,6 +65,9 @@ static enum exit_code open_journal(struct book *book)
     if (!book->settings->resume)
         return EXIT_CODE_DONE;
     book->journals = true;
+    book->contents = contents_create();
+    if (!book->contents)
+        return out_of_memory();
     if (journal_open(&book->journal, book->settings->resume, &fault)) {
         print_error("%s", fault.text);
         return exit_code_of(&fault);
@@ -71,27 +75,20 @@ static enum exit_code open_journal(struct book *book)
     return check_state(book) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
 }
 
-/* What became of a case before, where that still holds; else null. */
-static const struct case_result *known(const struct book *book, struct batch_case *batch_case)
-{
-    const struct state_record *record =
-        book->journals ? state_find(&book->journal.state, batch_case->name) : NULL;
-    if (!record || record->result.fingerprint != case_fingerprint(batch_case))
-        return NULL;
-    bool good = case_status_is_good(record->result.status, book->settings->flaky_is_good);
-    return book->settings->rerun && !good ? NULL : &record->result;
-}
-
-static int choose(struct book *book)
+static int choose(struct book *book, const struct setup *setup)
 {
     struct cases *cases = book->cases;
+    const struct resume resume = {book->settings, &book->journal.state, setup, book->contents};
     book->todo = calloc(cases->count + 1, sizeof(*book->todo));
     book->ended = calloc(cases->count + 1, sizeof(*book->ended));
-    if (!book->todo || !book->ended)
+    book->known = calloc(cases->count + 1, sizeof(*book->known));
+    if (!book->todo || !book->ended || !book->known)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
         struct batch_case *batch_case = &cases->list[i];
-        if (known(book, batch_case)) {
+        if (book->journals)
+            book->known[i] = resume_find(&resume, batch_case);
+        if (book->known[i]) {
             book->outline.resumed++;
             book->outline.kept = digest_add(book->outline.kept, batch_case->name);
         } else {
@@ -102,14 +99,14 @@ static int choose(struct book *book)
 }
 
 enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
-                         const struct options *options)
+                         const struct options *options, const struct setup *setup)
 {
     *book = (struct book){.settings = settings, .cases = cases, .journal.fd = -1};
     outline(book);
     if (settings->list)
         return EXIT_CODE_DONE;
     enum exit_code code = open_journal(book);
-    if (code == EXIT_CODE_DONE && choose(book))
+    if (code == EXIT_CODE_DONE && choose(book, setup))
         code = out_of_memory();
     if (code == EXIT_CODE_DONE)
         code = batch_report_create(options, &book->report);
@@ -140,8 +137,9 @@ int book_begin(struct book *book)
         written(book, journal_begin(&book->journal, &book->outline, &fault), &fault))
         return -1;
     batch_report_begin(book->report, &book->outline);
+    resume_tell(book->report, book->todo, book->todo_count);
     for (size_t i = 0; i < book->cases->count && book->outline.resumed > 0; i++) {
-        const struct case_result *result = known(book, &book->cases->list[i]);
+        const struct case_result *result = book->known[i];
         if (!result)
             continue;
         tell(book, result);
@@ -213,6 +211,8 @@ void book_finish(struct book *book)
 {
     batch_report_destroy(book->report);
     journal_close(&book->journal);
+    contents_destroy(book->contents);
     free(book->todo);
     free(book->ended);
+    free(book->known);
 }

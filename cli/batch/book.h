@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "cases.h"
+#include "contents.h"
 #include "journal.h"
 #include "report.h"
 #include "runner.h"
@@ -22,23 +23,25 @@ struct book {
     struct batch_summary summary;
     struct batch_report *report;
     struct journal journal;
-    bool journals;            /* there is a state file */
-    bool spoilt;              /* it could not be written */
-    bool complained;          /* of --keep: once is enough */
-    struct batch_case **todo; /* those that are run */
-    bool *ended;              /* of todo */
+    struct contents *contents;        /* of the files that cases read; null without a state file */
+    const struct case_result **known; /* by case: its result, where it is not run again */
+    bool journals;                    /* there is a state file */
+    bool spoilt;                      /* it could not be written */
+    bool complained;                  /* of --keep: once is enough */
+    struct batch_case **todo;         /* those that are run */
+    bool *ended;                      /* of todo */
     size_t todo_count;
     uint64_t begin_ns;
     atomic_uint repeat_now; /* of the attempt that began last, of any worker; 0: none */
 };
 
 /**
- * What is going to be run, of cases that are sorted and filtered: those of the shard, but for those
- * that stand in the state file. Returns DONE, or another code after saying what is wrong.
- * book_finish() is legal after both.
+ * Chooses the cases to run from sorted and filtered ones: those of the shard without a valid result
+ * in the state file. `setup` is read only with a state file.
+ * Returns DONE, or another code after saying what is wrong. book_finish() is legal after both.
  */
 enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
-                         const struct options *options);
+                         const struct options *options, const struct setup *setup);
 
 /** Begins to tell. Returns 0, or -1 after saying what is wrong with the state file. */
 int book_begin(struct book *book);

@@ -47,6 +47,7 @@ static void drop(struct batch_case *batch_case)
 {
     free(batch_case->name);
     free(batch_case->file);
+    free(batch_case->rerun);
 }
 
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,

@@ -20,6 +20,7 @@ struct batch_case {
     char *file;           /* its job file, as it is opened */
     bool read;            /* `fingerprint` is that of the text when the cases were looked for */
     uint64_t fingerprint; /* 0: the file could not be read */
+    char *rerun;          /* why it runs although the state file has a result; or null */
 };
 
 struct cases {

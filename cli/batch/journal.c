@@ -156,6 +156,7 @@ int journal_begin(struct journal *journal, const struct batch_outline *outline, 
     line.anew = journal->anew && journal->state.begun;
     begin_line(&w);
     batch_outline_write(&w, &line);
+    jsonw_uint(&w, "format", OUTLINE_FORMAT);
     return append_line(journal, &w, fault);
 }
 

@@ -79,6 +79,16 @@ static void begin(void *state, const struct batch_outline *outline)
     lines->resumed = outline->resumed;
 }
 
+static void note(void *state, const char *text)
+{
+    struct lines *lines = state;
+    if (lines->quiet)
+        return;
+    escaped_write(&lines->text, text, escaped_plain);
+    textw_printf(&lines->text, "\n");
+    print_text(&lines->text);
+}
+
 static void result(void *state, const struct case_result *result)
 {
     struct lines *lines = state;
@@ -130,5 +140,9 @@ static void destroy(void *state)
     free(lines);
 }
 
-const struct batch_sink sink_lines = {
-    .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};
+const struct batch_sink sink_lines = {.create = create,
+                                      .begin = begin,
+                                      .note = note,
+                                      .result = result,
+                                      .end = end,
+                                      .destroy = destroy};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "outline.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,16 +43,29 @@ static int read_shard(const struct json *object, struct shard *shard)
     return shard_parse(text, shard, &fault) ? json_complain(&value, "%s", fault.text) : 0;
 }
 
+/* First of all: what a newer format has is unknown here. */
+static int check_format(const struct json *value)
+{
+    int64_t format;
+    if (json_int(value, 0, INT64_MAX, &format))
+        return -1;
+    return format <= OUTLINE_FORMAT
+               ? 0
+               : json_complain(value,
+                               "%" PRId64 " given, at most %d is known; a newer mlictl wrote it",
+                               format, OUTLINE_FORMAT);
+}
+
 int batch_outline_read(const struct json *value, struct batch_outline *outline)
 {
-    static const char *const keys[] = {"event",   "cases", "total", "shard",
-                                       "resumed", "set",   "anew",  NULL};
+    static const char *const keys[] = {"event", "cases", "total",  "shard", "resumed",
+                                       "set",   "anew",  "format", NULL};
     uint64_t total = 0, selected = 0, resumed = 0;
     struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
-                anew = json_member(value, "anew");
+                anew = json_member(value, "anew"), format = json_member(value, "format");
     *outline = (struct batch_outline){0};
-    if (json_object(value, keys) || read_shard(value, &outline->shard) ||
-        count_read(value, "total", UINT32_MAX, &total) ||
+    if ((json_present(&format) && check_format(&format)) || json_object(value, keys) ||
+        read_shard(value, &outline->shard) || count_read(value, "total", UINT32_MAX, &total) ||
         count_read(value, "cases", total, &selected) ||
         count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
         (json_present(&anew) && json_bool(&anew, &outline->anew)))

@@ -11,6 +11,9 @@
 #include "jsonw.h"
 #include "shard.h"
 
+/* Of a state file: 2 says of each result what it depends on. */
+enum { OUTLINE_FORMAT = 2 };
+
 struct batch_outline {
     size_t total;       /* cases before --shard */
     size_t selected;    /* those of this shard */

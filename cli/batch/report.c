@@ -162,6 +162,11 @@ void batch_report_begin(struct batch_report *report, const struct batch_outline 
     EACH(report, begin, outline)
 }
 
+void batch_report_note(struct batch_report *report, const char *text)
+{
+    EACH(report, note, text)
+}
+
 void batch_report_result(struct batch_report *report, const struct case_result *result)
 {
     EACH(report, result, result)

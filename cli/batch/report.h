@@ -43,6 +43,8 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
 /** Before the beginning: "shard 2 of 4" has not run, or not all of it. `text` is told of it. */
 void batch_report_gap(struct batch_report *report, const char *name, const char *text);
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
+/** Writes a sentence about the run; after batch_report_begin(). */
+void batch_report_note(struct batch_report *report, const char *text);
 /** As cases end; first those of outline->resumed. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);
 /** About ten times a second; `ns` since begin. */

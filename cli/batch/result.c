@@ -23,6 +23,8 @@ void case_result_finish(struct case_result *result)
     free(result->difference);
     free(result->kept);
     free(result->again);
+    free(result->rerun);
+    basis_finish(&result->basis);
     *result = (struct case_result){0};
 }
 
@@ -183,8 +185,12 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
         jsonw_raw(w, "difference", result->difference);
     write_optional(w, "kept", result->kept);
     write_optional(w, "again", result->again);
-    if (fingerprint)
-        digest_write(w, "fingerprint", result->fingerprint);
+    if (!fingerprint) {
+        write_optional(w, "rerun", result->rerun);
+        return;
+    }
+    digest_write(w, "fingerprint", result->fingerprint);
+    basis_write(w, &result->basis);
 }
 
 static int read_words(const struct json *object, struct case_result *result)
@@ -210,10 +216,10 @@ static int read_fingerprint(const struct json *object, uint64_t *out)
 
 int case_result_read(const struct json *value, struct case_result *result)
 {
-    static const char *const keys[] = {"event",  "name",     "name_bytes",  "file",
-                                       "status", "attempts", "ns",          "bytes",
-                                       "reason", "message",  "pointer",     "difference",
-                                       "kept",   "again",    "fingerprint", NULL};
+    static const char *const keys[] = {
+        "event", "name",  "name_bytes",  "file",    "status",  "attempts",
+        "ns",    "bytes", "reason",      "message", "pointer", "difference",
+        "kept",  "again", "fingerprint", "basis",   NULL};
     uint64_t attempts = 0;
     *result = (struct case_result){0};
     if (json_object(value, keys) || read_name(value, &result->name) ||
@@ -225,7 +231,7 @@ int case_result_read(const struct json *value, struct case_result *result)
         read_optional(value, "pointer", &result->pointer) ||
         read_difference(value, &result->difference) ||
         read_optional(value, "kept", &result->kept) ||
-        read_optional(value, "again", &result->again) ||
+        read_optional(value, "again", &result->again) || basis_read(value, &result->basis) ||
         read_fingerprint(value, &result->fingerprint)) {
         case_result_finish(result);
         return -1;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "basis.h"
 #include "json.h"
 #include "jsonw.h"
 
@@ -52,12 +53,14 @@ struct case_result {
     uint64_t ns;          /* the last attempt, files included */
     uint64_t bytes;       /* moved by the last attempt */
     uint64_t fingerprint; /* digest64() of the job file's text; 0: it could not be read */
+    struct basis basis;   /* what else it depends on */
     /* Null where there is nothing to tell. */
     char *message;    /* a sentence, as `mlictl run` would say it, without the file */
     char *pointer;    /* into the job file */
     char *difference; /* JSON, as `mlictl diff --json` tells it */
     char *kept;       /* the job file that does it again */
     char *again;      /* the command that does so, for a shell */
+    char *rerun;      /* why it ran again although --resume knew a result; in no state file */
 };
 
 /** Frees what a result holds; `struct case_result r = {0}` is an empty one. */
@@ -74,7 +77,8 @@ bool case_reason_is_error(enum case_reason reason);
 
 /**
  * The members of a "case" event, `event` too, into the object that is open; with the fingerprint
- * for a state file. A name that is no UTF-8 is written as such, and its bytes beside it.
+ * and the basis for a state file. A name that is no UTF-8 is written as such, and its bytes beside
+ * it.
  */
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
 /** The reverse. Returns 0, or -1 with value's fault filled and *result empty. */

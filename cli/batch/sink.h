@@ -27,6 +27,8 @@ struct batch_sink {
     /** Before the beginning: a shard that is missing, or shards, and what is told of that. */
     void (*gap)(void *state, const char *name, const char *text);
     void (*begin)(void *state, const struct batch_outline *outline);
+    /** Writes a sentence about the run; names in it may be any bytes. */
+    void (*note)(void *state, const char *text);
     void (*result)(void *state, const struct case_result *result);
     void (*tick)(void *state, uint64_t ns);
     /** Before a tick, with --repeat: the attempt that began last is the case's number `now` of

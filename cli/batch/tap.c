@@ -65,6 +65,15 @@ static void begin(void *state, const struct batch_outline *outline)
     print_text(&tap->text);
 }
 
+static void note(void *state, const char *text)
+{
+    struct tap *tap = state;
+    textw_printf(&tap->text, "# ");
+    escaped_write(&tap->text, text, description_rule);
+    textw_printf(&tap->text, "\n");
+    print_text(&tap->text);
+}
+
 static void put_member(struct textw *w, const char *key, const char *value)
 {
     textw_printf(w, "  %s: \"", key);
@@ -128,5 +137,9 @@ static void destroy(void *state)
     free(tap);
 }
 
-const struct batch_sink sink_tap = {
-    .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};
+const struct batch_sink sink_tap = {.create = create,
+                                    .begin = begin,
+                                    .note = note,
+                                    .result = result,
+                                    .end = end,
+                                    .destroy = destroy};

@@ -11,6 +11,7 @@
 struct tally {
     uint32_t passed, attempts;
     uint64_t ns, bytes, fingerprint; /* of the last one */
+    struct basis basis;              /* of the last one */
     bool failed;
     struct attempt failure; /* the first */
 };
@@ -34,6 +35,9 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
     tally->ns = attempt->result.ns;
     tally->bytes = attempt->result.bytes;
     tally->fingerprint = attempt->result.fingerprint;
+    basis_finish(&tally->basis);
+    tally->basis = attempt->result.basis;
+    attempt->result.basis = (struct basis){0}; /* has moved */
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
         return ++tally->passed < plan->repeat;
@@ -98,6 +102,11 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->ns = tally->ns;
     result->bytes = tally->bytes;
     result->fingerprint = tally->fingerprint;
+    result->basis = tally->basis;
+    result->basis.setup = plan->setup;
+    tally->basis = (struct basis){0};
+    if (batch_case->rerun)
+        result->rerun = strdup(batch_case->rerun);
     if (!tally->failed)
         return;
     struct case_result *failure = &tally->failure.result;
@@ -121,4 +130,5 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
         conclude(trial, &tally, batch_case, plan);
     if (tally.failed)
         attempt_finish(&tally.failure);
+    basis_finish(&tally.basis);
 }

@@ -15,6 +15,7 @@ struct trial_plan {
     uint32_t retries;              /* attempts that may fail, if the next one passes */
     const char *keep;              /* directory of what failed; null: nowhere */
     const struct options *options; /* of the command line, which tell how to do that again */
+    struct setup setup;            /* what all results depend on, where they are noted */
 };
 
 /* What came of it. */

@@ -11,6 +11,7 @@
 #include "batch/report.h"
 #include "batch/runner.h"
 #include "batch/settings.h"
+#include "batch/setup.h"
 #include "command.h"
 #include "embedded.h"
 
@@ -94,53 +95,91 @@ static void raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static enum exit_code run_cases(struct book *book, const struct settings *settings,
-                                const struct connector *connector, struct client *first)
+/* A run, and the service that it is on. */
+struct batch_run {
+    const struct settings *settings;
+    const struct options *options;
+    struct connector connector;
+    struct client first; /* the first connection, until a worker has it */
+    bool connected;
+    struct setup setup;
+};
+
+static int connect_first(struct batch_run *run, struct fault *fault)
 {
+    if (run->connected)
+        return 0;
+    run->connected = true;
+    return connector_init(&run->connector, run->options, run->settings->channels, &run->first,
+                          fault);
+}
+
+/* With a state file the daemon must answer, even if no case has to run: its build counts. */
+static int find_setup(struct batch_run *run, struct fault *fault)
+{
+    if (!run->settings->resume || run->settings->list)
+        return 0;
+    if (!connector_is_embedded(run->options) && connect_first(run, fault))
+        return -1;
+    return setup_find(&run->setup, run->options, &run->first, fault);
+}
+
+static enum exit_code run_cases(struct batch_run *run, struct book *book)
+{
+    const struct settings *settings = run->settings;
     struct runner_plan plan = {.trial = settings->trial,
-                               .connector = connector,
+                               .connector = &run->connector,
                                .workers = settings->workers,
                                .fail_fast = settings->fail_fast,
                                .flaky_is_good = settings->flaky_is_good,
                                .cases = book->todo,
                                .count = book->todo_count};
     const struct runner_ears ears = book_ears(book);
-    plan.trial.repeat_now = &book->repeat_now;
     struct fault fault;
-    if (book_begin(book)) {
-        client_finish(first);
+    plan.trial.repeat_now = &book->repeat_now;
+    plan.trial.attempt.contents = book->contents;
+    plan.trial.setup = run->setup;
+    if (book_begin(book))
         return EXIT_CODE_FAILED;
-    }
-    enum exit_code why = runner_run(&plan, first, &ears, &fault);
+    enum exit_code why = runner_run(&plan, &run->first, &ears, &fault);
     enum exit_code code = book_end(book, why);
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
         print_error("%s", fault.text);
     return code;
 }
 
-static enum exit_code run_book(struct book *book, const struct settings *settings,
-                               const struct options *options)
+static enum exit_code run_book(struct batch_run *run, struct book *book)
 {
-    struct connector connector = {0};
-    struct client first = {0};
+    struct fault fault;
+    if (book->todo_count > 0 && connect_first(run, &fault))
+        return fail(run->options, &fault);
+    return run_cases(run, book);
+}
+
+static enum exit_code run_all(struct cases *cases, const struct settings *settings,
+                              const struct options *options)
+{
+    struct batch_run run = {.settings = settings, .options = options};
+    struct book book = {.journal.fd = -1};
     struct fault fault;
     enum exit_code code;
     raise_limit();
-    if (book->todo_count > 0 &&
-        connector_init(&connector, options, settings->channels, &first, &fault)) {
-        client_finish(&first);
+    if (find_setup(&run, &fault)) {
         code = fail(options, &fault);
     } else {
-        code = run_cases(book, settings, &connector, &first);
+        code = book_open(&book, settings, cases, options, &run.setup);
+        if (code == EXIT_CODE_DONE)
+            code = settings->list ? list(cases, options) : run_book(&run, &book);
     }
-    connector_finish(&connector);
+    client_finish(&run.first);
+    connector_finish(&run.connector);
+    book_finish(&book);
     return code;
 }
 
 static enum exit_code batch(const struct options *options)
 {
     struct settings settings;
-    struct book book;
     if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
         return batch_merge(options);
     if (options->argument_count == 0)
@@ -149,12 +188,8 @@ static enum exit_code batch(const struct options *options)
         return EXIT_CODE_INVALID;
     struct cases cases = {.except = settings.keep};
     enum exit_code code = collect(&cases, options);
-    if (code == EXIT_CODE_DONE) {
-        code = book_open(&book, &settings, &cases, options);
-        if (code == EXIT_CODE_DONE)
-            code = settings.list ? list(&cases, options) : run_book(&book, &settings, options);
-        book_finish(&book);
-    }
+    if (code == EXIT_CODE_DONE)
+        code = run_all(&cases, &settings, options);
     cases_finish(&cases);
     return code;
 }

@@ -17,6 +17,8 @@ static void print_info(const struct print_style *style, const char *path,
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
     print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version, path, info->pid,
                service_phase_name(info->phase), print_since(uptime, info->uptime_ms));
+    if (*info->build)
+        print_line(style, "build     %s", info->build);
     print_line(style, "engine    %s", info->engine);
     print_line(
         style,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "build_id.h"
 #include "drain.h"
 #include "hello.h"
 #include "mli_helpers_api.h"
@@ -35,5 +36,6 @@ void info_fill(struct daemon_info *info, const struct service *service)
         .bytes_moved = service->totals.bytes_moved,
     };
     snprintf(info->version, sizeof info->version, "%s", mli_version());
+    snprintf(info->build, sizeof info->build, "%s", build_id());
     snprintf(info->engine, sizeof info->engine, "%s", mli_mov_engine_name());
 }

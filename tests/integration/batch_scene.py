@@ -51,13 +51,16 @@ class BatchCase(Case):
         return {word: end[word] for word in words if end[word]}
 
     def records(self, path):
-        """What a state file says of each case at last, without what differs from run to run."""
+        """What a state file says of each case at last, without what differs from run to run: times,
+        and stamps, which files have once they have been the same for a while."""
         last = {}
-        with open(self.path(path), encoding="utf-8") as file:
-            for line in file:
+        with open(self.path(path), encoding="utf-8") as lines:
+            for line in lines:
                 event = json.loads(line)
                 if event["event"] == "case":
                     last[event["name"]] = {k: v for k, v in event.items() if k != "ns"}
+                    for file in event["basis"]["files"]:
+                        file.pop("stamp", None)
         return last
 
     def environment(self):

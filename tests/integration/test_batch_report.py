@@ -223,7 +223,8 @@ class Events(Merged):
         events = [json.loads(line) for line in self.merge("--json").out.split("\n")[:-1]]
         self.assertEqual(events[0], self.batch.begin())
         for told, line in zip(events[1:-1], self.in_order):
-            self.assertEqual(told, {k: v for k, v in line.items() if k != "fingerprint"})
+            self.assertEqual(told, {k: v for k, v in line.items()
+                                    if k not in ("fingerprint", "basis")})
         self.assertEqual(events[-1], self.batch.end())
         self.assertEqual(len(events), COUNT + 2)
 

@@ -7,11 +7,12 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import time
 
 from batch_scene import BatchCase
-from harness import MLICTL, main, open_files, wait_for
+from harness import MLICTL, main, npy, open_files, wait_for
 from test_remote import STAND_IN
 
 SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
@@ -90,10 +91,14 @@ class Attempts(BatchCase):
     def test_a_service_that_does_not_answer(self):
         self.add("a")
         self.add("b")
-        os.kill(self.daemon.pid, signal.SIGSTOP)
-        process = self.start("batch", "cases", "--json", "--timeout", "3000", "-j1", "--resume",
+        self._daemon = self.start_daemon(self.root, "--engine",
+                                         "fault:threads,tiny=0,delay_us=1000000")
+        process = self.start("batch", "cases", "--json", "--timeout", "5000", "-j1", "--resume",
                              "s.jsonl", "-s", self.daemon.socket)
-        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and b'"a"' in self.read("s.jsonl")))
+        self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
+                                 b'"begin"' in self.read("s.jsonl")))
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        self.assertTrue(wait_for(lambda: b'"a"' in self.read("s.jsonl")))
         os.kill(self.daemon.pid, signal.SIGCONT)
         self.finish(process, code=1)
         records = self.records("s.jsonl")
@@ -191,9 +196,12 @@ class Resumed(BatchCase):
 
     def test_changed_and_mended_ones(self):
         self.told("cases", "--resume", "s.jsonl", code=1)
+        begin, cases, _ = self.told("cases", "--resume", "s.jsonl", "--rerun", code=1)
+        self.assertEqual(begin["resumed"], 10)
+        self.assertEqual({n: c["rerun"] for n, c in cases.items() if "rerun" in c},
+                         {"c03": "it did not pass", "c08": "it did not pass"})
         self.write("bad.npy", self.read("good.npy"))
-        self.assertEqual(self.told("cases", "--resume", "s.jsonl", code=1)[0]["resumed"], 12)
-        begin, _, end = self.told("cases", "--resume", "s.jsonl", "--rerun", code=0)
+        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
         self.add("c05", "bad.npy", priority=1)
         begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
@@ -203,6 +211,147 @@ class Resumed(BatchCase):
             begin, _, end = self.told("cases", "--resume", "s.jsonl", code=1)
             self.assertEqual((begin["resumed"], self.counts(end)),
                              (resumed, {"passed": 11, "error": 1}))
+
+    def reruns(self, *options, code=None):
+        """Which cases of a state file run again, and why."""
+        begin, cases, _ = self.told("cases", "--resume", "s.jsonl", *options, code=code)
+        found = {name: case["rerun"] for name, case in cases.items() if "rerun" in case}
+        self.assertEqual(begin["resumed"], 12 - len(found))
+        return found
+
+    def all_cases(self, why):
+        return {f"c{i:02}": why for i in range(12)}
+
+    def test_what_a_result_depends_on(self):
+        self.write("same.npy", self.read("in.npy"))
+        self.write("big.npy", self.read("good.npy"))
+        self.write("cases/c00.json", [self.job("fresh.npy", "../"), self.job(None, "../")])
+        self.write("cases/c01.json", dict(self.job("good.npy", "../"), src={"file": "../same.npy"}))
+        self.write("cases/c02.json", dict(self.job(None, "../"),
+                                          dst={"file": "../big.npy", "update": True}))
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual(self.reruns(code=1), {})
+        # The same size, and times that a copy keeps.
+        times = os.stat(self.path("same.npy"))
+        self.write("same.npy", npy("|i1", (2, 3, 4), bytes(24)))
+        os.utime(self.path("same.npy"), ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assertEqual(self.reruns(code=1), {"c01": "source ../same.npy changed"})
+        self.write("big.npy", npy("|i1", (4, 2, 3), bytes(24)))
+        self.assertEqual(self.reruns(code=1), {"c02": "updated file ../big.npy changed"})
+        self.write("fresh.npy", self.read("good.npy"))
+        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy is there now"})
+        os.unlink(self.path("fresh.npy"))
+        self.assertEqual(self.reruns(code=1), {"c00": "golden file ../fresh.npy is missing now"})
+        self.write("good.npy", npy("|i1", (4, 2, 3), bytes(24)))
+        good = {f"c{i:02}": "golden file ../good.npy changed" for i in (1, 4, 5, 6, 7, 9, 10, 11)}
+        self.assertEqual(self.reruns(code=1), good)
+        self.assertEqual(self.reruns(code=1), {})
+
+    def test_a_copy_of_everything_is_the_same(self):
+        """State and cases on another machine: other inodes, other times."""
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        for entry in list(self.dir.iterdir()):
+            entry.rename(self.root / entry.name)
+        shutil.copytree(self.root / "cases", self.dir / "cases", copy_function=shutil.copyfile)
+        for name in ("in.npy", "good.npy", "bad.npy", "s.jsonl"):
+            shutil.copyfile(self.root / name, self.dir / name)
+        self.assertEqual(self.reruns(code=1), {})
+
+    def test_options_that_change_results(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        engine = "the engine, its channels or the daemon changed"
+        other = "an option that results depend on changed, as --repeat or --timeout"
+        self.assertEqual(self.reruns("-j1", "--retries", "2", "--flaky", "fail", "-v", code=1), {})
+        self.assertEqual(self.reruns("-e", "inline", code=1), self.all_cases(engine))
+        self.assertEqual(self.reruns("-e", "inline", code=1), {})
+        self.assertEqual(self.reruns("-e", "inline", "-c2", code=1), self.all_cases(engine))
+        self.assertEqual(self.reruns(code=1), self.all_cases(engine))
+        self.assertEqual(self.reruns("--repeat", "2", code=1), self.all_cases(other))
+        self.assertEqual(self.reruns("--timeout", "60000", code=1), self.all_cases(other))
+        self.assertEqual(self.reruns("--timeout", "60000", code=1), {})
+
+    def test_another_program(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
+        self.assertEqual(lines[0]["format"], 2)
+        for line in lines:
+            if "basis" in line:
+                line["basis"]["program"] = "0123456789abcdef"
+        self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        self.assertEqual(self.reruns(code=1), self.all_cases("mlictl changed"))
+
+    def test_another_daemon(self):
+        words = ("-s", self.daemon.socket)
+        self.told("cases", "--resume", "s.jsonl", *words, code=1)
+        self.assertEqual(self.reruns(*words, code=1), {})
+        why = "the engine, its channels or the daemon changed"
+        self.assertEqual(self.reruns(code=1), self.all_cases(why))
+        self.told("cases", "--resume", "s.jsonl", *words, code=1)
+        (self.root / "other").mkdir()
+        self.daemon_may_die = True
+        self.daemon.stop()
+        self._daemon = self.start_daemon(self.root / "run", "--channels", "3")
+        self.assertEqual(self.daemon.socket, words[1])
+        self.assertEqual(self.reruns(*words, code=1), self.all_cases(why))
+
+    def test_state_files_of_before(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
+        for line in lines:
+            line.pop("basis", None)
+            line.pop("format", None)
+        old = "".join(json.dumps(line) + "\n" for line in lines)
+        self.write("s.jsonl", old)
+        why = "the state file does not say what the result depends on"
+        self.assertEqual(self.reruns(code=1), self.all_cases(why))
+        self.assertEqual(self.reruns(code=1), {})
+        self.write("s.jsonl", old)
+        self.assertIn(f"12 cases run again: {why}\n",
+                      self.batch("cases", "--resume", "s.jsonl", code=1).out)
+        self.write("s.jsonl", old)
+        self.assertIn(f"\n# 12 cases run again: {why}\n",
+                      self.batch("cases", "--resume", "s.jsonl", "--tap", code=1).out)
+        lines[0]["format"] = 3
+        self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+        result = self.batch("cases", "--resume", "s.jsonl", code=2)
+        self.assertIn("format: 3 given, at most 2 is known; a newer mlictl wrote it", result.err)
+
+    def test_a_file_that_changes_while_its_case_runs(self):
+        for i in range(1, 12):
+            os.unlink(self.path(f"cases/c{i:02}.json"))
+        process = self.start("batch", "cases", "--resume", "s.jsonl", "-e",
+                             "fault:threads,tiny=0,delay_us=700000")
+        self.assertTrue(wait_for(lambda: self.path("good.npy") in open_files(process.pid)))
+        self.write("new.npy", self.read("bad.npy"))
+        os.rename(self.path("new.npy"), self.path("good.npy"))
+        self.finish(process, code=0)
+        files = self.records("s.jsonl")["c00"]["basis"]["files"]
+        self.assertEqual([(f["role"], f["content"] == "changed") for f in files],
+                         [("src", False), ("expect", True)])
+        _, cases, _ = self.told("cases", "--resume", "s.jsonl", "-e",
+                                "fault:threads,tiny=0,delay_us=700000", code=1)
+        self.assertEqual(cases["c00"]["rerun"], "golden file ../good.npy changed")
+
+    def test_files_that_have_been_the_same_for_a_while_are_not_read_again(self):
+        time.sleep(3.2)
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        files = json.loads(self.read("s.jsonl").splitlines()[1])["basis"]["files"]
+        self.assertEqual([f["file"] for f in files], ["../in.npy", "../good.npy"])
+        for file in files:
+            self.assertRegex(file["stamp"], "^[0-9a-f]{16}$")
+            self.assertRegex(file["content"], "^[0-9a-f]{16}$")
+        self.assertEqual(self.reruns(code=1), {})
+
+    def test_only_files_that_are_read_count(self):
+        """Not what a job before has written, and no output."""
+        self.write("cases/c00.json", [self.job(None, "../"),
+                                      dict(self.job(None), src={"file": "out.npy"}, dst={"file": "b"})])
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        files = self.records("s.jsonl")["c00"]["basis"]["files"]
+        self.assertEqual([f["file"] for f in files], ["../in.npy"])
+        self.write("cases/out.npy", "anything")
+        self.write("cases/b", "anything")
+        self.assertEqual(self.reruns(code=1), {})
 
     def test_a_file_of_another_shard_is_refused(self):
         self.told("cases", "--shard", "1/2", "--resume", "s.jsonl")

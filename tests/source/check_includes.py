@@ -47,7 +47,7 @@ RULES = [
      "the client library stands on proto and the public headers"),
     (r"examples/.*", "only", r"mli_\w+\.h|std\w+\.h|string\.h", "an example needs what is installed"),
     (r"cli/.*", "never", r"uv\.h|.*libmli/src.*|.*client/src.*", "mlictl is a client"),
-    (r"cli/batch/(count|digest|events|journal|junit|lines|merge|outline|progress|report|result|"
+    (r"cli/batch/(basis|count|digest|events|journal|junit|lines|merge|outline|progress|report|result|"
      r"sentence|shard|sink|state|summary|tap)\.[ch]", "never",
      r"(attempt|book|cases|connector|evidence|keep|runner|trial|client|execute|sequence|mli_client)\.h",
      "what tells of a batch does not know whether anything runs"),

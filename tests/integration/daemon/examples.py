@@ -10,7 +10,7 @@ from wire import once
 SENT = re.compile(r"(2?)([<>]) (.*)")
 UNDER_WAY = ("waiting", "queued", "running")
 STATES = UNDER_WAY + ("done", "failed", "cancelled")
-VARYING = ("pid", "uid", "version", "uptime_ms", "time_ns", "ns_queued", "ns_moving",
+VARYING = ("pid", "uid", "version", "build", "uptime_ms", "time_ns", "ns_queued", "ns_moving",
            "first_channel", "busy_ns")
 
 

@@ -90,6 +90,11 @@ static void sweep(bool (*operation)(const void *how), const void *how)
     "1,\"ns\":1,\"bytes\":1,\"message\":\"m\",\"pointer\":\"\",\"kept\":\"k\",\"difference\":{"    \
     "\"at\":[1]}" more "}\n"
 
+#define BASIS                                                                                      \
+    ",\"basis\":{\"program\":\"0000000000000001\",\"service\":\"0000000000000002\","               \
+    "\"options\":\"0000000000000003\",\"files\":[{\"role\":\"src\",\"file\":\"f\",\"content\":"    \
+    "\"missing\"},{\"role\":\"dst\",\"file\":\"g\",\"content\":\"changed\"}]}"
+
 static bool read_state(const void *text)
 {
     struct state state;
@@ -110,7 +115,7 @@ static void test_state(void **state)
     (void)state;
     sweep(read_state, "{\"event\":\"begin\",\"cases\":2,\"total\":2,\"shard\":null,\"resumed\":0,"
                       "\"set\":\"0000000000000003\"}\n" CASE("a", "")
-                          CASE("\xef\xbf\xbd", ",\"name_bytes\":\"61ff\"") CASE("a", ""));
+                          CASE("\xef\xbf\xbd", ",\"name_bytes\":\"61ff\"") CASE("a", BASIS));
 }
 
 static const struct option table[] = {

@@ -87,6 +87,34 @@ static void test_failed(void **state)
         "\"fingerprint\":\"ffffffffffffffff\"}");
 }
 
+static void test_basis(void **state)
+{
+    struct case_result result = results_make("a", CASE_PASSED);
+    struct basis_file files[] = {
+        {BASIS_SRC, (char[]){"../in.npy"}, {"0123456789abcdef", "00000000000000ff"}},
+        {BASIS_DST, (char[]){"big.npy"}, {.word = BASIS_CHANGED}},
+        {BASIS_EXPECT, (char[]){"g.npy"}, {.word = BASIS_MISSING}}};
+
+    (void)state;
+    result.rerun = results_copy("mlictl changed"); /* in no state file */
+    result.basis = (struct basis){.known = true, .setup = {1, 2, UINT64_MAX}, .count = 3};
+    result.basis.files = calloc(3, sizeof(*files));
+    assert_non_null(result.basis.files);
+    for (int i = 0; i < 3; i++) {
+        result.basis.files[i] = files[i];
+        result.basis.files[i].name = results_copy(files[i].name);
+    }
+    check_again(
+        &result,
+        "{\"event\":\"case\",\"name\":\"a\",\"file\":\"cases/a.json\",\"status\":\"passed\","
+        "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"fingerprint\":\"0000000000000007\","
+        "\"basis\":{\"program\":\"0000000000000001\",\"service\":\"0000000000000002\","
+        "\"options\":\"ffffffffffffffff\",\"files\":[{\"role\":\"src\",\"file\":\"../in.npy\","
+        "\"content\":\"0123456789abcdef\",\"stamp\":\"00000000000000ff\"},{\"role\":\"dst\","
+        "\"file\":\"big.npy\",\"content\":\"changed\"},{\"role\":\"expect\",\"file\":\"g.npy\","
+        "\"content\":\"missing\"}]}}");
+}
+
 /* Every word is read as it is written. */
 static void test_words(void **state)
 {
@@ -126,6 +154,9 @@ static void test_bytes(void **state)
                 "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
 }
 
+#define SETUP                                                                                      \
+    "\"program\":\"0000000000000001\",\"service\":\"0000000000000002\","                           \
+    "\"options\":\"0000000000000003\""
 #define HEAD                                                                                       \
     "{\"event\":\"case\",\"name\":\"a\",\"file\":\"f\",\"status\":\"passed\",\"attempts\":1,"
 #define REST "\"ns\":1,\"bytes\":1"
@@ -149,6 +180,12 @@ static void test_strict(void **state)
         {HEAD REST ",\"difference\":[]}", "/difference", "difference: an object is wanted"},
         {HEAD REST ",\"fingerprint\":\"7\"}", "/fingerprint",
          "fingerprint: 16 hexadecimal digits are wanted"},
+        {HEAD REST ",\"basis\":{}}", "/basis/program",
+         "basis.program: missing, a string is required"},
+        {HEAD REST ",\"basis\":{" SETUP ",\"files\":[{\"role\":\"x\"}]}}", "/basis/files/0/role",
+         "basis.files[0].role: \"x\" is unknown; known: src, dst, expect"},
+        {HEAD REST ",\"basis\":{" SETUP ",\"files\":[{\"role\":\"src\",\"file\":\"f\"}]}}",
+         "/basis/files/0/content", "basis.files[0].content: missing, a string is required"},
         {HEAD REST ",\"name_bytes\":\"6\"}", "/name_bytes", BYTES_WANTED},
         {HEAD REST ",\"name_bytes\":\"6g\"}", "/name_bytes", BYTES_WANTED},
         {HEAD REST ",\"name_bytes\":\"61\"}", "/name_bytes", BYTES_WANTED},
@@ -271,9 +308,10 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passed),  cmocka_unit_test(test_failed),
-        cmocka_unit_test(test_words),   cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_strict),  cmocka_unit_test(test_outline),
-        cmocka_unit_test(test_summary), cmocka_unit_test(test_exit),
+        cmocka_unit_test(test_basis),   cmocka_unit_test(test_words),
+        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_outline), cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_exit),
     };
 
     return cmocka_run_group_tests_name("batch result", tests, NULL, NULL);

@@ -157,6 +157,7 @@ static void test_job_result(void **state)
 static void test_info(void **state)
 {
     const struct daemon_info sent = {.version = "0.1.0",
+                                     .build = "0123456789abcdef",
                                      .protocol = 1,
                                      .phase = PHASE_DRAINING,
                                      .engine = "",
@@ -183,8 +184,8 @@ static void test_info(void **state)
     rpc_write_info(&w, &id, &sent);
     assert_string_equal(
         jsonw_text(&w),
-        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"version\":\"0.1.0\",\"protocol\":1,"
-        "\"state\":\"draining\",\"engine\":\"\","
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"version\":\"0.1.0\","
+        "\"build\":\"0123456789abcdef\",\"protocol\":1,\"state\":\"draining\",\"engine\":\"\","
         "\"pid\":4294967295,\"uptime_ms\":2,\"channels\":3,\"channels_busy\":4,"
         "\"channels_quarantined\":1,\"channel_offset\":5,\"clients\":6,\"clients_max\":7,\"jobs_"
         "queued\":8,"
@@ -193,6 +194,7 @@ static void test_info(void **state)
     parse(&w, &reply);
     assert_no_fault(daemon_info_read(&reply.result, &got), &reply.fault);
     assert_string_equal(got.version, sent.version);
+    assert_string_equal(got.build, sent.build);
     assert_string_equal(got.engine, sent.engine);
     assert_true(got.phase == PHASE_DRAINING && got.protocol == 1);
     assert_true(got.pid == sent.pid && got.jobs_done == sent.jobs_done);

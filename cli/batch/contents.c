@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "contents.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cancel.h"
+#include "xxh64.h"
+
+enum {
+    CHUNK_BYTES = 1 << 18,
+    FIRST_CAPACITY = 256,
+    /* Granularity of file times at worst (FAT): a file that has just changed may change again and
+     * keep its times. */
+    SETTLED_S = 2
+};
+
+/* A stamp of 0 is an empty slot. */
+struct known {
+    uint64_t stamp, sum;
+};
+
+struct contents {
+    pthread_mutex_t lock;
+    struct known *slots; /* open addressing; a power of 2 */
+    size_t capacity, count;
+};
+
+struct contents *contents_create(void)
+{
+    struct contents *contents = calloc(1, sizeof(*contents));
+    struct known *slots = calloc(FIRST_CAPACITY, sizeof(*slots));
+    if (!contents || !slots) {
+        free(contents);
+        free(slots);
+        return NULL;
+    }
+    pthread_mutex_init(&contents->lock, NULL);
+    contents->slots = slots;
+    contents->capacity = FIRST_CAPACITY;
+    return contents;
+}
+
+void contents_destroy(struct contents *contents)
+{
+    if (!contents)
+        return;
+    pthread_mutex_destroy(&contents->lock);
+    free(contents->slots);
+    free(contents);
+}
+
+/* The slot of a stamp, or the empty one where it goes. */
+static struct known *slot_of(struct known *slots, size_t capacity, uint64_t stamp)
+{
+    size_t at = (size_t)stamp & (capacity - 1);
+    while (slots[at].stamp && slots[at].stamp != stamp)
+        at = (at + 1) & (capacity - 1);
+    return &slots[at];
+}
+
+static bool recall(struct contents *contents, uint64_t stamp, uint64_t *sum)
+{
+    pthread_mutex_lock(&contents->lock);
+    const struct known *slot = slot_of(contents->slots, contents->capacity, stamp);
+    bool found = slot->stamp != 0;
+    *sum = slot->sum;
+    pthread_mutex_unlock(&contents->lock);
+    return found;
+}
+
+static bool grow(struct contents *contents)
+{
+    size_t capacity = 2 * contents->capacity;
+    struct known *slots = calloc(capacity, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < contents->capacity; i++) {
+        if (contents->slots[i].stamp)
+            *slot_of(slots, capacity, contents->slots[i].stamp) = contents->slots[i];
+    }
+    free(contents->slots);
+    contents->slots = slots;
+    contents->capacity = capacity;
+    return true;
+}
+
+/* Without memory for a checksum, the file is read again. */
+static void remember(struct contents *contents, uint64_t stamp, uint64_t sum)
+{
+    pthread_mutex_lock(&contents->lock);
+    if (2 * contents->count < contents->capacity || grow(contents)) {
+        struct known *slot = slot_of(contents->slots, contents->capacity, stamp);
+        contents->count += slot->stamp == 0;
+        *slot = (struct known){stamp, sum};
+    }
+    pthread_mutex_unlock(&contents->lock);
+}
+
+static uint64_t stamp_of(const struct stat *status)
+{
+    const uint64_t parts[] = {(uint64_t)status->st_dev,          (uint64_t)status->st_ino,
+                              (uint64_t)status->st_size,         (uint64_t)status->st_mtim.tv_sec,
+                              (uint64_t)status->st_mtim.tv_nsec, (uint64_t)status->st_ctim.tv_sec,
+                              (uint64_t)status->st_ctim.tv_nsec};
+    struct xxh64 x;
+    xxh64_init(&x);
+    xxh64_add(&x, parts, sizeof(parts));
+    uint64_t stamp = xxh64_value(&x);
+    return stamp ? stamp : 1;
+}
+
+/* Returns whether a change after `now` is certain to change the times. */
+static bool is_settled(const struct stat *status, const struct timespec *now)
+{
+    return status->st_mtim.tv_sec + SETTLED_S < now->tv_sec &&
+           status->st_ctim.tv_sec + SETTLED_S < now->tv_sec;
+}
+
+static void put_digits(char out[BASIS_DIGITS + 1], uint64_t number)
+{
+    snprintf(out, BASIS_DIGITS + 1, "%016" PRIx64, number);
+}
+
+static int sum_bytes(int fd, uint64_t *sum)
+{
+    struct xxh64 x;
+    char *chunk = malloc(CHUNK_BYTES);
+    ssize_t got = chunk ? 1 : -1;
+    xxh64_init(&x);
+    while (got > 0) {
+        got = cancel_requested() ? -1 : read(fd, chunk, CHUNK_BYTES);
+        if (got > 0)
+            xxh64_add(&x, chunk, (size_t)got);
+        else if (got < 0 && errno == EINTR && !cancel_requested())
+            got = 1;
+    }
+    free(chunk);
+    *sum = xxh64_value(&x);
+    return got < 0 ? -1 : 0;
+}
+
+static void read_open(struct contents *contents, int fd, struct content *content)
+{
+    struct stat before, after;
+    struct timespec now;
+    uint64_t sum;
+    strcpy(content->word, BASIS_UNREADABLE);
+    if (fstat(fd, &before) || !S_ISREG(before.st_mode))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (sum_bytes(fd, &sum) || fstat(fd, &after))
+        return;
+    uint64_t stamp = stamp_of(&before);
+    if (stamp != stamp_of(&after)) {
+        strcpy(content->word, BASIS_CHANGED);
+        return;
+    }
+    put_digits(content->word, sum);
+    if (!is_settled(&before, &now))
+        return;
+    put_digits(content->stamp, stamp);
+    remember(contents, stamp, sum);
+}
+
+/* Not through a device: opening one has effects of its own. */
+static bool look(const char *path, struct stat *status, struct content *content)
+{
+    *content = (struct content){.word = BASIS_UNREADABLE};
+    if (stat(path, status) == 0)
+        return S_ISREG(status->st_mode);
+    if (errno == ENOENT || errno == ENOTDIR)
+        strcpy(content->word, BASIS_MISSING);
+    return false;
+}
+
+void contents_find(struct contents *contents, const char *path, struct content *content)
+{
+    struct stat status;
+    uint64_t sum;
+    if (!look(path, &status, content))
+        return;
+    uint64_t stamp = stamp_of(&status);
+    if (recall(contents, stamp, &sum)) {
+        put_digits(content->word, sum);
+        put_digits(content->stamp, stamp);
+        return;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    read_open(contents, fd, content);
+    close(fd);
+}
+
+bool contents_same(struct contents *contents, const char *path, const struct content *then,
+                   struct content *now)
+{
+    struct stat status;
+    char stamp[BASIS_DIGITS + 1];
+    if (*then->stamp && look(path, &status, now)) {
+        put_digits(stamp, stamp_of(&status));
+        if (strcmp(stamp, then->stamp) == 0)
+            return true;
+    }
+    contents_find(contents, path, now);
+    return strcmp(then->word, BASIS_CHANGED) != 0 && strcmp(then->word, now->word) == 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "resume.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "depends.h"
+#include "textw.h"
+
+enum { REASONS_TOLD_MAX = 8 };
+
+/* The setup comes first: if it changed, no file has to be read. */
+static const char *common_reason(const struct basis *then, const struct setup *now)
+{
+    if (!then->known)
+        return "the state file does not say what the result depends on";
+    if (then->setup.program != now->program)
+        return "mlictl changed";
+    if (then->setup.service != now->service)
+        return "the engine, its channels or the daemon changed";
+    if (then->setup.options != now->options)
+        return "an option that results depend on changed, as --repeat or --timeout";
+    return NULL;
+}
+
+/* Returns the reason, on the heap; NULL if the result holds, or without memory. */
+static char *reason_of(const struct resume *resume, const struct case_result *then,
+                       struct batch_case *batch_case, bool *holds)
+{
+    const char *why = common_reason(&then->basis, resume->setup), *how;
+    const struct basis_file *file = NULL;
+    char *text = NULL;
+    if (!why && then->fingerprint != case_fingerprint(batch_case))
+        why = "the job file changed";
+    if (!why)
+        file = depends_changed(&then->basis, batch_case->file, resume->contents, &how);
+    if (!why && !file && resume->settings->rerun &&
+        !case_status_is_good(then->status, resume->settings->flaky_is_good))
+        why = "it did not pass";
+    *holds = !why && !file;
+    if (file && asprintf(&text, "%s %s %s", basis_role_text(file->role), file->name, how) < 0)
+        return NULL;
+    return why ? strdup(why) : text;
+}
+
+const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case)
+{
+    const struct state_record *record = state_find(resume->state, batch_case->name);
+    bool holds;
+    if (!record)
+        return NULL;
+    batch_case->rerun = reason_of(resume, &record->result, batch_case, &holds);
+    return holds ? &record->result : NULL;
+}
+
+struct reason {
+    const struct batch_case *first;
+    size_t count;
+};
+
+/* Returns the entry for the reason of a case, or NULL if the table is full. */
+static struct reason *reason_for(struct reason *reasons, size_t *count,
+                                 const struct batch_case *batch_case)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(reasons[i].first->rerun, batch_case->rerun) == 0)
+            return &reasons[i];
+    }
+    if (*count == REASONS_TOLD_MAX)
+        return NULL;
+    reasons[*count] = (struct reason){.first = batch_case};
+    return &reasons[(*count)++];
+}
+
+static void tell_reason(struct batch_report *report, const struct reason *reason)
+{
+    struct textw w;
+    textw_init(&w);
+    if (reason->count == 1)
+        textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun);
+    else
+        textw_printf(&w, "%zu cases run again: %s", reason->count, reason->first->rerun);
+    if (!w.failed)
+        batch_report_note(report, w.data);
+    textw_finish(&w);
+}
+
+void resume_tell(struct batch_report *report, struct batch_case *const *cases, size_t count)
+{
+    struct reason reasons[REASONS_TOLD_MAX];
+    size_t told = 0, others = 0;
+    char text[80];
+    for (size_t i = 0; i < count; i++) {
+        struct reason *reason = cases[i]->rerun ? reason_for(reasons, &told, cases[i]) : NULL;
+        if (reason)
+            reason->count++;
+        else if (cases[i]->rerun)
+            others++;
+    }
+    for (size_t i = 0; i < told; i++)
+        tell_reason(report, &reasons[i]);
+    if (others == 0)
+        return;
+    snprintf(text, sizeof(text), "%zu more run again, for other reasons", others);
+    batch_report_note(report, text);
+}

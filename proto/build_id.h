@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Identifies a build of this program; two builds can have the same version. */
+#ifndef PROTO_BUILD_ID_H
+#define PROTO_BUILD_ID_H
+
+enum { BUILD_ID_SIZE = 17 };
+
+/**
+ * Returns 16 hexadecimal digits made from the GNU build IDs of this program and of the libmli
+ * libraries it has loaded; for an object without a build ID, from its code and constants. Equal
+ * binaries give equal digits on every machine. The digits are computed once. Any thread.
+ */
+const char *build_id(void);
+
+#endif /* PROTO_BUILD_ID_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * XXH64 (seed 0), a checksum of 64 bits that is about as fast as reading memory. It finds
+ * accidental changes, not deliberate collisions. Defined by the xxHash specification,
+ * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md; `xxhsum -H1` prints it.
+ */
+#ifndef PROTO_XXH64_H
+#define PROTO_XXH64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { XXH64_LANES = 4, XXH64_STRIPE = 32 };
+
+struct xxh64 {
+    uint64_t lanes[XXH64_LANES];
+    uint64_t total;                   /* bytes added */
+    unsigned char rest[XXH64_STRIPE]; /* the last total % XXH64_STRIPE bytes */
+};
+
+void xxh64_init(struct xxh64 *x);
+void xxh64_add(struct xxh64 *x, const void *bytes, size_t size);
+/** Returns the checksum of all bytes added; more may be added afterwards. */
+uint64_t xxh64_value(const struct xxh64 *x);
+
+#endif /* PROTO_XXH64_H */
