@@ -2,11 +2,12 @@
 /* mlictl completion: what a shell needs to complete command lines. */
 #include <stdio.h>
 
-#include "bash_completion.h"
 #include "command.h"
+#include "completion.h"
 #include "words.h"
 
-static const char *const shells[] = {"bash", NULL};
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+static void (*const writers[])(FILE *) = {completion_bash, completion_zsh, completion_fish};
 static const struct value shell_value = {VALUE_WORD, shells};
 
 static const struct option options_table[] = {
@@ -17,22 +18,24 @@ static enum exit_code completion(const struct options *options)
 {
     if (options->argument_count != 1)
         return command_misused(&cmd_completion);
-    if (words_find("shell", options->arguments[0], shells) < 0)
+    int shell = words_find("shell", options->arguments[0], shells);
+    if (shell < 0)
         return EXIT_CODE_INVALID;
-    bash_completion_write(stdout);
+    writers[shell](stdout);
     return EXIT_CODE_DONE;
 }
 
 static const struct example examples[] = {
-    {"in this shell; an installed mlictl needs it not", "source <(mlictl completion bash)"},
+    {"in this bash or zsh, for a mlictl that is not installed", "source <(mlictl completion bash)"},
+    {"for a directory of fish's own", "mlictl completion fish > mlictl.fish"},
     {0},
 };
 
 const struct command cmd_completion = {
     .name = "completion",
-    .arguments = "bash",
+    .arguments = "bash|zsh|fish",
     .summary = "print what a shell needs to complete command lines",
-    .details = "A script for bash: commands, options, and values where they are known.\n",
+    .details = "A script for the shell: commands, options, and values where they are known.\n",
     .options = options_table,
     .takes = &shell_value,
     .examples = examples,

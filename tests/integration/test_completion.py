@@ -68,7 +68,7 @@ class Completion(Case):
         self.assertEqual(self.complete("mlictl gen --pattern=r"), {"ramp", "random"})
         self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32"})
         self.assertEqual(self.complete("mlictl selftest --mode c"), {"callback"})
-        self.assertEqual(self.complete("mlictl completion "), {"bash"})
+        self.assertEqual(self.complete("mlictl completion "), {"bash", "zsh", "fish"})
         self.assertEqual(self.complete("mlictl gen --seed "), set())
 
     def test_words_with_commas(self):
@@ -175,7 +175,7 @@ class Completion(Case):
 
 class Command(Case):
     def test_shells_it_does_not_know(self):
-        self.assertIn("bash is needed", self.ctl("completion", "fish", code=2).err)
+        self.assertIn("bash, zsh or fish is needed", self.ctl("completion", "tcsh", code=2).err)
         self.assertIn("usage: mlictl completion", self.ctl("completion", code=2).err)
 
     def test_it_is_installed_as_it_is_printed(self):

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bash_completion.h"
-
 #include <stdbool.h>
 #include <string.h>
 
 #include "command.h"
-#include "mli_mov_api.h"
+#include "completion.h"
 
 /*
  * What is no table's business. bash cuts words at "=" and ":", so that "--name=value" comes as
@@ -95,27 +93,7 @@ static const char end[] = "    esac\n"
                           "}\n"
                           "complete -F _mlictl mlictl\n";
 
-static void write_names(FILE *out)
-{
-    for (size_t i = 0; command_at(i); i++)
-        fprintf(out, "%s ", command_at(i)->name);
-    fputs("help", out);
-}
-
-static void write_engines(FILE *out)
-{
-    const char *name;
-    for (int i = 0; (name = mli_mov_engine_at(i)); i++)
-        fprintf(out, "%s%s", i ? " " : "", name);
-}
-
-static void write_words(FILE *out, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++)
-        fprintf(out, "%s%s", i ? " " : "", words[i]);
-}
-
-/* The call that offers such values; null: there is nothing to offer. */
+/* Writes the call that offers the values; null: nothing is offered. */
 static void write_value(FILE *out, const struct value *value)
 {
     if (!value) {
@@ -127,7 +105,7 @@ static void write_value(FILE *out, const struct value *value)
         fputs(value->words ? "_mlictl_words_or_files \"" : "_mlictl_files", out);
         if (!value->words)
             break;
-        write_words(out, value->words);
+        completion_write_words(out, value);
         fputs("\"", out);
         break;
     case VALUE_JOB_FILE:
@@ -137,19 +115,11 @@ static void write_value(FILE *out, const struct value *value)
         fputs("_mlictl_directories", out);
         break;
     case VALUE_ENGINE:
-        fputs("_mlictl_words \"", out);
-        write_engines(out);
-        fputs("\"", out);
-        break;
     case VALUE_COMMAND:
-        fputs("_mlictl_words \"", out);
-        write_names(out);
-        fputs("\"", out);
-        break;
     case VALUE_WORD:
     case VALUE_WORDS:
-        fputs(value->kind == VALUE_WORD ? "_mlictl_words \"" : "_mlictl_list \"", out);
-        write_words(out, value->words);
+        fputs(value->kind == VALUE_WORDS ? "_mlictl_list \"" : "_mlictl_words \"", out);
+        completion_write_words(out, value);
         fputs("\"", out);
         break;
     }
@@ -219,7 +189,7 @@ static void write_skipping(FILE *out)
     fputs(")\n", out);
 }
 
-void bash_completion_write(FILE *out)
+void completion_bash(FILE *out)
 {
     static const struct value commands = {VALUE_COMMAND, NULL};
     static const struct option none = {0};

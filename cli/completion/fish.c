@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <string.h>
+
+#include "command.h"
+#include "completion.h"
+
+/* The conditions of the lines that follow: which command the line has, and where the cursor is. */
+static const char helpers[] =
+    "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
+    "\n"
+    "# Prints the command of the line, if it has one.\n"
+    "function __mlictl_command\n"
+    "    set -l skip no\n"
+    "    for word in (commandline -opc)[2..-1]\n"
+    "        if test $skip = yes\n"
+    "            set skip no\n"
+    "            continue\n"
+    "        end\n"
+    "        switch $word\n"
+    "            case ";
+
+static const char helpers_end[] =
+    "\n"
+    "                set skip yes\n"
+    "            case '-*'\n"
+    "            case '*'\n"
+    "                echo $word\n"
+    "                return\n"
+    "        end\n"
+    "    end\n"
+    "end\n"
+    "\n"
+    "# COMMAND: whether the line has this command; '': none\n"
+    "function __mlictl_is\n"
+    "    test \"$(__mlictl_command)\" = \"$argv[1]\"\n"
+    "end\n"
+    "\n"
+    "# COMMAND: whether its first argument is next\n"
+    "function __mlictl_begins\n"
+    "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] = $argv[1]\n"
+    "end\n"
+    "\n"
+    "# COMMAND: whether one of its other arguments is next\n"
+    "function __mlictl_goes_on\n"
+    "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] != $argv[1]\n"
+    "end\n"
+    "\n"
+    "# WORDS: those with the current token's entries before its last comma\n"
+    "function __mlictl_list\n"
+    "    set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r "
+    "'.*,')\n"
+    "    printf '%s\\n' \"$before\"$argv\n"
+    "end\n"
+    "\n"
+    "complete -c mlictl -f\n";
+
+static void write_text(FILE *out, const char *text)
+{
+    completion_write_quoted(out, text, "\\", "\\", "\\'");
+}
+
+/* What the values are: options of `complete`. */
+static void write_value(FILE *out, const struct value *value)
+{
+    if (!value)
+        return;
+    switch (value->kind) {
+    case VALUE_FILE:
+        fputs(" -F", out);
+        if (!value->words)
+            break;
+        fputs(" -a '", out);
+        completion_write_words(out, value);
+        fputs("'", out);
+        break;
+    case VALUE_JOB_FILE:
+        fputs(" -k -a '(__fish_complete_suffix .json)'", out);
+        break;
+    case VALUE_DIRECTORY:
+        fputs(" -a '(__fish_complete_directories)'", out);
+        break;
+    case VALUE_WORDS:
+        fputs(" -a '(__mlictl_list ", out);
+        completion_write_words(out, value);
+        fputs(")'", out);
+        break;
+    case VALUE_ENGINE:
+    case VALUE_COMMAND:
+    case VALUE_WORD:
+        fputs(" -a '", out);
+        completion_write_words(out, value);
+        fputs("'", out);
+        break;
+    }
+}
+
+static void write_condition(FILE *out, const char *condition, const char *command)
+{
+    fprintf(out, "complete -c mlictl -n '__mlictl_%s \"%s\"'", condition, command);
+}
+
+static void write_options(FILE *out, const char *command, const struct option *table)
+{
+    for (const struct option *o = table; o->name; o++) {
+        write_condition(out, "is", command);
+        if (o->letter)
+            fprintf(out, " -s %c", o->letter);
+        fprintf(out, " -l %s", o->name);
+        if (o->value) {
+            fputs(o->takes && o->takes->kind == VALUE_FILE ? " -r" : " -x", out);
+            write_value(out, o->takes);
+        }
+        if (*o->help) {
+            fputs(" -d ", out);
+            write_text(out, o->help);
+        }
+        fputs("\n", out);
+    }
+}
+
+static void write_arguments(FILE *out, const char *condition, const char *command,
+                            const struct value *value)
+{
+    if (!value)
+        return;
+    write_condition(out, condition, command);
+    write_value(out, value);
+    fputs("\n", out);
+}
+
+static void write_command(FILE *out, const struct command *command)
+{
+    fputs("\n", out);
+    write_condition(out, "is", "");
+    fprintf(out, " -a %s -d ", command->name);
+    write_text(out, command->summary);
+    fputs("\n", out);
+    write_options(out, command->name, command->options);
+    write_arguments(out, command->first ? "goes_on" : "is", command->name, command->takes);
+    write_arguments(out, "begins", command->name, command->first);
+}
+
+void completion_fish(FILE *out)
+{
+    static const struct value commands = {VALUE_COMMAND, NULL};
+    fputs(helpers, out);
+    for (const struct option *o = command_leading; o->name; o++) {
+        if (!o->value)
+            continue;
+        if (o->letter)
+            fprintf(out, "-%c ", o->letter);
+        fprintf(out, "--%s ", o->name);
+    }
+    fputs(helpers_end, out);
+    write_options(out, "", command_leading);
+    write_condition(out, "is", "");
+    fputs(" -a help -d 'options and examples of a command'\n", out);
+    write_arguments(out, "is", "help", &commands);
+    for (size_t i = 0; command_at(i); i++)
+        write_command(out, command_at(i));
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`mlictl completion zsh` and `fish`, tried with the real shells. The one for bash: test_completion.py"""
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import subprocess
+import unittest
+
+from harness import MLICTL, Case, main, wait_for
+
+
+class Shell:
+    """What both shells are asked. Classes that derive from it say how: complete()."""
+
+    def setUp(self):
+        super().setUp()
+        self.script = self.root / f"mlictl.{self.shell}"
+        self.script.write_text(self.ctl("completion", self.shell, code=0).out)
+        for name in ("a.json", "a.npy", "deep/c.json"):
+            self.write(name, b"")
+
+    def commands(self):
+        out = self.ctl("--help", code=0).out.split("exit codes:")[0]
+        return set(re.findall(r"^  ([a-z]+) ", out, re.M))
+
+    def options(self, command):
+        return set(re.findall(r"^  (?:-\w, |    )(--[a-z-]+)",
+                              self.ctl(command, "--help", code=0).out, re.M))
+
+    def test_commands(self):
+        self.assertEqual(self.complete("mlictl "), self.commands() | {"help"})
+        self.assertEqual(self.complete("mlictl sub"), {"submit"})
+        self.assertEqual(self.complete("mlictl help sub"), {"submit"})
+        self.assertEqual(self.complete("mlictl nonsense --f"), set())
+
+    def test_options_of_every_command_are_those_of_its_help(self):
+        for command in sorted(self.commands()):
+            self.assertEqual(self.complete(f"mlictl {command} --"), self.options(command), command)
+
+    def test_options_before_the_command(self):
+        self.assertEqual(self.complete("mlictl --"), {"--json", "--quiet", "--socket", "--host",
+                                                      "--help", "--version"})
+        for before in ("--json", "-q", "-s /tmp/x.sock", "--socket=/tmp/x.sock", "--host=ssh://board",
+                       "-H ssh://me@board:22", "--json -q -s x"):
+            self.assertEqual(self.complete(f"mlictl {before} canc"), {"cancel"}, before)
+            self.assertEqual(self.complete(f"mlictl {before} submit --det"), {"--detach"}, before)
+
+    def test_words(self):
+        patterns = {"index", "ramp", "zeros", "ones", "checker", "random"}
+        for line in ("mlictl gen --pattern ", "mlictl gen -p ", "mlictl gen x.npy --seed 2 --pattern "):
+            self.assertEqual(self.complete(line), patterns, line)
+        self.assertEqual(self.complete("mlictl gen --dtype u"), {"uint8", "uint16", "uint32"})
+        self.assertEqual(self.complete("mlictl completion "), {"bash", "zsh", "fish"})
+        engines = self.complete("mlictl run --engine ")
+        self.assertLessEqual({"threads", "inline", "fault"}, engines)
+        self.assertEqual(self.complete("mlictl selftest -e "), engines)
+
+    def test_the_first_argument(self):
+        self.assertEqual(self.complete("mlictl make "), {"mov", "permute"})
+        self.assertEqual(self.complete("mlictl batch me"), {"merge"})
+        self.assertEqual(self.complete("mlictl batch merge me"), set())
+
+    def test_files(self):
+        self.assertEqual(self.complete("mlictl show a"), {"a.json", "a.npy"})
+        self.assertEqual(self.complete("mlictl make mov a"), {"a.json", "a.npy"})
+        self.assertEqual(self.complete("mlictl ping --socket a"), {"a.json", "a.npy"})
+        self.assertEqual({name.rstrip("/") for name in self.complete("mlictl selftest --keep ")},
+                         {"deep"})
+        self.assertIn("a.json", self.complete("mlictl run --fail-fast a"))
+
+    def test_it_is_installed_as_it_is_printed(self):
+        if "MLI_BUILD" not in os.environ:
+            self.skipTest("no build tree is given (MLI_BUILD)")
+        built = pathlib.Path(os.environ["MLI_BUILD"]) / "conf" / self.installed
+        self.assertEqual(built.read_text(), self.script.read_text())
+
+
+@unittest.skipUnless(shutil.which("fish"), "there is no fish")
+class Fish(Shell, Case):
+    shell, installed = "fish", "mlictl.fish"
+
+    def complete(self, line):
+        call = f"source '{self.script}'; complete -C '{line}'"
+        done = subprocess.run(["fish", "-N", "-c", call], cwd=self.dir, capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), line)
+        found = {text.split("\t")[0] for text in done.stdout.splitlines()}
+        return {word for word in found if line.endswith("-") or not re.fullmatch("-.", word)}
+
+    def test_words_with_commas(self):
+        self.assertEqual(self.complete("mlictl jobs --state done,f"), {"done,failed"})
+        self.assertEqual(self.complete("mlictl jobs --state=done,f"), {"--state=done,failed"})
+
+    def test_it_says_what_the_help_says(self):
+        call = f"source '{self.script}'; complete -C 'mlictl canc'"
+        done = subprocess.run(["fish", "-N", "-c", call], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, "cancel\tcancel jobs\n")
+
+
+SETUP = r"""autoload -Uz compinit; compinit -u -D
+setopt no_beep no_list_beep; bindkey '^I' complete-word; LISTMAX=-1; unset zle_bracketed_paste
+zstyle ':completion:*' insert-tab false
+compadd() { if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi; local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >>$HITS; builtin compadd "$@" }"""
+
+
+@unittest.skipUnless(shutil.which("zsh"), "there is no zsh")
+class Zsh(Shell, Case):
+    shell, installed = "zsh", "_mlictl"
+
+    def setUp(self):
+        super().setUp()
+        self.hits = self.root / "hits"
+        self.marks = 0
+        self.seen = b""
+        self.process, self.ours = pty.fork()
+        if self.process == 0:
+            os.chdir(self.dir)
+            os.execvpe("zsh", ["zsh", "-f", "-i"],
+                       dict(os.environ, TERM="dumb", PS1="> ", HITS=str(self.hits)))
+        self.addCleanup(lambda: (os.close(self.ours), os.waitpid(self.process, 0)))
+        for line in [*SETUP.splitlines(), f"source '{self.script}'"]:
+            self.enter(line)
+
+    def enter(self, line):
+        """Has a line carried out; returns when it is done."""
+        self.marks += 1
+        os.write(self.ours, f"{line}\nprint -r -- mark$(({self.marks}))end\n".encode())
+
+        def look():
+            if select.select([self.ours], [], [], 0.02)[0]:
+                self.seen += os.read(self.ours, 65536)
+            return f"mark{self.marks}end".encode() in self.seen
+        found = wait_for(look)
+        shown, self.seen = self.seen.decode(errors="replace"), b""
+        self.assertTrue(found, shown)
+        return shown
+
+    def complete(self, line):
+        """What zsh adds as matches when the tabulator is pressed behind the line."""
+        self.hits.write_text("")
+        os.write(self.ours, line.encode() + b"\t")
+        shown = self.enter("\x15")  # takes the line away
+        self.assertNotRegex(shown, "_arguments:|_mlictl.*: (command not found|parse error)")
+        found = set(self.hits.read_text().split("\n")) - {""}
+        return {word for word in found if not re.fullmatch("-.", word)}
+
+    def test_words_with_commas(self):
+        self.assertEqual(self.complete("mlictl jobs --state done,f"), {"failed"})
+        self.assertEqual(self.complete("mlictl jobs --state=done,running,c"), {"cancelled"})
+
+    def test_job_files(self):
+        self.assertEqual(self.complete("mlictl run "), {"a.json", "deep"})
+
+    def test_found_by_itself(self):
+        """As a file of $fpath, where it is the body of the function."""
+        directory = self.root / "functions"
+        directory.mkdir()
+        shutil.copy(self.script, directory / "_mlictl")
+        self.enter(f"unfunction -m '_mlictl*'; fpath+=('{directory}'); compinit -u -D")
+        self.assertEqual(self.complete("mlictl canc"), {"cancel"})
+        self.assertEqual(self.complete("mlictl submit --det"), {"--detach"})
+
+
+if __name__ == "__main__":
+    main()
