@@ -12,7 +12,7 @@
 #include "hold.h"
 #include "log.h"
 #include "pool.h"
-#include "region.h"
+#include "reaper.h"
 #include "seam.h"
 #include "sigbus.h"
 #include "state.h"
@@ -28,6 +28,17 @@ int service_check(const struct config *config, struct fault *fault)
     return error == -EINVAL ? -1 : 0;
 }
 
+static void on_relieved(uv_async_t *relieved)
+{
+    client_relieve_all(relieved->data);
+}
+
+/* On a reaper thread. */
+static void relieve(void *service)
+{
+    uv_async_send(&((struct service *)service)->relieved);
+}
+
 /* What may fail. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service, uv_loop_t *loop, const struct config *config)
 {
@@ -38,7 +49,12 @@ static int acquire(struct service *service, uv_loop_t *loop, const struct config
         error = pool_take(config, &fault);
     if (error < 0)
         return error;
-    error = completions_init(&service->completions, loop);
+    error = reaper_start(relieve, service);
+    if (error == 0) {
+        error = completions_init(&service->completions, loop);
+        if (error < 0)
+            reaper_stop();
+    }
     if (error < 0)
         pool_give_back();
     return error;
@@ -104,6 +120,9 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     news_init(&service->news, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
+    uv_async_init(loop, &service->relieved, on_relieved); /* cannot fail where one is there */
+    service->relieved.data = service;
+    uv_unref((uv_handle_t *)&service->relieved);
     uv_prepare_init(loop, &service->round); /* cannot fail */
     service->round.data = service;
     uv_prepare_start(&service->round, on_round);
@@ -242,6 +261,7 @@ void service_settle(struct service *service)
         watchdog_close(&service->watchdog);
         news_close(&service->news);
         uv_close((uv_handle_t *)&service->round, NULL);
+        uv_close((uv_handle_t *)&service->relieved, NULL);
         completions_close(&service->completions);
         uv_close((uv_handle_t *)&service->drain, on_closed);
     }
@@ -249,13 +269,17 @@ void service_settle(struct service *service)
 
 void service_destroy(struct service *service)
 {
+    size_t left;
+
     if (!service)
         return;
     /* A loop that nothing kept alive has returned without a shutdown. */
     service_shutdown(service);
     while (!service->gone)
         uv_run(service->loop, UV_RUN_ONCE);
-    region_wait_all();
+    left = reaper_stop();
+    if (left > 0)
+        log_event(LOG_WARNING, "descriptors do not close", "pieces", left);
     pool_give_back();
     history_finish(&service->history);
     registry_finish(&service->registry);

@@ -6,7 +6,8 @@
  *     tensors) -> queue.c -> dispatch.c (channels) -> complete.c (start) -> libmli -> complete.c
  *     (end) -> dispatch.c -> reply
  *
- * The loop's thread owns all state; only complete.c crosses threads.
+ * The loop's thread owns all state. Two files cross threads: complete.c, which starts and ends
+ * transfers, and reaper.c, which closes clients' descriptors and unmaps their memory.
  */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H

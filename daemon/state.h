@@ -79,6 +79,7 @@ struct service {
     struct deadlines deadlines;
     struct completions completions;
     uv_timer_t drain;
+    uv_async_t relieved; /* the reaper has closed descriptors that clients wait for */
 
     uint64_t started; /* uv_hrtime() */
     uint64_t clock;   /* the same, when it was last looked at: nearly now, and free */

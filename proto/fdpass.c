@@ -14,41 +14,36 @@ union control {
     char bytes[CMSG_SPACE(PROTO_FDS_MAX * sizeof(int))];
 };
 
+union received_control {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(FD_RECV_MAX * sizeof(int))];
+};
+
 void fd_close_all(const int *fds, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         close(fds[i]);
 }
 
-/* Collects the descriptors of one control message; closes those there is no room for. */
-static int take(struct cmsghdr *header, int fds[PROTO_FDS_MAX], size_t *count)
+/* Collects the descriptors of one control message. */
+static void take(struct cmsghdr *header, int fds[FD_RECV_MAX], size_t *count)
 {
     size_t given = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    int status = 0;
 
-    for (size_t i = 0; i < given; i++) {
-        int fd;
-
-        memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-        if (*count < PROTO_FDS_MAX) {
-            fds[(*count)++] = fd;
-        } else {
-            close(fd);
-            status = -1;
-        }
-    }
-    return status;
+    if (given > FD_RECV_MAX - *count)
+        given = FD_RECV_MAX - *count; /* the control buffer has no room for more */
+    memcpy(fds + *count, CMSG_DATA(header), given * sizeof *fds);
+    *count += given;
 }
 
-ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], size_t *count)
+ssize_t fd_recv_all(int socket, void *bytes, size_t size, int fds[FD_RECV_MAX], size_t *count)
 {
-    union control control;
+    union received_control control;
     struct iovec data = {.iov_base = bytes, .iov_len = size};
     struct msghdr message = {.msg_iov = &data,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,
                              .msg_controllen = sizeof control.bytes};
-    bool lost;
     ssize_t received;
 
     *count = 0;
@@ -57,18 +52,27 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], si
     } while (received < 0 && errno == EINTR);
     if (received < 0)
         return -errno;
-    lost = message.msg_flags & MSG_CTRUNC;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header;
          header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-            take(header, fds, count) < 0)
-            lost = true;
+        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+            take(header, fds, count);
     }
-    if (!lost)
-        return received;
-    fd_close_all(fds, *count);
-    *count = 0;
-    return -EMSGSIZE;
+    return message.msg_flags & MSG_CTRUNC ? -EMSGSIZE : received;
+}
+
+ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], size_t *count)
+{
+    int all[FD_RECV_MAX];
+    ssize_t received = fd_recv_all(socket, bytes, size, all, count);
+
+    if (*count > PROTO_FDS_MAX)
+        received = -EMSGSIZE;
+    if (received < 0) {
+        fd_close_all(all, *count);
+        *count = 0;
+    }
+    memcpy(fds, all, *count * sizeof *fds);
+    return received;
 }
 
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count)

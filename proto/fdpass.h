@@ -8,6 +8,18 @@
 
 #include "bounds.h"
 
+/* The most descriptors that Linux attaches to one message (SCM_MAX_FD). */
+enum { FD_RECV_MAX = 253 };
+
+/**
+ * Receives up to `size` bytes and all descriptors that came with them (close-on-exec). The kernel
+ * closes none of them, unless the process cannot have more: so a receiver can choose the thread
+ * that closes them, since close(2) may block.
+ * @return bytes (0: end of stream) or -errno. -EMSGSIZE: the kernel could not deliver all
+ * descriptors (MSG_CTRUNC). In any case *count descriptors are in fds, which the caller now owns.
+ */
+ssize_t fd_recv_all(int socket, void *bytes, size_t size, int fds[FD_RECV_MAX], size_t *count);
+
 /**
  * Receives up to `size` bytes and up to PROTO_FDS_MAX descriptors (close-on-exec).
  * @return bytes (0: end of stream) with *count descriptors in fds, which the caller now owns, or

@@ -15,10 +15,12 @@
 struct seam {
     void *(*calloc)(size_t count, size_t size);
     void *(*realloc)(void *block, size_t size);
-    int (*fstat)(int fd, struct stat *st);
+    int (*fstat)(int fd, struct stat *st); /* what the kernel has cached: no server is asked */
     int (*fstatfs)(int fd, struct statfs *fs);
     int (*open_flags)(int fd);                        /* fcntl(fd, F_GETFL) */
+    int (*seals)(int fd);                             /* fcntl(fd, F_GET_SEALS) */
     int (*duplicate)(int fd);                         /* close-on-exec */
+    int (*close)(int fd);                             /* of a client's descriptor */
     int (*dma_buf_sync)(int fd, uint64_t sync_flags); /* ioctl(fd, DMA_BUF_IOCTL_SYNC) */
     void *(*mmap)(void *address, size_t size, int protection, int flags, int fd, off_t offset);
     int (*munmap)(void *address, size_t size);

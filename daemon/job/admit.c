@@ -42,6 +42,7 @@ static int locate(struct task *task, const int *fds, size_t count, struct fault 
         .fds = fds,
         .fd_count = count,
         .bytes_max = task->service->config.job_bytes,
+        .uid = task->flow->user->uid,
         .user = PLACES_OF_JOB,
     };
 

@@ -30,12 +30,11 @@ static int32_t add_running(struct task *task)
     return cookie;
 }
 
-/* Is this the loop's thread, which is about to look at the list anyway? */
-static bool at_home(const struct completions *completions)
+static bool on_loop(const struct completions *completions)
 {
     const uv_thread_t self = uv_thread_self();
 
-    return uv_thread_equal(&self, &completions->thread) && completions->starting;
+    return uv_thread_equal(&self, &completions->thread);
 }
 
 /* Gives the task back to the loop's thread. */
@@ -43,7 +42,8 @@ static void hand_over(struct task *task)
 {
     struct completions *completions = &task->service->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    const bool home = at_home(completions);
+    /* The loop's thread looks at the list anyway when it has started the transfer. */
+    const bool home = on_loop(completions) && completions->starting;
 
     do
         task->ended_before = latest;
@@ -57,9 +57,11 @@ static void hand_over(struct task *task)
 /* The transfer is over. Any thread. */
 static void end(struct task *task)
 {
-    /* Here and not on the loop: taking down large mappings takes its time. */
-    task->end.src_hit = region_end(task->places.src.region, false) < 0;
-    task->end.dst_hit = region_end(task->places.dst.region, true) < 0;
+    const bool loop = on_loop(&task->service->completions);
+
+    /* Here, so that the files are unmapped before the client is answered. */
+    task->end.src_hit = region_end(task->places.src.region, false, loop) < 0;
+    task->end.dst_hit = region_end(task->places.dst.region, true, loop) < 0;
     task->end.done = uv_hrtime();
     hand_over(task);
 }
@@ -84,7 +86,7 @@ static bool begin(struct task *task)
         return false;
     end->dst_hit = region_begin(task->places.dst.region, true) < 0;
     if (end->dst_hit)
-        end->src_hit = region_end(task->places.src.region, false) < 0;
+        end->src_hit = region_end(task->places.src.region, false, true) < 0;
     return !end->dst_hit;
 }
 

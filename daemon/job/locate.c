@@ -94,6 +94,7 @@ static int locate_tensor(struct places *places, struct place *place, const struc
         .offset = ref->offset,
         .bytes = end,
         .exclusive = job->user == PLACES_OF_JOB,
+        .uid = job->uid,
     };
     struct buffer *buffer;
 

@@ -18,6 +18,7 @@ struct located_job {
     const int *fds;
     size_t fd_count;
     uint64_t bytes_max; /* that may be mapped for it */
+    uid_t uid;          /* whose job it is */
     enum places_user user;
 };
 

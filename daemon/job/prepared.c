@@ -92,6 +92,7 @@ static int fill(struct prepared *prepared, struct client *client, const struct j
         .fds = fds,
         .fd_count = count,
         .bytes_max = client->service->config.job_bytes,
+        .uid = client->flow->user->uid,
         .user = PLACES_OF_PREPARED,
     };
 

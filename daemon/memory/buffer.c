@@ -130,6 +130,7 @@ struct buffer *buffer_register(struct buffers *buffers, struct flow *flow, int f
         .use = {.write = wants_write(fd, call->access), .name = "fd", .pointer = "/fd"},
         .bytes = call->has_size ? call->size : 0,
         .seal = true,
+        .uid = flow->user->uid,
     };
     struct region *region;
 
@@ -167,6 +168,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
     const struct region_want want = {
         .use = {.write = true, .name = "size", .pointer = "/size"},
         .bytes = size,
+        .uid = flow->user->uid,
     };
     struct region *region;
     struct buffer *buffer = NULL;
@@ -182,7 +184,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
     else
         fault->code = FAULT_INTERNAL; /* the descriptor is none of the client's */
     if (!buffer) {
-        close(*fd);
+        seam.close(*fd);
         return NULL;
     }
     buffer->allocated = true;

@@ -16,7 +16,9 @@
 
 enum {
     PLAIN_BLOCK_MAX = 32 * 1024, /* no huge page is as small */
-    POPULATE_MAX = 64 * 1024     /* bytes: pages of smaller mappings come at once, not by faults */
+    POPULATE_MAX = 64 * 1024,    /* bytes: pages of smaller mappings come at once, not by faults */
+    UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
+    BLOCK = 512                  /* bytes, the unit of st_blocks */
 };
 
 static const char *kind_of(mode_t mode)
@@ -57,14 +59,16 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
 }
 
 /*
- * Its magic; 0 where it is none that matters. The two that do give themselves away: files of huge
- * pages by their blocks, dma-bufs by having no type. So most descriptors need not be asked about.
+ * Returns the magic of the file system if that matters, else 0. statfs(2) can wait for a server, so
+ * only descriptors that cannot have one are asked: files of huge pages, which have seals and large
+ * blocks, and dma-bufs, which have no file type.
  */
-static unsigned file_system(int fd, const struct stat *st)
+static unsigned file_system(int fd, const struct stat *st, bool memory)
 {
+    const bool huge = S_ISREG(st->st_mode) && memory && st->st_blksize > PLAIN_BLOCK_MAX;
     struct statfs fs;
 
-    if (S_ISREG(st->st_mode) && st->st_blksize <= PLAIN_BLOCK_MAX)
+    if (!huge && (st->st_mode & S_IFMT) != 0)
         return 0;
     return seam.fstatfs(fd, &fs) == 0 ? (unsigned)fs.f_type : 0;
 }
@@ -86,19 +90,22 @@ static int check_kind(const struct stat *st, unsigned magic, const struct mappin
 int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
                       struct fault *fault)
 {
+    const bool memory = seam.seals(fd) >= 0; /* only files in memory can be sealed */
     struct stat st;
     unsigned magic;
 
     if (seam.fstat(fd, &st) < 0)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer, "%s: %s", use->name,
                          strerror(errno));
-    magic = file_system(fd, &st);
+    magic = file_system(fd, &st, memory);
     if (check_kind(&st, magic, use, fault) < 0 || check_access(fd, use, fault) < 0)
         return -1;
     *file = (struct mapped_file){
         .fd = fd,
         .dma_buf = magic == DMA_BUF,
+        .memory = memory,
         .size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
+        .allocated = st.st_blocks > 0 ? (uint64_t)st.st_blocks * BLOCK : 0,
         .dev = st.st_dev,
         .ino = st.st_ino,
     };
@@ -119,7 +126,7 @@ static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t
 static void *map_pages(const struct mapped_file *file, off_t offset, size_t size, bool write)
 {
     const int protection = write ? PROT_READ | PROT_WRITE : PROT_READ;
-    const int at_once = size <= POPULATE_MAX ? MAP_POPULATE : 0;
+    const int at_once = file->memory && size <= POPULATE_MAX ? MAP_POPULATE : 0;
     void *pages = seam.mmap(NULL, size, protection, MAP_SHARED | at_once, file->fd, offset);
 
     /*
@@ -158,7 +165,11 @@ int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64
 
 void mapping_finish(struct mapping *mapping)
 {
-    if (mapping->pages)
-        seam.munmap(mapping->pages, mapping->pages_size);
+    for (size_t at = 0, size; at < mapping->pages_size; at += size) {
+        size = mapping->pages_size - at;
+        if (size > UNMAP_MAX)
+            size = UNMAP_MAX;
+        seam.munmap(mapping->pages + at, size);
+    }
     *mapping = (struct mapping){0};
 }

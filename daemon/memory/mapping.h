@@ -25,7 +25,9 @@ struct mapping_use {
 struct mapped_file {
     int fd;       /* the caller's */
     bool dma_buf; /* caches must be made to agree before and after each use */
+    bool memory;  /* a memfd or a file on tmpfs: no device or server to wait for */
     uint64_t size;
+    uint64_t allocated; /* bytes of it that take memory or disk space */
     dev_t dev;
     ino_t ino;
 };
@@ -47,7 +49,8 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
 int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,
                  uint64_t bytes, const struct mapping_use *use, struct fault *fault);
 
-/** Unmaps; an empty or finished mapping is fine. */
+/** Unmaps piece by piece, so that other threads can map and fault pages in meanwhile. An empty or
+ *  finished mapping is fine. */
 void mapping_finish(struct mapping *mapping);
 
 #endif /* DAEMON_MAPPING_H */

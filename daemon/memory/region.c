@@ -5,23 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/dma-buf.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "seam.h"
 
-/*
- * To unmap 1 GiB that was touched takes 20 ms, and twice as long again to free it where nobody else
- * has the file. From LARGE on the loop has no time for that, as long as there are not too many.
- */
-enum { LARGE = 32 * 1024 * 1024, LEAVING_MAX = 4 };
-
-static pthread_mutex_t leaving_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t leaving_changed = PTHREAD_COND_INITIALIZER;
-static unsigned leaving;
+/* Bytes mapped, and bytes of the file: up to here the loop takes a region down in no time. */
+enum { QUICK_MAX = 4 * 1024 * 1024 };
 
 /* Before its size is asked for, so that the size holds. */
 static bool seal(int fd, const struct region_want *want)
@@ -72,6 +62,8 @@ static int open_region(struct region *region, int fd, const struct region_want *
     if (map(region, &file, want, bytes, fault) < 0)
         return -1;
     region->sealed |= file.dma_buf; /* its size is fixed */
+    region->quick =
+        file.memory && file.allocated <= QUICK_MAX && region->mapping.pages_size <= QUICK_MAX;
     region->size = bytes;
     region->file_offset = want->offset;
     region->dev = file.dev;
@@ -86,9 +78,17 @@ static bool take_down(struct region *region)
 
     mapping_finish(&region->mapping);
     if (region->dma_buf >= 0)
-        close(region->dma_buf);
+        seam.close(region->dma_buf);
     region->dma_buf = -1;
     return hit;
+}
+
+static void reap_region(struct reap *reap)
+{
+    struct region *region = LINK_OWNER(reap, struct region, reap);
+
+    take_down(region);
+    free(region);
 }
 
 struct region *region_create(int fd, const struct region_want *want, struct fault *fault)
@@ -100,6 +100,8 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
         return NULL;
     }
     region->holders = 1;
+    region->reap.run = reap_region;
+    region->uid = want->uid;
     region->guard.slot = region->dma_buf = -1;
     region->write = want->use.write;
     region->exclusive = want->exclusive;
@@ -116,65 +118,14 @@ struct region *region_hold(struct region *region)
     return region;
 }
 
-static void destroy(struct region *region)
-{
-    take_down(region);
-    free(region);
-}
-
-static void add_leaving(unsigned number)
-{
-    pthread_mutex_lock(&leaving_mutex);
-    leaving += number;
-    pthread_cond_broadcast(&leaving_changed);
-    pthread_mutex_unlock(&leaving_mutex);
-}
-
-static void *leave(void *region)
-{
-    destroy(region);
-    add_leaving(-1U);
-    return NULL;
-}
-
-/* False where it has to be done here. */
-static bool leave_in_thread(struct region *region)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    int error;
-
-    pthread_mutex_lock(&leaving_mutex);
-    error = leaving < LEAVING_MAX ? 0 : EAGAIN;
-    pthread_mutex_unlock(&leaving_mutex);
-    if (error)
-        return false;
-    add_leaving(1);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are the loop's business */
-    error = pthread_create(&thread, NULL, leave, region);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
-        add_leaving(-1U);
-    else
-        pthread_detach(thread);
-    return error == 0;
-}
-
 void region_drop(struct region *region)
 {
     if (!region || --region->holders > 0)
         return;
-    if (region->mapping.pages_size < LARGE || !leave_in_thread(region))
-        destroy(region);
-}
-
-void region_wait_all(void)
-{
-    pthread_mutex_lock(&leaving_mutex);
-    while (leaving > 0)
-        pthread_cond_wait(&leaving_changed, &leaving_mutex);
-    pthread_mutex_unlock(&leaving_mutex);
+    if (region->mapping.pages || region->dma_buf >= 0)
+        reaper_add(region->uid, &region->reap);
+    else
+        free(region);
 }
 
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,
@@ -218,11 +169,12 @@ int region_begin(struct region *region, bool write)
     return sync_caches(region, DMA_BUF_SYNC_START, write);
 }
 
-int region_end(struct region *region, bool write)
+int region_end(struct region *region, bool write, bool on_loop)
 {
+    const bool down = region->exclusive && (region->quick || !on_loop);
     int result = sync_caches(region, DMA_BUF_SYNC_END, write);
 
-    if (region->exclusive ? take_down(region) : sigbus_guard_hit(&region->guard))
+    if (down ? take_down(region) : sigbus_guard_hit(&region->guard))
         result = -1;
     return result;
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "mapping.h"
+#include "reaper.h"
 #include "sigbus.h"
 
 struct region {
@@ -31,7 +32,10 @@ struct region {
     bool write;     /* may be written */
     bool sealed;    /* its file cannot shrink; not looked at where exclusive */
     bool exclusive; /* for one transfer: taken down by region_end() */
+    bool quick;     /* small and in memory: taking it down does not hold the loop up */
     int dma_buf;    /* a descriptor of it, for caches to agree; -1: it is none */
+    uid_t uid;      /* whose it is */
+    struct reap reap;
 };
 
 /* What is wanted of a file. */
@@ -40,6 +44,7 @@ struct region_want {
     uint64_t offset, bytes; /* bytes 0: from the offset to the file's end */
     bool exclusive;         /* for one transfer */
     bool seal;              /* keep the file from shrinking, where that can be had */
+    uid_t uid;              /* whose it is: the reaper keeps users apart */
 };
 
 /**
@@ -51,12 +56,10 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
 /** Returns the region. */
 struct region *region_hold(struct region *region);
 /**
- * The last one takes it down; a thread of its own does that where it takes long. Not while a
- * transfer is under way on it. Null is fine.
+ * Drops a holder's claim; the reaper unmaps after the last one. Not while a transfer is under way
+ * on the region. Null is fine.
  */
 void region_drop(struct region *region);
-/** Waits until all that were dropped are down. */
-void region_wait_all(void);
 
 /** Does [offset, offset + bytes) lie in it? Returns 0, or -1: "NAME: ... the buffer has ...". */
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,
@@ -72,10 +75,11 @@ bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes
  */
 int region_begin(struct region *region, bool write);
 /**
- * After it, in any thread. An exclusive region is taken down here, because that takes its time
- * where much is mapped, and only region_drop() may follow. Returns 0, or -1 where the file shrank
- * or its storage failed since region_create().
+ * Ends what region_begin() began, in any thread. An exclusive region is unmapped here, before the
+ * client is answered, unless that could take long and this is the loop's thread: then region_drop()
+ * leaves it to the reaper. Only region_drop() may follow for an exclusive region. Returns 0, or -1
+ * where the file shrank or its storage failed since region_create().
  */
-int region_end(struct region *region, bool write);
+int region_end(struct region *region, bool write, bool on_loop);
 
 #endif /* DAEMON_REGION_H */

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call.h"
 
-#include "fdpass.h"
+#include "client.h"
 #include "rpc.h"
+#include "seam.h"
 
 void call_close_fds(struct call *call)
 {
-    fd_close_all(call->fds, call->fd_count);
+    for (size_t i = 0; i < call->fd_count; i++) {
+        if (seam.seals(call->fds[i]) >= 0)
+            seam.close(call->fds[i]);
+        else
+            client_close_fds(call->client, &call->fds[i], 1);
+    }
+    call->fd_count = 0;
+}
+
+void call_discard_fds(struct call *call)
+{
+    client_close_fds(call->client, call->fds, call->fd_count);
     call->fd_count = 0;
 }
 
 const struct ended *call_refuse(struct call *call)
 {
-    call_close_fds(call);
+    call_discard_fds(call);
     return answer_fault(&call->answer, &call->request->fault);
 }
 

@@ -19,9 +19,15 @@ struct call {
     struct answer answer;
 };
 
-/** Before the answer: who has got it may rely on it that nobody else holds his files. */
+/**
+ * Closes the descriptors of a request that was carried out, before its answer, so that a client
+ * that has the answer knows that nobody else holds its memfds. All of them are mapped: so closing a
+ * memfd frees nothing and is quick. Other files are the reaper's business.
+ */
 void call_close_fds(struct call *call);
-/** Answers with the request's fault. */
+/** Leaves the descriptors of a request that was not carried out to the reaper. */
+void call_discard_fds(struct call *call);
+/** Answers with the request's fault. The reaper closes the descriptors. */
 const struct ended *call_refuse(struct call *call);
 /** Fills the request's fault: the method takes no descriptors, but some came. */
 void call_complain_fds(struct call *call);

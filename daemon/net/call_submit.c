@@ -51,6 +51,8 @@ const struct ended *job_submit_call(struct call *call)
     /* Complaints about the job go to params.fault, which is request->fault. */
     struct task *task = admit(call->client, &call->request->params, call->fds, call->fd_count);
 
+    if (!task)
+        return call_refuse_job(call);
     call_close_fds(call);
-    return task ? call_accept_job(call, task) : call_refuse_job(call);
+    return call_accept_job(call, task);
 }

@@ -14,6 +14,7 @@
 #include "intake.h"
 #include "log.h"
 #include "pending.h"
+#include "reaper.h"
 #include "rpc.h"
 #include "seam.h"
 #include "state.h"
@@ -99,6 +100,24 @@ static void drop_all(struct client *client)
     buffers_finish(&client->buffers);
 }
 
+void client_close_fds(const struct client *client, const int *fds, size_t count)
+{
+    reaper_close(client->flow->user->uid, fds, count);
+}
+
+/* Descriptors that no line has taken, and those of replies that were not sent. */
+static void close_waiting_fds(struct client *client)
+{
+    int fds[sizeof client->in.fds / sizeof *client->in.fds];
+    const size_t count = client->in.fd_count;
+
+    if (frame_take_fds(&client->in, count, fds) == 0)
+        client_close_fds(client, fds, count);
+    for (size_t i = 0; i < client->out.fd_count; i++)
+        client_close_fds(client, &client->out.fds[i].fd, 1);
+    client->out.fd_count = 0;
+}
+
 static void client_close(struct client *client, const char *why)
 {
     if (client->state == CLIENT_CLOSED)
@@ -110,7 +129,8 @@ static void client_close(struct client *client, const char *why)
     drop_all(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
-    close(client->fd);
+    close_waiting_fds(client);
+    reaper_close_connection(client->fd);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -215,7 +235,7 @@ bool client_send_event(struct client *client, const char *bytes, size_t length)
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
 {
     if (client->doomed || client->state == CLIENT_CLOSED) {
-        close(fd);
+        client_close_fds(client, &fd, 1);
         return;
     }
     outbox_attach(&client->out, fd);
@@ -244,7 +264,8 @@ static bool hung_up(int fd)
 
 bool client_takes_input(const struct client *client)
 {
-    return client->state == CLIENT_OPEN && !client->doomed && !client->congested && !client->held;
+    return client->state == CLIENT_OPEN && !client->doomed && !client->congested && !client->held &&
+           !client->full;
 }
 
 /* Nothing more will come of it but the replies that are on their way. */
@@ -323,6 +344,21 @@ void client_settle(struct client *client)
     update(client);
 }
 
+void client_relieve_all(struct service *service)
+{
+    for (struct link *l = service->clients.next; l != &service->clients; l = l->next) {
+        struct client *client = LINK_OWNER(l, struct client, link);
+
+        if (!client->full)
+            continue;
+        client->full = false;
+        client->busy = true;
+        intake_lines(client);
+        client->busy = false;
+        update(client);
+    }
+}
+
 bool client_is_master(const struct client *client)
 {
     return client->flow->user->master;
@@ -370,13 +406,13 @@ int client_create(struct service *service, int fd, enum slot slot)
     int error;
 
     if (!client) {
-        close(fd);
+        reaper_close_connection(fd);
         return -ENOMEM;
     }
     error = uv_poll_init(service->loop, &client->poll, fd); /* also makes it non-blocking */
     if (error < 0) {
         client_free(client);
-        close(fd);
+        reaper_close_connection(fd);
         return error;
     }
     uv_timer_init(service->loop, &client->timer); /* cannot fail */

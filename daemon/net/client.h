@@ -52,6 +52,7 @@ struct client {
     bool congested;                     /* too much output waits: no more input is taken */
     bool busy;                          /* in the middle of its input: not to be judged now */
     bool held;                          /* its next line is a job, and there is no room for it */
+    bool full;                          /* too many of its descriptors wait to be closed */
     struct link held_link, unsent_link; /* in the service's held and unsent */
 
     struct frame in;
@@ -94,6 +95,10 @@ void client_settle(struct client *client);
 
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);
+/** Takes input again from clients whose users' descriptors have been closed. */
+void client_relieve_all(struct service *service);
+/** Has descriptors that came from the client closed by the reaper. */
+void client_close_fds(const struct client *client, const int *fds, size_t count);
 /** Sets the client's timer anew. For intake.c. */
 void client_set_timer(struct client *client, uint32_t ms);
 

@@ -2,12 +2,12 @@
 #include "greet.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "client.h"
 #include "fdpass.h"
 #include "hello.h"
 #include "mli_helpers_api.h"
+#include "reaper.h"
 #include "rpc.h"
 #include "state.h"
 
@@ -44,5 +44,5 @@ void greet_turn_away(int fd, const struct fault *fault)
     if (jsonw_text(&w))
         fd_send(fd, w.data, w.length, NULL, 0); /* a courtesy: if it fails, it fails */
     jsonw_finish(&w);
-    close(fd);
+    reaper_close_connection(fd);
 }

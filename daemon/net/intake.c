@@ -6,6 +6,8 @@
 #include "client.h"
 #include "fault.h"
 #include "fdpass.h"
+#include "log.h"
+#include "reaper.h"
 #include "request.h"
 #include "state.h"
 
@@ -17,21 +19,50 @@ static void stream_fault(struct client *client, const char *pointer, const char 
     client_stream_fault(client, &fault);
 }
 
+/* True where no more descriptors are taken from this user for now. */
+static bool must_wait(struct client *client)
+{
+    struct log_line line;
+
+    if (!reaper_full(client->flow->user->uid))
+        return false;
+    client->full = true;
+    if (log_begin(&line, LOG_NOTICE, "client waits until its descriptors are closed")) {
+        client_log(&line, client);
+        log_end(&line);
+    }
+    return true;
+}
+
+/* Returns 0, or -1 where more descriptors wait than two messages may carry. Takes them anyway. */
+static int take_fds(struct client *client, const int *fds, size_t count)
+{
+    const size_t room = sizeof client->in.fds / sizeof *client->in.fds - client->in.fd_count;
+
+    if (count <= room)
+        return frame_push_fds(&client->in, fds, count);
+    client_close_fds(client, fds, count);
+    return -1;
+}
+
 int intake_receive(struct client *client)
 {
-    int fds[PROTO_FDS_MAX];
+    int fds[FD_RECV_MAX];
     size_t room, count = 0;
     char *bytes = frame_room(&client->in, &room);
     ssize_t got;
 
+    if (must_wait(client))
+        return 0;
     if (!bytes) {
         stream_fault(client, NULL, "the line is longer than a request may be (64 KiB)");
         return 0;
     }
-    got = fd_recv(client->fd, bytes, room, fds, &count);
+    got = fd_recv_all(client->fd, bytes, room, fds, &count);
     if (got == -EAGAIN || got == -EWOULDBLOCK)
         return 0;
-    if (got == -EMSGSIZE) {
+    if (got == -EMSGSIZE || count > PROTO_FDS_MAX) {
+        client_close_fds(client, fds, count);
         stream_fault(client, "/fds",
                      "fds: descriptors were lost; a message may carry 16, and the service must "
                      "have room for them");
@@ -41,7 +72,7 @@ int intake_receive(struct client *client)
         client->input_ended = true;
         return (int)got;
     }
-    if (frame_push_fds(&client->in, fds, count) < 0) {
+    if (take_fds(client, fds, count) < 0) {
         stream_fault(client, "/fds", "fds: more descriptors wait than two messages may carry");
         return 0;
     }
@@ -57,7 +88,7 @@ static void watch_line(struct client *client, bool progress)
 
     if (client->state != CLIENT_OPEN || client->doomed)
         return;
-    if (!begun || client->congested || client->held || ms == 0)
+    if (!begun || client->congested || client->held || client->full || ms == 0)
         uv_timer_stop(&client->timer);
     else if (progress || !uv_is_active((uv_handle_t *)&client->timer))
         client_set_timer(client, ms);

@@ -13,6 +13,7 @@
 #include "greet.h"
 #include "identity.h"
 #include "log.h"
+#include "reaper.h"
 #include "seam.h"
 #include "state.h"
 
@@ -109,9 +110,15 @@ static void welcome(struct service *service, int fd)
 /* False where there is nothing more to accept now. */
 static bool accept_one(struct listener *listener)
 {
-    int fd = seam.accept(listener->bound.fd);
-    int error = errno;
+    int fd, error;
 
+    /* To turn somebody away takes a descriptor to close, too. */
+    if (reaper_overfull()) {
+        pause_accepting(listener, EMFILE);
+        return false;
+    }
+    fd = seam.accept(listener->bound.fd);
+    error = errno;
     if (fd >= 0) {
         welcome(listener->service, fd);
         return true;

@@ -22,7 +22,7 @@ typedef const struct ended *handler(struct call *call);
 
 static const struct ended *refuse_method(struct call *call)
 {
-    call_close_fds(call);
+    call_discard_fds(call);
     fault_set(&call->request->fault, FAULT_METHOD_NOT_FOUND, "/method",
               "method: this service does not have it");
     return answer_fault(&call->answer, &call->request->fault);
@@ -92,7 +92,7 @@ void request_handle(struct client *client, const char *line, size_t length)
     } else {
         call.fd_count = request.fds;
         if (bad) {
-            call_close_fds(&call);
+            call_discard_fds(&call);
             refusal_remember(client, &request);
             answer_fault(&call.answer, &request.fault);
         } else {

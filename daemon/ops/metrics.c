@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "reaper.h"
 #include "scrape.h"
 #include "seam.h"
 #include "state.h"
@@ -78,7 +79,7 @@ static void on_accept(uv_poll_t *poll, int status, int events)
         make_room(metrics);
         return;
     }
-    fd = status < 0 ? -1 : seam.accept(metrics->bound.fd);
+    fd = status < 0 || reaper_overfull() ? -1 : seam.accept(metrics->bound.fd);
     if (fd >= 0) {
         scrape->owner = metrics;
         scrape->gone = on_scrape_gone;

@@ -10,19 +10,21 @@
 #include <uv.h>
 
 #include "bounds.h"
+#include "fdpass.h"
 #include "harden.h"
 #include "identity.h"
 #include "log.h"
 #include "metrics.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
+#include "reaper.h"
 #include "reload.h"
 #include "service.h"
 #include "trace.h"
 
 enum {
     DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* itself, and those of a line begun */
-    DESCRIPTORS_TO_SPARE = 64,
+    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* a message may bring as many */
     USEC_PER_MS = 1000
 };
 
@@ -69,7 +71,8 @@ static int cannot_listen(const char *key, const char *value, int error)
 /* Whatever clients send, there is one left for the next: see DESCRIPTORS_PER_CLIENT. */
 static void raise_descriptor_limit(const struct config *config)
 {
-    const rlim_t wanted = (rlim_t)config->clients * DESCRIPTORS_PER_CLIENT + DESCRIPTORS_TO_SPARE;
+    const rlim_t wanted =
+        (rlim_t)config->clients * DESCRIPTORS_PER_CLIENT + REAPER_FDS_OF_ALL + DESCRIPTORS_TO_SPARE;
     struct rlimit limit;
     struct log_line line;
 

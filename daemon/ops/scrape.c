@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "fdpass.h"
 #include "prometheus.h"
+#include "reaper.h"
 #include "state.h"
 #include "stats.h"
 
@@ -29,7 +30,7 @@ void scrape_end(struct scrape *scrape)
     textw_finish(&scrape->reply);
     uv_close((uv_handle_t *)&scrape->poll, on_closed);
     uv_close((uv_handle_t *)&scrape->timer, on_closed);
-    close(scrape->fd);
+    reaper_close_connection(scrape->fd);
 }
 
 static void on_timeout(uv_timer_t *timer)
@@ -82,15 +83,27 @@ static void answer(struct scrape *scrape, bool whole)
         reply_metrics(scrape);
 }
 
+/* Whoever sends descriptors over a unix socket does not speak HTTP. They are received because the
+ * kernel would close those that are not, on the loop's thread. */
+static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
+{
+    int fds[FD_RECV_MAX];
+    size_t count;
+    const ssize_t got = fd_recv_all(scrape->fd, bytes, size, fds, &count);
+
+    reaper_close((uid_t)-1, fds, count);
+    return count > 0 ? -EPROTO : got;
+}
+
 /* The three steps return 1 to go on to the next, 0 to wait, -1 to end. */
 static int read_request(struct scrape *scrape)
 {
     char *end = scrape->request + scrape->length;
-    ssize_t got = recv(scrape->fd, end, SCRAPE_REQUEST_MAX - scrape->length, 0);
+    ssize_t got = receive(scrape, end, SCRAPE_REQUEST_MAX - scrape->length);
     bool whole;
 
     if (got <= 0)
-        return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+        return got == -EAGAIN ? 0 : -1;
     scrape->length += (size_t)got;
     end[got] = '\0';
     whole = strstr(scrape->request, "\r\n\r\n") || strstr(scrape->request, "\n\n");
@@ -117,9 +130,9 @@ static int write_reply(struct scrape *scrape)
 /* To close before the peer has sent all could take the reply away from him. */
 static int wait_for_end(struct scrape *scrape)
 {
-    ssize_t got = recv(scrape->fd, scrape->request, SCRAPE_REQUEST_MAX, 0);
+    ssize_t got = receive(scrape, scrape->request, SCRAPE_REQUEST_MAX);
 
-    return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)) ? 0 : -1;
+    return got > 0 || got == -EAGAIN ? 0 : -1;
 }
 
 static void on_scrape(uv_poll_t *poll, int status, int events)
@@ -148,7 +161,7 @@ int scrape_begin(struct scrape *scrape, struct service *service, int fd)
     int error = uv_poll_init(service->loop, &scrape->poll, fd); /* also makes it non-blocking */
 
     if (error < 0) {
-        close(fd);
+        reaper_close_connection(fd);
         return error;
     }
     uv_timer_init(service->loop, &scrape->timer); /* cannot fail */

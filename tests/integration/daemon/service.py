@@ -132,6 +132,15 @@ class Service:
     def fds(self):
         return len(open_files(self.pid))
 
+    def fds_at_rest(self):
+        """The same once it stays as it is: descriptors are closed a moment after the answer."""
+        end, found = time.monotonic() + PATIENCE, self.fds()
+        while time.monotonic() < end:
+            before, found = found, (time.sleep(0.2), self.fds())[1]
+            if found == before:
+                break
+        return found
+
     def memory(self):
         """Bytes of its own: no shared mapping of a client's tensors."""
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():

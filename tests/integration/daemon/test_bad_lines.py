@@ -245,7 +245,7 @@ class Mutations(Case):
         self.watcher.call("daemon.resume")
         self.eventually(lambda: self.watcher.call("daemon.info")["clients"] == 2)
         self.eventually(lambda: self.mlid.mapped() == 1, "tensors are still mapped")
-        return self.mlid.fds(), self.mlid.memory()
+        return self.mlid.fds_at_rest(), self.mlid.memory()
 
     def test_trees(self):
         def run(count):

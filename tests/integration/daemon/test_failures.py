@@ -148,7 +148,7 @@ class Shrinking(Case):
                 self.assertEqual(message.name, "IO_ERROR")
                 self.assertEqual(message["error"]["data"]["pointer"], ("/src", "/dst")[victim])
         self.link.ping()
-        self.assertEqual(self.mlid.mapped(), 0)
+        self.eventually(lambda: self.mlid.mapped() == 0)
         self.assertIn("IO_ERROR", found, f"the machine is too quick for this test, seed {SEED}")
 
     def test_source(self):

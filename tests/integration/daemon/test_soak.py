@@ -251,7 +251,7 @@ class Soak(Case):
         self.eventually(lambda: self.watcher.call("daemon.info")["jobs_running"] == 0)
         self.watcher.ping()
         self.eventually(lambda: self.mlid.mapped() == CLIENTS, "tensors are still mapped")
-        return self.mlid.fds(), self.mlid.memory()
+        return self.mlid.fds_at_rest(), self.mlid.memory()
 
     def test_soak(self):
         print(f"\n  MLI_TEST_SEED={SEED}", end=" ", flush=True)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "peer.h"
+#include "reaper.h"
 
 static struct fixture fixture;
 static struct peer *const peer = &fixture.peer;
@@ -594,6 +595,7 @@ static void test_no_descriptor_is_kept(void **state)
         else
             peer_error(peer, i, FAULT_BAD_DESCRIPTOR);
     }
+    reaper_wait();
     assert_int_equal(count_fds(), before);
     close(src);
     close(dst);

@@ -8,6 +8,7 @@
 
 #include "gate.h"
 #include "memory_calls.h"
+#include "reaper.h"
 #include "seam.h"
 
 static struct fixture fixture;
@@ -433,6 +434,7 @@ static void test_starts_map_nothing(void **state)
     assert_in_range(allocations, 50, 105); /* a task, and what is remembered of it */
     release_buffer(peer, 1);
     release_prepared(peer, 1);
+    reaper_wait();
     assert_int_equal(calls, 1);
     close(fd);
 }

@@ -196,6 +196,25 @@ static void test_too_many(void **state)
     }
 }
 
+/* All that Linux sends at once is received, so that the kernel has nothing to close. */
+static void test_all(void **state)
+{
+    struct pair *pair = *state;
+    int sent[KERNEL_MAX], got[FD_RECV_MAX];
+    size_t count = 7, open_before;
+    char buffer[16];
+
+    assert_int_equal(KERNEL_MAX, FD_RECV_MAX);
+    open_fds(sent, KERNEL_MAX);
+    open_before = proto_count_fds();
+    send_raw(pair->a, sent, KERNEL_MAX);
+    assert_int_equal(fd_recv_all(pair->b, buffer, sizeof buffer, got, &count), 1);
+    assert_int_equal(count, KERNEL_MAX);
+    assert_int_equal(proto_count_fds(), open_before + KERNEL_MAX);
+    fd_close_all(sent, KERNEL_MAX);
+    fd_close_all(got, count);
+}
+
 /* Where this process may not open more, the kernel drops descriptors without another word. */
 static void test_no_more_files(void **state)
 {
@@ -285,9 +304,10 @@ static void test_partial_send(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        PAIR_TEST(test_bytes_only),    PAIR_TEST(test_descriptors), PAIR_TEST(test_first_byte),
-        PAIR_TEST(test_mixed_lines),   PAIR_TEST(test_too_many),    PAIR_TEST(test_no_more_files),
-        PAIR_TEST(test_end_of_stream), PAIR_TEST(test_bad_send),    PAIR_TEST(test_partial_send),
+        PAIR_TEST(test_bytes_only),   PAIR_TEST(test_descriptors),   PAIR_TEST(test_first_byte),
+        PAIR_TEST(test_mixed_lines),  PAIR_TEST(test_too_many),      PAIR_TEST(test_no_more_files),
+        PAIR_TEST(test_all),          PAIR_TEST(test_end_of_stream), PAIR_TEST(test_bad_send),
+        PAIR_TEST(test_partial_send),
     };
 
     return cmocka_run_group_tests_name("fdpass", tests, NULL, NULL);
