@@ -232,6 +232,8 @@ bool service_has_room(const struct service *service, const struct client *client
 
     if (!service_takes_jobs(service))
         return true;
+    if (service->jobs >= config->jobs)
+        return false;
     return flow->jobs < config->jobs_per_client &&
            quota_allows(config_quota(config, flow->user->uid)->jobs, flow->user->jobs,
                         service->jobs, config->jobs);

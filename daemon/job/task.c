@@ -107,11 +107,25 @@ void task_set_timeout(struct task *task, uint32_t timeout_ms)
         task->deadline = task->admitted + (uint64_t)timeout_ms * 1000 * 1000;
 }
 
+uint64_t task_reply_max(const struct task *task)
+{
+    return task->work->prepared ? 0 : backlog_of_result(task->work->operands.quant.count);
+}
+
+/* Its reply is in the outbox of its client, or nobody waits for it any more. */
+static void unexpect(struct task *task)
+{
+    if (task->answer.client)
+        backlog_unexpect(task->answer.client, task->reply_bytes);
+    task->reply_bytes = 0;
+}
+
 /* Unlinks it from its client, who may be waiting for its last job to be gone. */
 static struct client *part(struct task *task)
 {
     struct client *client = task->answer.client;
 
+    unexpect(task);
     task->answer.client = NULL;
     if (link_empty(&task->client_link))
         return NULL;
@@ -280,6 +294,7 @@ static void tell(struct task *task, const struct ending *ending)
             answer_fault(&task->answer, ending->fault);
         else
             answer_result(&task->answer, ending->result);
+        unexpect(task);
     }
     remember(task, ending);
     while (!link_empty(&task->watches)) {

@@ -53,8 +53,9 @@ struct task {
     int32_t priority;
     uint32_t timeout_ms;
     struct answer answer;
-    uint64_t admitted; /* uv_hrtime() */
-    uint64_t deadline; /* uv_hrtime(); 0: none */
+    uint64_t reply_bytes; /* that its client expects: backlog.h */
+    uint64_t admitted;    /* uv_hrtime() */
+    uint64_t deadline;    /* uv_hrtime(); 0: none */
 
     struct link all_link;    /* service: all of them */
     struct link client_link; /* client: those that go when it goes */
@@ -86,6 +87,9 @@ void task_destroy(struct task *task);
 
 /** Its state from now on. */
 void task_become(struct task *task, enum job_state state);
+
+/** Upper bound of the bytes of its reply, as backlog_of_result(). */
+uint64_t task_reply_max(const struct task *task);
 
 /** The client has left, or knows enough: nobody is told how the task ends. */
 void task_orphan(struct task *task);

@@ -35,6 +35,7 @@ struct user {
     uint32_t clients;    /* connections now */
     uint32_t jobs;       /* under way */
     uint64_t buffer_bytes;
+    uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
     uint64_t jobs_done, bytes_moved; /* since he came first */
 };
 

@@ -15,6 +15,8 @@
 #include "state.h"
 #include "task.h"
 
+enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */
+
 /* One of the jobs. */
 struct item {
     struct watch watch; /* first */
@@ -174,6 +176,7 @@ static void add(struct wait *wait, const struct entry *entry)
         note(wait, item, record->state, fault_of(record, &fault));
     } else {
         link_append(&entry_task(entry)->watches, &item->watch.link);
+        wait->pending.expected += wait->several ? BRIEF_MAX : task_reply_max(entry_task(entry));
         wait->left++;
     }
 }

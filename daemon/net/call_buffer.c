@@ -68,11 +68,6 @@ const struct ended *buffer_alloc_call(struct call *call)
         return call_refuse_fds(call);
     if (buffer_alloc_read(&call->request->params, &size) < 0)
         return call_refuse(call);
-    if (!client_has_room_for_fd(client)) {
-        fault_set(fault, FAULT_LIMIT, NULL,
-                  "too many replies with descriptors wait to be read on this connection");
-        return call_refuse(call);
-    }
     buffer = buffer_alloc(&client->buffers, client->flow, size, &limits, &fd, fault);
     return buffer ? answer_buffer(call, buffer, fd) : call_refuse(call);
 }

@@ -41,6 +41,8 @@ const struct ended *call_accept_job(struct call *call, struct task *task)
         task_orphan(task);
     } else {
         ended = answer_defer(&call->answer, &task->answer);
+        task->reply_bytes = task_reply_max(task);
+        backlog_expect(call->client, task->reply_bytes);
     }
     dispatch_run(call->client->service);
     return ended;

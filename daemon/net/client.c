@@ -21,10 +21,7 @@
 #include "task.h"
 
 enum {
-    OUT_HIGH = 256 * 1024,      /* bytes waiting: no more input is taken */
-    OUT_LOW = 64 * 1024,        /* input is taken again */
-    OUT_MAX = 64 * 1024 * 1024, /* bytes waiting: a reader that never reads is closed */
-    FLUSH_MS = 5 * 1000         /* for the last replies, where no line timeout is set */
+    FLUSH_MS = 5 * 1000 /* for the last replies, where no line timeout is set */
 };
 
 static void update(struct client *client);
@@ -129,6 +126,7 @@ static void client_close(struct client *client, const char *why)
     drop_all(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
+    uv_close((uv_handle_t *)&client->backlog.timer, on_closed);
     close_waiting_fds(client);
     reaper_close_connection(client->fd);
 }
@@ -143,7 +141,7 @@ static void on_timer(uv_timer_t *timer)
         client_close(client, "does not read its replies");
     else if (client->input_ended)
         client_close(client, "does not read its last replies");
-    else
+    else if (client_takes_input(client))
         intake_overdue(client);
 }
 
@@ -194,7 +192,7 @@ void client_stream_fault(struct client *client, const struct fault *fault)
 /* Output */
 
 /* Sends what the socket takes. */
-static void flush(struct client *client)
+void client_flush(struct client *client)
 {
     int error;
 
@@ -202,11 +200,12 @@ static void flush(struct client *client)
     if (client->doomed || client->state == CLIENT_CLOSED)
         return;
     error = outbox_flush(&client->out, client->fd);
+    backlog_count(client);
     if (error < 0)
         client_doom(client, strerror(-error));
-    else if (outbox_pending(&client->out) > OUT_MAX)
+    else if (client->backlog.unread > BACKLOG_UNREAD_MAX)
         client_doom(client, "does not read its replies");
-    client->congested = outbox_pending(&client->out) > OUT_HIGH;
+    client->congested = client->backlog.unread > BACKLOG_HIGH;
     update(client);
 }
 
@@ -220,13 +219,15 @@ void client_send(struct client *client, const char *bytes, size_t length)
     }
     if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
         link_append(&client->service->unsent, &client->unsent_link);
-    if (outbox_pending(&client->out) > OUT_LOW)
-        flush(client);
+    backlog_count(client);
+    if (client->backlog.unread > BACKLOG_LOW)
+        client_flush(client);
 }
 
 bool client_send_event(struct client *client, const char *bytes, size_t length)
 {
-    if (client->doomed || outbox_pending(&client->out) + length > OUT_HIGH)
+    if (client->doomed || client->backlog.unread + length > BACKLOG_HIGH ||
+        !backlog_has_room(client))
         return false;
     client_send(client, bytes, length);
     return true;
@@ -250,7 +251,7 @@ bool client_has_room_for_fd(const struct client *client)
 void client_send_all(struct service *service)
 {
     while (!link_empty(&service->unsent))
-        flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
+        client_flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
 }
 
 /* The loop's side */
@@ -296,7 +297,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->peer_shut = true;
     if (events & UV_WRITABLE)
         error = outbox_flush(&client->out, client->fd);
-    if (outbox_pending(&client->out) < OUT_LOW)
+    backlog_count(client);
+    if (client->backlog.unread < BACKLOG_LOW)
         client->congested = false;
     client->busy = true;
     intake_lines(client); /* those that waited for the congestion to end */
@@ -322,6 +324,7 @@ static void update(struct client *client)
         client_doom(client, NULL);
         return;
     }
+    backlog_watch(client);
     if (at_its_end(client) && !uv_is_active((uv_handle_t *)&client->timer))
         set_flush_timer(client);
     if (client_takes_input(client) && !client->input_ended)
@@ -394,6 +397,7 @@ static struct client *client_new(struct service *service, int fd)
 
 static void client_free(struct client *client)
 {
+    client->flow->user->reply_bytes -= client->backlog.unread + client->backlog.expected;
     frame_finish(&client->in);
     outbox_finish(&client->out);
     flow_drop(client->flow);
@@ -416,8 +420,9 @@ int client_create(struct service *service, int fd, enum slot slot)
         return error;
     }
     uv_timer_init(service->loop, &client->timer); /* cannot fail */
-    client->poll.data = client->timer.data = client;
-    client->handles = 2;
+    uv_timer_init(service->loop, &client->backlog.timer);
+    client->poll.data = client->timer.data = client->backlog.timer.data = client;
+    client->handles = 3;
     link_append(&service->clients, &client->link);
     slots_take(&service->slots, slot);
     client->slot = slot;

@@ -19,9 +19,11 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "backlog.h"
 #include "buffer.h"
 #include "flow.h"
 #include "frame.h"
+#include "hold.h"
 #include "link.h"
 #include "news.h"
 #include "outbox.h"
@@ -44,19 +46,20 @@ struct client {
     uv_poll_t poll;
     int events;       /* what poll waits for */
     uv_timer_t timer; /* a line to be finished, replies to be flushed, or doom */
-    unsigned handles; /* of the two, not closed yet */
+    unsigned handles; /* of the poll and the two timers, not closed yet */
     enum client_state state;
     bool doomed;                        /* closed as soon as the loop runs on */
     bool input_ended;                   /* the peer sends nothing more */
     bool peer_shut;                     /* poll has told so, and would go on telling */
     bool congested;                     /* too much output waits: no more input is taken */
     bool busy;                          /* in the middle of its input: not to be judged now */
-    bool held;                          /* its next line is a job, and there is no room for it */
+    enum hold held;                     /* why its next line has to wait */
     bool full;                          /* too many of its descriptors wait to be closed */
     struct link held_link, unsent_link; /* in the service's held and unsent */
 
     struct frame in;
     struct outbox out;
+    struct backlog backlog;
 
     struct buffers buffers;
     struct prepared_jobs prepared;
@@ -82,6 +85,8 @@ bool client_send_event(struct client *client, const char *bytes, size_t length);
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
 /** False while too many replies with descriptors are not sent yet. */
 bool client_has_room_for_fd(const struct client *client);
+/** Sends what the socket takes. Never closes the client. */
+void client_flush(struct client *client);
 /** The end of a round: sends what waits. */
 void client_send_all(struct service *service);
 /** Closes the client when the loop runs on; `why` goes to the log. */

@@ -5,10 +5,26 @@
 #include "intake.h"
 #include "state.h"
 
-void client_hold(struct client *client)
+void client_hold(struct client *client, enum hold why)
 {
-    client->held = true;
+    client->held = why;
     link_append(&client->service->held, &client->held_link);
+}
+
+static bool may_go_on(const struct client *client)
+{
+    switch (client->held) {
+    case HOLD_JOBS:
+        return service_has_room(client->service, client);
+    case HOLD_REPLIES:
+        return backlog_has_room_for_jobs(client);
+    case HOLD_UNREAD:
+        return backlog_has_room(client);
+    case HOLD_DESCRIPTORS:
+        return client_has_room_for_fd(client);
+    default:
+        return true;
+    }
 }
 
 /* Each once at most: who still finds no room goes to the end of the line. Nobody is closed here. */
@@ -26,13 +42,13 @@ void client_let_in(struct service *service)
         client = LINK_OWNER(l, struct client, held_link);
         link_remove(l);
         link_append(&service->held, l);
-        if (!service_has_room(service, client))
+        if (!may_go_on(client))
             continue;
         link_remove(l);
-        client->held = false;
+        client->held = HOLD_NONE;
         client->busy = true;
         intake_lines(client);
         client->busy = false;
         client_settle(client);
-    } while (l != last && (service->jobs < service->config.jobs || !service_takes_jobs(service)));
+    } while (l != last);
 }

@@ -11,7 +11,10 @@
 #include "fdpass.h"
 #include "seam.h"
 
-enum { KEEP_MAX = 64 * 1024 }; /* a larger buffer is given back once it is empty */
+enum {
+    KEEP_MAX = 64 * 1024, /* a larger buffer is given back once it is empty */
+    GROW_MAX = 256 * 1024 /* bytes to spare at most */
+};
 
 void outbox_init(struct outbox *box)
 {
@@ -42,7 +45,8 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length)
         box->end = pending;
     }
     if (length > box->capacity - box->end) {
-        size_t capacity = (pending + length) * 2;
+        const size_t needed = pending + length;
+        const size_t capacity = needed + (needed < GROW_MAX ? needed : GROW_MAX);
         char *data = seam.realloc(box->data, capacity);
 
         if (!data)

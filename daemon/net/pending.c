@@ -24,6 +24,7 @@ const struct ended *pending_add(struct pending *pending, struct call *call,
 {
     link_append(&call->client->pending, &pending->link);
     pending->drop = drop;
+    backlog_expect(call->client, pending->expected);
     return answer_defer(&call->answer, &pending->answer);
 }
 
@@ -32,6 +33,7 @@ void pending_remove(struct pending *pending)
     struct client *client = pending->answer.client;
 
     link_remove(&pending->link);
+    backlog_unexpect(client, pending->expected);
     client_settle(client);
 }
 
@@ -41,6 +43,7 @@ void pending_drop_all(struct link *pendings)
         struct pending *pending = LINK_OWNER(pendings->next, struct pending, link);
 
         link_remove(&pending->link);
+        backlog_unexpect(pending->answer.client, pending->expected);
         pending->drop(pending);
     }
 }

@@ -14,6 +14,7 @@ struct call;
 struct pending {
     struct link link; /* in the client's pending */
     struct answer answer;
+    uint64_t expected;                     /* bytes of a large answer: backlog.h */
     void (*drop)(struct pending *pending); /* frees it, out of the link, unanswered */
 };
 

@@ -58,13 +58,32 @@ static void run(struct call *call)
     (void)ended;
 }
 
-/* A request that would make a job, while there is no room for one. */
-static bool must_wait(const struct client *client, const struct rpc_request *request)
+static enum hold hold_for_reply(struct client *client, const struct rpc_request *request)
 {
-    const struct service *service = client->service;
+    switch (request->method) {
+    case RPC_JOB_SUBMIT:
+    case RPC_JOB_START:
+    case RPC_JOB_WAIT:
+        return backlog_has_room_for_jobs(client) ? HOLD_NONE : HOLD_REPLIES;
+    case RPC_BUFFER_ALLOC:
+        if (!client_has_room_for_fd(client))
+            client_flush(client); /* replies of this round have not been sent yet */
+        return client_has_room_for_fd(client) ? HOLD_NONE : HOLD_DESCRIPTORS;
+    default:
+        return HOLD_NONE;
+    }
+}
 
-    return (request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START) &&
-           !service_has_room(service, client);
+/* Why a request has to wait, and what was sent after it. */
+static enum hold must_wait(struct client *client, const struct rpc_request *request)
+{
+    const bool makes_job = request->method == RPC_JOB_SUBMIT || request->method == RPC_JOB_START;
+
+    if (makes_job && !service_has_room(client->service, client))
+        return HOLD_JOBS;
+    if (!backlog_has_room(client))
+        return HOLD_UNREAD;
+    return hold_for_reply(client, request);
 }
 
 void request_handle(struct client *client, const char *line, size_t length)
@@ -72,11 +91,12 @@ void request_handle(struct client *client, const char *line, size_t length)
     struct rpc_request request;
     struct call call = {.client = client, .request = &request};
     int bad = rpc_request_parse(line, length, &request);
+    enum hold hold = bad ? HOLD_NONE : must_wait(client, &request);
 
-    if (!bad && must_wait(client, &request)) {
+    if (hold != HOLD_NONE) {
         rpc_request_finish(&request);
         frame_unread(&client->in, line);
-        client_hold(client);
+        client_hold(client, hold);
         return;
     }
     answer_init(&call.answer, client, &request.id);

@@ -39,6 +39,7 @@ static const struct number limit_numbers[] = {
     NUMBER(struct config, prepared_per_client, "prepared_per_client", 0, 16384, 256),
     NUMBER(struct config, history, "history", 0, 65536, 1024),
     NUMBER(struct config, line_timeout_ms, "line_timeout_ms", 0, MS_MAX, 10000),
+    NUMBER(struct config, reply_timeout_ms, "reply_timeout_ms", 0, MS_MAX, 60000),
     {0},
 };
 

@@ -47,9 +47,11 @@ struct config {
     uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client" */
     uint32_t prepared_per_client;     /* "limits.prepared_per_client": prepared jobs */
     uint32_t history;                 /* "limits.history": ended jobs that are known */
-    uint32_t line_timeout_ms; /* "limits.line_timeout_ms": for a line begun to be finished, and for
-                                 last replies to be read; 0: no limit */
-    struct quotas quotas;     /* "quotas" */
+    uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": for a line begun to be finished, and for
+                                  last replies to be read; 0: no limit */
+    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": for a client that is in the way to read
+                                  some of its replies; 0: no limit */
+    struct quotas quotas;      /* "quotas" */
     struct scheduling scheduling;    /* "scheduling" */
     struct watchdog_limits watchdog; /* "watchdog" */
     uint32_t drain_ms;               /* "drain_ms": what SIGTERM gives running jobs; 0: no limit */

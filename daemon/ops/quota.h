@@ -13,6 +13,7 @@ struct quota {
     uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */
     uint32_t jobs;         /* QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes; /* UINT64_MAX: no limit */
+    uint64_t reply_bytes;  /* unread and expected replies */
     uint32_t weight;       /* of the user's turns on the channels */
     int32_t max_priority;  /* among the jobs of all users; QUOTA_BY_USER */
 };
