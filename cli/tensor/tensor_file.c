@@ -261,7 +261,10 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
     file->header = *header;
     uint64_t span;
     if (!tensor_strides(header->rank, header->shape, strides, file->strides))
-        return too_wide(file, fault);
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: a packed stride (the next inner stride times its extent) exceeds "
+                         "%" PRId32 ": use a smaller stride or shape",
+                         file->shown, INT32_MAX);
     if (!tensor_span(header, file->strides, &span))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "%s: the shape reaches beyond 2^63 bytes", file->shown);

@@ -93,9 +93,10 @@ class Source(Case):
         self.assert_refused(mov(dict(src, shape=[23], offset=1)), "/src/file", "22 B from offset 1")
         self.assert_refused(mov(dict(src, shape=[2], offset=2**53 - 1)), "/src/file", "0 B")
         self.assert_refused(mov(dict(src, shape=[3, 3], strides=[2**31 - 1, 1])), "/src/file")
-        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4)), "/src/file", "31 bits")
+        self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4)), "/src/file",
+                            "packed stride", "2147483647")
         self.assert_refused(mov(dict(src, shape=[2, 3, 4], strides=[0, 2**30, 1])), "/src/file",
-                            "31 bits")
+                            "packed stride", "2147483647")
         self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4, strides=[2**31 - 1] * 4)),
                             "/src/file", "2^63")
 

@@ -28,7 +28,7 @@ static void random_strides(struct rng *r, int32_t *stride, uint32_t rank)
     bool small = rng_chance(r, 50);
 
     for (uint32_t d = 0; d < rank; d++)
-        stride[d] = (int32_t)rng_between(r, 1, small ? 6 : 40);
+        stride[d] = rng_chance(r, 15) ? 0 : (int32_t)rng_between(r, 1, small ? 6 : 40);
 }
 
 static void random_window(struct rng *r, struct weave *w, uint32_t d)
