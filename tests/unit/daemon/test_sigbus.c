@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -99,7 +100,7 @@ static void test_slots_start_clean(void **state)
     for (int i = 0; i < MANY; i++)
         assert_int_equal(sigbus_guard_init(&guards[i], pages + (MANY - 1 - i) * 16 * PAGE, PAGE),
                          0);
-    ftruncate(fd, 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(sum(pages, PAGE), 0);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(sigbus_guard_hit(&guards[i]), i == MANY - 1);
@@ -201,7 +202,7 @@ static double cost_of_fault(void)
 
         assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
         sigbus_guard_expect(&guard);
-        ftruncate(fd, 0);
+        assert_int_equal(ftruncate(fd, 0), 0);
         took = uv_hrtime();
         sum(pages, 1);
         took = uv_hrtime() - took;
@@ -252,7 +253,7 @@ static void test_blocked_signal(void **state)
     sigfillset(&set);
     pthread_sigmask(SIG_SETMASK, &set, &before);
     assert_int_equal(sigbus_guard_init(&guard, pages, PAGES * PAGE), 0);
-    ftruncate(fd, 0);
+    assert_int_equal(ftruncate(fd, 0), 0);
     assert_int_equal(sum(pages, PAGES * PAGE), 0);
     assert_true(sigbus_guard_finish(&guard));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -308,7 +309,8 @@ static void die_of_unguarded(void)
     unsigned char *pages = map_full(&fd);
 
     sigbus_guard_init(&guard, pages, PAGE);
-    ftruncate(fd, 0);
+    if (ftruncate(fd, 0) < 0)
+        abort();
     sum(pages + PAGE, PAGE);
 }
 
