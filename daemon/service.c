@@ -66,7 +66,9 @@ static void on_round(uv_prepare_t *round)
 {
     struct service *service = round->data;
 
+    service->intake_began = 0;
     client_let_in(service);
+    service->intake_began = 0; /* the loop may sleep now */
     client_send_all(service);
 }
 
@@ -75,7 +77,7 @@ static void init_lists(struct service *service)
     link_init(&service->clients);
     users_init(&service->users);
     link_init(&service->unsent);
-    link_init(&service->held);
+    held_init(&service->held);
     link_init(&service->drains);
     link_init(&service->tasks);
     link_init(&service->failing);
@@ -117,6 +119,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     jsonw_init(&service->scratch);
     deadlines_init(&service->deadlines, loop);
     watchdog_init(&service->watchdog, loop);
+    chores_init(&service->chores, loop);
     news_init(&service->news, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
@@ -153,6 +156,7 @@ void service_reconfigure(struct service *service, const struct config *config)
     service->config = *config;
     history_set_limit(&service->history, config->history);
     set_shares(service);
+    held_look_again(&service->held);
 }
 
 void service_set_trace(struct service *service, struct trace *trace)
@@ -218,6 +222,7 @@ void service_shutdown(struct service *service)
         return;
     log_event(LOG_INFO, "shutting down", "jobs", service->jobs);
     service->state = SERVICE_STOPPING;
+    held_look_again(&service->held);
     listener_close(&service->listener);
     end_tasks(service, false);
     if (service->config.drain_ms > 0 && service->jobs > 0)
@@ -261,6 +266,8 @@ void service_settle(struct service *service)
         service->state = SERVICE_CLOSED;
         deadlines_close(&service->deadlines);
         watchdog_close(&service->watchdog);
+        chore_remove(&service->held.again);
+        chores_close(&service->chores);
         news_close(&service->news);
         uv_close((uv_handle_t *)&service->round, NULL);
         uv_close((uv_handle_t *)&service->relieved, NULL);

@@ -8,11 +8,13 @@
 #include <uv.h>
 
 #include "channels.h"
+#include "chores.h"
 #include "complete.h"
 #include "config.h"
 #include "daemon_stats.h"
 #include "deadline.h"
 #include "history.h"
+#include "hold.h"
 #include "jsonw.h"
 #include "link.h"
 #include "listen.h"
@@ -56,8 +58,10 @@ struct service {
     uint64_t turned_away; /* connections that got no number */
     struct users users;
     struct link unsent; /* clients with replies that wait for the end of this round of the loop */
-    struct link held;   /* clients whose next job waits for room */
+    struct held held;   /* clients whose next job waits for room */
     uv_prepare_t round; /* the end of a round: just before the loop sleeps */
+    uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: none yet */
+    struct chores chores;
 
     bool refusing;      /* drained by request: no new jobs until it resumes */
     struct link drains; /* drain.c: those that wait for the last job */

@@ -13,6 +13,8 @@
 #include "state.h"
 #include "task.h"
 
+enum { SETTLED_MAX = 16 }; /* tasks that one call ends: the caller looks at the clock */
+
 struct dependency {
     struct watch watch; /* first */
     struct task *dependant;
@@ -108,11 +110,12 @@ void after_forget(struct task *task)
 
 void after_settle(struct service *service)
 {
-    while (!link_empty(&service->failing)) {
+    for (int i = 0; i < SETTLED_MAX && !link_empty(&service->failing); i++) {
         struct task *task = LINK_OWNER(service->failing.next, struct task, place);
         struct fault fault;
 
         complain(&fault, task->cause_index, task->cause);
         task_abort(task, &fault);
+        service->clock = uv_hrtime();
     }
 }

@@ -20,7 +20,10 @@ int after_init(struct task *task, const struct client *client, const struct job_
 /** The task does not wait for anybody any more. */
 void after_forget(struct task *task);
 
-/** Ends the tasks whose predecessors have failed, and those that wait for them, and so on. */
+/**
+ * Ends some of the tasks whose predecessors have failed, and sets the service's clock. Call it
+ * until service->failing is empty: ending a task may add others that wait for it.
+ */
 void after_settle(struct service *service);
 
 #endif /* DAEMON_AFTER_H */

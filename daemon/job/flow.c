@@ -19,6 +19,8 @@ struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t 
     flow->number = number;
     flow->pid = pid;
     flow->holders = 1;
+    link_init(&flow->tasks);
+    link_init(&flow->subscribers);
     lanes_init(&flow->lanes, &flow->user->share);
     return flow;
 }

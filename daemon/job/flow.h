@@ -16,8 +16,10 @@ struct flow {
     uint64_t number; /* of the connection */
     pid_t pid;       /* by SO_PEERCRED */
     struct user *user;
-    uint32_t holders; /* the connection and its jobs */
-    uint32_t jobs;    /* under way */
+    uint32_t holders;        /* the connection and its jobs */
+    uint32_t jobs;           /* under way */
+    struct link tasks;       /* those that have not ended, in the order of their numbers */
+    struct link subscribers; /* news.h */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
     uint64_t buffer_bytes;

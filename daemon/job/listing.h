@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What job.list answers: the latest jobs that a query matches, of those a client may know of. */
+/* job.list: the latest jobs that a query matches, of those that a client may see. */
 #ifndef DAEMON_LISTING_H
 #define DAEMON_LISTING_H
 
-#include <stdint.h>
+struct call;
+struct ended;
+struct job_list_query;
 
-#include "fault.h"
-#include "job_calls.h"
-#include "jsonw.h"
-
-struct client;
-struct entry;
-
-/* For the time of a request: no job may end meanwhile. */
-struct listing {
-    const struct entry **entries; /* the latest first */
-    uint32_t count, limit;
-    uint32_t capacity; /* one more than the limit, to know whether there are more */
-};
-
-/** Returns 0 or -1 (fault). */
-int listing_init(struct listing *listing, const struct client *client,
-                 const struct job_list_query *query, struct fault *fault);
-void listing_finish(struct listing *listing);
-
-/** The members of the result; as many jobs as a reply has room for. */
-void listing_write_members(const struct listing *listing, struct jsonw *w);
+/**
+ * Answers the call, now or, where many jobs have to be looked at, after some rounds of the loop;
+ * the connection's next requests wait until then. Takes the name out of the query.
+ */
+const struct ended *listing_answer(struct call *call, struct job_list_query *query);
 
 #endif /* DAEMON_LISTING_H */

@@ -156,6 +156,29 @@ static void on_tick(uv_timer_t *timer)
     arm(news);
 }
 
+static void tell_subscribers(struct news *news, const struct link *subscribers, struct event *event)
+{
+    for (struct link *l = subscribers->next; l != subscribers; l = l->next) {
+        struct subscription *subscription = LINK_OWNER(l, struct subscription, in_scope);
+
+        if (subscription->events >> event->kind & 1)
+            tell_client(news, client_of(subscription), event);
+    }
+}
+
+/* The subscribers to the jobs of a scope of this client's. */
+static struct link *subscribers_of(struct client *client, enum event_scope scope)
+{
+    switch (scope) {
+    case EVENT_SCOPE_CONNECTION:
+        return &client->flow->subscribers;
+    case EVENT_SCOPE_USER:
+        return &client->flow->user->subscribers;
+    default:
+        return &client->service->news.subscribers;
+    }
+}
+
 void news_spread(struct news *news, const struct task *task, enum event_kind kind,
                  const struct ending *ending)
 {
@@ -163,13 +186,9 @@ void news_spread(struct news *news, const struct task *task, enum event_kind kin
 
     fill(&event, task, kind, ending);
     jsonw_reset(&news->line);
-    EACH_SUBSCRIPTION(l, news)
-    {
-        struct subscription *subscription = LINK_OWNER(l, struct subscription, link);
-
-        if ((subscription->events >> kind & 1) && concerns(client_of(subscription), task))
-            tell_client(news, client_of(subscription), &event);
-    }
+    tell_subscribers(news, &task->flow->subscribers, &event);
+    tell_subscribers(news, &task->flow->user->subscribers, &event);
+    tell_subscribers(news, &news->subscribers, &event);
     if (kind == EVENT_STARTED && (news->wanted & PROGRESS) && !news->ticking)
         begin_ticking(news);
     event.dropped = 0;
@@ -180,6 +199,7 @@ void subscription_init(struct subscription *subscription)
 {
     *subscription = (struct subscription){.events = 0};
     link_init(&subscription->link);
+    link_init(&subscription->in_scope);
 }
 
 void news_unsubscribe(struct client *client)
@@ -189,6 +209,7 @@ void news_unsubscribe(struct client *client)
     if (link_empty(&client->subscription.link))
         return;
     link_remove(&client->subscription.link);
+    link_remove(&client->subscription.in_scope);
     count_wanted(news);
     arm(news);
 }
@@ -207,6 +228,7 @@ void news_subscribe(struct client *client, const struct events_subscribe *call)
     subscription->next = uv_hrtime() + subscription->interval_ns;
     subscription->dropped = 0;
     link_append(&news->subscriptions, &subscription->link);
+    link_append(subscribers_of(client, call->scope), &subscription->in_scope);
     count_wanted(news);
     arm(news);
 }
@@ -220,6 +242,7 @@ void news_init(struct news *news, uv_loop_t *loop)
 {
     *news = (struct news){.wanted = 0};
     link_init(&news->subscriptions);
+    link_init(&news->subscribers);
     jsonw_init(&news->line);
     uv_timer_init(loop, &news->timer); /* cannot fail */
     news->timer.data = news;

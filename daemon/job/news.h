@@ -21,7 +21,8 @@ struct task;
 /* A client has one; it is in the ring while it wants anything. */
 struct subscription {
     struct link link;
-    uint32_t events; /* bit 1 << enum event_kind */
+    struct link in_scope; /* in the subscribers of its flow, of its user, or of all jobs */
+    uint32_t events;      /* bit 1 << enum event_kind */
     enum event_scope scope;
     uint64_t interval_ns;
     uint64_t next;    /* uv_hrtime(): when progress is told again */
@@ -31,6 +32,7 @@ struct subscription {
 struct news {
     uint32_t wanted; /* kinds that somebody has to hear of */
     struct link subscriptions;
+    struct link subscribers; /* those to the jobs of all users */
     uv_timer_t timer; /* for progress; runs only while somebody wants it and something runs */
     bool ticking;     /* it does */
     uint64_t dropped; /* events that subscribers were too slow for */

@@ -32,6 +32,7 @@ struct task *task_create(struct client *client)
     task->admitted = service->clock = uv_hrtime();
     task->first_channel = -1;
     queued_init(&task->queued);
+    link_init(&task->flow_link);
     link_init(&task->place);
     link_init(&task->watches);
     link_append(&service->tasks, &task->all_link);
@@ -96,6 +97,7 @@ void task_accept(struct task *task)
     task->entry.client = task->flow->number;
     task->entry.name = task->work->job.name;
     registry_add(&service->registry, &task->entry);
+    link_append(&task->flow->tasks, &task->flow_link);
     count_in(task);
     service->totals.submitted++;
 }
@@ -164,6 +166,7 @@ void task_destroy(struct task *task)
     places_finish(&task->places, PLACES_OF_JOB);
     work_drop(task->work);
     link_remove(&task->all_link);
+    link_remove(&task->flow_link);
     task->flow->jobs--;
     task->flow->user->jobs--;
     user_drop(task->flow->user);
@@ -171,6 +174,7 @@ void task_destroy(struct task *task)
     free(task);
 
     service->jobs--;
+    held_look_again(&service->held);
     if (client)
         client_settle(client);
     service_settle(service);
@@ -314,6 +318,7 @@ void task_end(struct task *task, const struct fault *fault)
 
     assert(!task->ended);
     uncount(task);
+    link_remove(&task->flow_link);
     task->ended = true;
     leave_places(task);
     ending.when = transferred ? task->end.done : uv_hrtime();

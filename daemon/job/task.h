@@ -58,6 +58,7 @@ struct task {
     uint64_t deadline;    /* uv_hrtime(); 0: none */
 
     struct link all_link;    /* service: all of them */
+    struct link flow_link;   /* flow: until it has ended */
     struct link client_link; /* client: those that go when it goes */
     uint32_t deadline_place; /* deadline.c: in its heap, from 1; 0: not there */
     struct link place;       /* dispatch.c: wide ones that wait; running ones. after.c: failing */

@@ -28,12 +28,13 @@ struct user {
     struct users *users;
     struct share share; /* of the channels */
     uid_t uid;
-    bool master;         /* uid_is_master() */
-    uint32_t holders;    /* connections, jobs and records */
-    struct link entries; /* registry.h: jobs, in the order of their numbers */
-    struct shelf shelf;  /* history.h */
-    uint32_t clients;    /* connections now */
-    uint32_t jobs;       /* under way */
+    bool master;             /* uid_is_master() */
+    uint32_t holders;        /* connections, jobs and records */
+    struct link entries;     /* registry.h: jobs, in the order of their numbers */
+    struct shelf shelf;      /* history.h */
+    struct link subscribers; /* news.h */
+    uint32_t clients;        /* connections now */
+    uint32_t jobs;           /* under way */
     uint64_t buffer_bytes;
     uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
     uint64_t jobs_done, bytes_moved; /* since he came first */

@@ -202,17 +202,13 @@ static int add_named(struct wait *wait, const struct client *client, const struc
 /* All of the connection's that are under way: calls add(), or only counts them. */
 static uint32_t add_all(struct wait *wait, const struct client *client)
 {
-    const struct link *tasks = &client->service->tasks;
+    const struct link *tasks = &client->flow->tasks;
     uint32_t count = 0;
 
     for (struct link *l = tasks->next; l != tasks; l = l->next) {
-        const struct task *task = LINK_OWNER(l, struct task, all_link);
-
-        if (task->flow != client->flow || task->ended)
-            continue;
         count++;
         if (wait)
-            add(wait, &task->entry);
+            add(wait, &LINK_OWNER(l, struct task, flow_link)->entry);
     }
     return count;
 }

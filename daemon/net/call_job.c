@@ -88,24 +88,16 @@ const struct ended *job_cancel_call(struct call *call)
 const struct ended *job_list_call(struct call *call)
 {
     struct rpc_request *request = call->request;
+    const struct ended *ended;
     struct job_list_query query;
-    struct listing listing;
-    struct jsonw *w;
-    int error;
 
     if (call->fd_count)
         return call_refuse_fds(call);
     if (job_list_query_read(&request->params, &query) < 0)
         return call_refuse(call);
-    error = listing_init(&listing, call->client, &query, &request->fault);
+    ended = listing_answer(call, &query);
     job_list_query_finish(&query);
-    if (error < 0)
-        return call_refuse(call);
-    w = answer_begin(&call->answer, 0);
-    if (w)
-        listing_write_members(&listing, w);
-    listing_finish(&listing);
-    return answer_end(&call->answer, w);
+    return ended;
 }
 
 const struct ended *job_wait_call(struct call *call)

@@ -11,6 +11,7 @@
 #include "complete.h"
 #include "dispatch.h"
 #include "greet.h"
+#include "hold.h"
 #include "intake.h"
 #include "log.h"
 #include "pending.h"
@@ -121,8 +122,9 @@ static void client_close(struct client *client, const char *why)
         return;
     log_event(client, LOG_INFO, "client left", why);
     client->state = CLIENT_CLOSED;
-    link_remove(&client->held_link);
+    client_unhold(client);
     link_remove(&client->unsent_link);
+    chore_remove(&client->more_lines);
     drop_all(client);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
@@ -173,6 +175,7 @@ void client_end(struct client *client)
     if (client->state != CLIENT_OPEN)
         return;
     client->state = CLIENT_ENDING;
+    chore_remove(&client->more_lines);
     drop_all(client);
     if (!client->doomed)
         set_flush_timer(client);
@@ -263,16 +266,21 @@ static bool hung_up(int fd)
     return poll(&poller, 1, 0) > 0 && (poller.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
+bool client_is_paused(const struct client *client)
+{
+    return chore_queued(&client->more_lines);
+}
+
 bool client_takes_input(const struct client *client)
 {
     return client->state == CLIENT_OPEN && !client->doomed && !client->congested && !client->held &&
-           !client->full;
+           !client->full && !client->listing && !client_is_paused(client);
 }
 
 /* Nothing more will come of it but the replies that are on their way. */
 static bool at_its_end(const struct client *client)
 {
-    return client->input_ended && client->jobs == 0 && !client->held &&
+    return client->input_ended && client->jobs == 0 && !client->held && !client_is_paused(client) &&
            link_empty(&client->pending);
 }
 
@@ -318,6 +326,7 @@ static void update(struct client *client)
 {
     int events = 0;
 
+    held_look_again(&client->service->held);
     if (client->state == CLIENT_CLOSED || client->doomed || client->busy)
         return;
     if (finished(client)) {
@@ -381,6 +390,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->link);
     link_init(&client->held_link);
     link_init(&client->unsent_link);
+    chore_init(&client->more_lines, intake_go_on);
     link_init(&client->tasks);
     link_init(&client->pending);
     subscription_init(&client->subscription);

@@ -21,6 +21,7 @@
 
 #include "backlog.h"
 #include "buffer.h"
+#include "chores.h"
 #include "flow.h"
 #include "frame.h"
 #include "hold.h"
@@ -56,6 +57,8 @@ struct client {
     enum hold held;                     /* why its next line has to wait */
     bool full;                          /* too many of its descriptors wait to be closed */
     struct link held_link, unsent_link; /* in the service's held and unsent */
+    struct chore more_lines;            /* intake.c: lines that wait for their turn */
+    bool listing;                       /* listing.c: a job.list is under way */
 
     struct frame in;
     struct outbox out;
@@ -98,6 +101,8 @@ void client_end(struct client *client);
 /** A task of the client is gone, or something else that it waited for. */
 void client_settle(struct client *client);
 
+/** Lines that have arrived wait for the chore that handles them. */
+bool client_is_paused(const struct client *client);
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);
 /** Takes input again from clients whose users' descriptors have been closed. */

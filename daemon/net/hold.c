@@ -5,10 +5,45 @@
 #include "intake.h"
 #include "state.h"
 
+enum { LOOKS_MAX = 64 }; /* clients that are looked at in one round of the loop */
+
+/* The next round ends with client_let_in(). */
+static void do_nothing(struct chore *chore)
+{
+    (void)chore;
+}
+
+void held_init(struct held *held)
+{
+    link_init(&held->clients);
+    held->count = held->left = 0;
+    chore_init(&held->again, do_nothing);
+}
+
+void held_look_again(struct held *held)
+{
+    held->left = held->count;
+}
+
 void client_hold(struct client *client, enum hold why)
 {
+    struct held *held = &client->service->held;
+
     client->held = why;
-    link_append(&client->service->held, &client->held_link);
+    held->count++;
+    link_append(&held->clients, &client->held_link);
+}
+
+void client_unhold(struct client *client)
+{
+    struct held *held = &client->service->held;
+
+    if (client->held == HOLD_NONE)
+        return;
+    client->held = HOLD_NONE;
+    link_remove(&client->held_link);
+    if (--held->count < held->left)
+        held->left = held->count;
 }
 
 static bool may_go_on(const struct client *client)
@@ -27,28 +62,31 @@ static bool may_go_on(const struct client *client)
     }
 }
 
-/* Each once at most: who still finds no room goes to the end of the line. Nobody is closed here. */
+/* Handles the lines of the first client if it may go on; else moves it to the end. */
+static void look(struct held *held)
+{
+    struct client *client = LINK_OWNER(held->clients.next, struct client, held_link);
+
+    held->left--;
+    if (!may_go_on(client)) {
+        link_remove(&client->held_link);
+        link_append(&held->clients, &client->held_link);
+        return;
+    }
+    client_unhold(client);
+    client->busy = true;
+    intake_lines(client);
+    client->busy = false;
+    client_settle(client);
+}
+
+/* Nobody is closed here. */
 void client_let_in(struct service *service)
 {
-    struct link *const last = service->held.prev;
-    struct link *l;
+    struct held *held = &service->held;
 
-    if (link_empty(&service->held))
-        return;
-    do {
-        struct client *client;
-
-        l = service->held.next;
-        client = LINK_OWNER(l, struct client, held_link);
-        link_remove(l);
-        link_append(&service->held, l);
-        if (!may_go_on(client))
-            continue;
-        link_remove(l);
-        client->held = HOLD_NONE;
-        client->busy = true;
-        intake_lines(client);
-        client->busy = false;
-        client_settle(client);
-    } while (l != last);
+    for (int i = 0; i < LOOKS_MAX && held->left > 0; i++)
+        look(held);
+    if (held->left > 0 && !chore_queued(&held->again))
+        chore_add(&service->chores, &held->again);
 }

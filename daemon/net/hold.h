@@ -3,6 +3,11 @@
 #ifndef DAEMON_HOLD_H
 #define DAEMON_HOLD_H
 
+#include <stdint.h>
+
+#include "chores.h"
+#include "link.h"
+
 struct client;
 struct service;
 
@@ -14,9 +19,23 @@ enum hold {
     HOLD_DESCRIPTORS /* too many replies with a descriptor are unread */
 };
 
+/* The clients that are held. */
+struct held {
+    struct link clients; /* the next one to look at is first */
+    uint32_t count;
+    uint32_t left;      /* clients from the first on to look at: something has changed since */
+    struct chore again; /* looks at more of them in the next round */
+};
+
+void held_init(struct held *held);
+/** Has all held clients looked at: a job is gone, replies were sent, or limits have changed. */
+void held_look_again(struct held *held);
+
 /** The client's next line waits: it is handled when that reason is gone. */
 void client_hold(struct client *client, enum hold why);
-/** Handles the lines of clients whose reason is gone; called at the end of a round of the loop. */
+/** Takes the client out of the held ones; does nothing if it is not held. */
+void client_unhold(struct client *client);
+/** Handles the lines of held clients whose reason is gone. Call it before the loop sleeps. */
 void client_let_in(struct service *service);
 
 #endif /* DAEMON_HOLD_H */

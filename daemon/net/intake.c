@@ -88,13 +88,14 @@ static void watch_line(struct client *client, bool progress)
 
     if (client->state != CLIENT_OPEN || client->doomed)
         return;
-    if (!begun || client->congested || client->held || client->full || ms == 0)
+    if (!begun || !client_takes_input(client) || ms == 0)
         uv_timer_stop(&client->timer);
     else if (progress || !uv_is_active((uv_handle_t *)&client->timer))
         client_set_timer(client, ms);
 }
 
-void intake_lines(struct client *client)
+/* Until the turn that began at `began` is over. */
+static void handle_lines(struct client *client, uint64_t began)
 {
     const char *line;
     size_t length;
@@ -103,10 +104,31 @@ void intake_lines(struct client *client)
     while (client_takes_input(client) && frame_next(&client->in, &line, &length)) {
         request_handle(client, line, length);
         progress = true;
+        if (client_takes_input(client) && uv_hrtime() - began > CHORE_TURN_NS)
+            chore_add(&client->service->chores, &client->more_lines);
     }
     if (client_takes_input(client) && frame_leftover(&client->in))
         stream_fault(client, "/fds", "fds: more descriptors came than were announced");
     watch_line(client, progress);
+}
+
+void intake_lines(struct client *client)
+{
+    struct service *service = client->service;
+
+    if (service->intake_began == 0)
+        service->intake_began = uv_hrtime();
+    handle_lines(client, service->intake_began);
+}
+
+void intake_go_on(struct chore *chore)
+{
+    struct client *client = LINK_OWNER(chore, struct client, more_lines);
+
+    client->busy = true;
+    handle_lines(client, uv_hrtime());
+    client->busy = false;
+    client_settle(client);
 }
 
 void intake_overdue(struct client *client)

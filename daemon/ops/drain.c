@@ -99,6 +99,7 @@ void drain_begin(struct service *service)
     if (service->refusing)
         return;
     service->refusing = true;
+    held_look_again(&service->held);
     log_event("draining", service);
 }
 
@@ -107,6 +108,7 @@ void drain_end(struct service *service)
     watchdog_pardon(&service->watchdog);
     if (service->refusing) {
         service->refusing = false;
+        held_look_again(&service->held);
         log_event("resuming", service);
         answer_all(service);
     }

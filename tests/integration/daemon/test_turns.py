@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One connection does not delay another: mlid handles long requests in slices, and the cost of
+daemon.stats does not grow with the number of jobs."""
+import time
+
+from load import buffered
+from service import SLOW, Case, copy, main
+from wire import envelope
+
+KIB, MIB = 1 << 10, 1 << 20
+ATTEMPTS = 50
+
+
+class Turns(Case):
+    def overtaken(self, link, other, method, params, count):
+        """Whether, in one of some attempts, another connection's ping is answered amid the replies to
+        requests that were sent before it in one write."""
+        for attempt in range(ATTEMPTS):
+            ids = [1000 * (attempt + 1) + i for i in range(count)]
+            link.send_raw(b"".join(envelope(method, params, id, 0) + b"\n" for id in ids))
+            other.ping()
+            link.drained()
+            if ids[0] in link.replies and ids[-1] not in link.replies:
+                return True
+            for id in ids:
+                link.reply(id)
+        return False
+
+    def test_many_requests_at_once(self):
+        """The jobs of one write take the loop's own thread 30 ms together."""
+        mlid = self.service("--engine", f"threads:tiny={MIB}",
+                            config={"limits": {"jobs_per_client": 1024}})
+        link, other = self.connect(mlid), self.connect(mlid)
+        params, memory = buffered(link, MIB)
+        number = link.call("job.prepare", params)["prepared"]
+        self.assertTrue(self.overtaken(link, other, "job.start", {"prepared": number}, 300))
+        del memory
+
+    def fill(self, link, count):
+        """Leaves `count` records of jobs that ended well."""
+        params, memory = buffered(link, 16)
+        number = link.call("job.prepare", params)["prepared"]
+        line = envelope("job.start", {"prepared": number}, 7, 0) + b"\n"
+        link.strict_ids = False
+        before = link.arrived
+        sent = 0
+        while sent < count:
+            link.send_raw(line * min(500, count - sent))
+            sent += min(500, count - sent)
+            link.need(lambda: link.arrived >= before + sent, "replies")
+        link.replies.clear()
+        link.strict_ids = True
+        del memory
+
+    def test_a_list_without_a_match(self):
+        """It looks at 65536 jobs, and others are served meanwhile."""
+        mlid = self.service(config={"limits": {"history": 65536}})
+        link, other = self.connect(mlid), self.connect(mlid)
+        self.fill(link, 65536)
+
+        self.assertTrue(self.overtaken(link, other, "job.list", {"states": ["failed"]}, 20))
+        link.strict_ids = False
+        id = link.request("job.list", {"states": ["cancelled"]}, id=1)
+        ping = link.request("daemon.ping", id=2)
+        self.assertEqual(link.result(id), {"jobs": [], "more": False})
+        link.result(ping)  # a request behind a list waits for it, and comes
+
+    def test_pages(self):
+        """All jobs, in order, though others come and end between the pages."""
+        mlid = self.service(config={"limits": {"history": 65536}})
+        link, other = self.connect(mlid), self.connect(mlid)
+        self.fill(link, 5000)
+        seen, before = [], {}
+        while True:
+            page = other.call("job.list", {"limit": 1000, "states": ["done"], **before})
+            seen += [job["job"] for job in page["jobs"]]
+            if not page["more"]:
+                break
+            before = {"before": seen[-1]}
+            self.fill(link, 10)
+        self.assertEqual(seen, list(range(5000, 0, -1)))
+
+    def test_a_client_that_leaves_amid_a_list(self):
+        mlid = self.service(config={"limits": {"history": 65536}})
+        other = self.connect(mlid)
+        self.fill(other, 20000)
+        for _ in range(20):
+            with self.connect(mlid) as link:
+                for _ in range(20):
+                    link.request("job.list", {"states": ["failed"]})
+        other.ping()
+
+    def cost_of_stats(self, link):
+        """Seconds of the fastest of some batches."""
+        best = float("inf")
+        for _ in range(10):
+            begin = time.monotonic()
+            for id in [link.request("daemon.stats") for _ in range(50)]:
+                link.result(id)
+            best = min(best, time.monotonic() - begin)
+        return best
+
+    def test_statistics(self):
+        """Cost the same with 10000 jobs that wait as with none."""
+        mlid = self.service("--engine", "fault:threads,stick=1", config={
+            "limits": {"jobs": 16384, "jobs_per_client": 16384}})
+        link, other = self.connect(mlid), self.connect(mlid)
+        params, memory = buffered(link, 64 * KIB)
+        number = link.call("job.prepare", params)["prepared"]
+        link.request("job.start", {"prepared": number}, id=1)
+        link.ping()
+        few = self.cost_of_stats(other)
+        line = envelope("job.start", {"prepared": number, "after": [1]}, 0, 0)
+        for begin in range(0, 10000, 500):
+            link.send_raw(b"".join(line.replace(b'"id":0', b'"id":%d' % (begin + i + 2)) + b"\n"
+                                   for i in range(500)))
+        link.ping()
+        self.assertEqual(other.call("daemon.stats")["jobs"]["waiting"], 10000)
+        many = self.cost_of_stats(other)
+        print(f"\n  daemon.stats with 10000 jobs costs {many / few:.2f} times as much as with one")
+        self.assertLess(many, few * 2)
+        # Those that wait fail one after the other, and that is done in slices, too.
+        link.request("job.cancel", {"job": 1})
+        begin = time.monotonic()
+        other.ping()
+        self.assertLess(time.monotonic() - begin, 0.5 * SLOW)
+        self.eventually(lambda: other.call("daemon.info")["jobs_queued"] == 0)
+        del memory
+
+
+if __name__ == "__main__":
+    main()
