@@ -92,7 +92,8 @@ typedef struct _mli_mov_handle_t {
  * @param cfg  the move; only read.
  * @param dst  destination. In: `data` (memory and capacity of the caller's), optionally
  *             `mem_stride`, and for a per-axis source the three pointers of `el_params.sa`.
- *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`.
+ *             Out: `rank`, `shape`, `mem_stride`, `el_type`, `el_params`. Entries of shape and
+ *             mem_stride beyond the rank become 1 and 0.
  *             Per-axis parameters: all three pointers null shares the source's arrays; all three
  *             equal to the source's leaves them; memory of the caller's with capacities receives
  *             a copy that went through the same pad/crop/subsample/place as the axis (padded
