@@ -74,7 +74,7 @@ static void tell_difference(struct attempt *attempt, const struct job *job,
     struct case_result *result = &attempt->result;
     char text[COMPARE_TEXT_MAX];
     struct jsonw w;
-    difference_text(&outcome->difference, job->dst.file, job->expect.golden.file, text);
+    difference_expected(&outcome->difference, job->expect.golden.file, text);
     result->message = strdup(text);
     if (asprintf(&result->pointer, "%s/expect", job->pointer) < 0)
         result->pointer = NULL;

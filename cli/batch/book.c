@@ -7,6 +7,8 @@
 
 #include "clock.h"
 #include "digest.h"
+#include "keep.h"
+#include "kept.h"
 #include "print.h"
 #include "resume.h"
 
@@ -81,8 +83,9 @@ static int choose(struct book *book, const struct setup *setup)
     const struct resume resume = {book->settings, &book->journal.state, setup, book->contents};
     book->todo = calloc(cases->count + 1, sizeof(*book->todo));
     book->ended = calloc(cases->count + 1, sizeof(*book->ended));
+    book->kept = calloc(cases->count + 1, sizeof(*book->kept));
     book->known = calloc(cases->count + 1, sizeof(*book->known));
-    if (!book->todo || !book->ended || !book->known)
+    if (!book->todo || !book->ended || !book->kept || !book->known)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
         struct batch_case *batch_case = &cases->list[i];
@@ -133,6 +136,7 @@ int book_begin(struct book *book)
 {
     struct fault fault;
     book->begin_ns = clock_ns();
+    clock_gettime(CLOCK_REALTIME_COARSE, &book->begin);
     if (book->journals &&
         written(book, journal_begin(&book->journal, &book->outline, &fault), &fault))
         return -1;
@@ -154,6 +158,7 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
     struct book *book = context;
     struct fault fault;
     book->ended[index] = true;
+    book->kept[index] = trial->result.kept != NULL;
     if (book->journals && !book->spoilt)
         written(book, journal_add(&book->journal, &trial->result, &fault), &fault);
     tell(book, &trial->result);
@@ -189,11 +194,56 @@ static void tell_not_run(struct book *book)
     }
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    return strcmp(((const struct kept_case *)a)->place, ((const struct kept_case *)b)->place);
+}
+
+/* The cases of the run by their places; null: no memory. */
+static struct kept_case *list_places(const struct book *book, const char *keep)
+{
+    const struct cases *cases = book->cases;
+    struct kept_case *list = calloc(cases->count + 1, sizeof(*list));
+    bool failed = !list;
+    for (size_t i = 0; i < cases->count && !failed; i++) {
+        list[i].place = keep_place(keep, cases->list[i].name);
+        list[i].in_use = book->known[i] && book->known[i]->kept;
+        failed = !list[i].place;
+    }
+    for (size_t i = 0; i < book->todo_count && !failed; i++)
+        list[book->todo[i] - cases->list].in_use = book->kept[i];
+    if (!failed) {
+        qsort(list, cases->count, sizeof(*list), compare_places);
+        return list;
+    }
+    for (size_t i = 0; list && i < cases->count; i++)
+        free(list[i].place);
+    free(list);
+    return NULL;
+}
+
+/* Removes what earlier runs kept of cases that pass now; after a run that is complete. */
+static void clean(const struct book *book)
+{
+    const char *keep = book->settings->trial.keep;
+    if (!keep)
+        return;
+    kept_end(keep);
+    struct kept_case *list = book->summary.not_run > 0 ? NULL : list_places(book, keep);
+    if (!list)
+        return;
+    kept_clean(keep, list, book->cases->count, book->settings->whole, &book->begin);
+    for (size_t i = 0; i < book->cases->count; i++)
+        free(list[i].place);
+    free(list);
+}
+
 enum exit_code book_end(struct book *book, enum exit_code exit)
 {
     struct batch_summary *summary = &book->summary;
     struct fault fault;
     tell_not_run(book);
+    clean(book);
     summary->ns = clock_ns() - book->begin_ns;
     summary->exit = batch_summary_exit(summary, book->settings->flaky_is_good);
     if (book->spoilt)
@@ -214,5 +264,6 @@ void book_finish(struct book *book)
     contents_destroy(book->contents);
     free(book->todo);
     free(book->ended);
+    free(book->kept);
     free(book->known);
 }

@@ -30,8 +30,10 @@ struct book {
     bool complained;                  /* of --keep: once is enough */
     struct batch_case **todo;         /* those that are run */
     bool *ended;                      /* of todo */
+    bool *kept;                       /* of todo: it failed, and was kept */
     size_t todo_count;
     uint64_t begin_ns;
+    struct timespec begin;  /* by the clock of file times */
     atomic_uint repeat_now; /* of the attempt that began last, of any worker; 0: none */
 };
 

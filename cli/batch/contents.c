@@ -214,3 +214,11 @@ bool contents_same(struct contents *contents, const char *path, const struct con
     contents_find(contents, path, now);
     return strcmp(then->word, BASIS_CHANGED) != 0 && strcmp(then->word, now->word) == 0;
 }
+
+bool contents_stamp(const struct stat *status, char out[BASIS_DIGITS + 1])
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_digits(out, stamp_of(status));
+    return is_settled(status, &now);
+}

@@ -7,6 +7,7 @@
 #define CLI_BATCH_CONTENTS_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "basis.h"
 
@@ -22,5 +23,11 @@ void contents_find(struct contents *contents, const char *path, struct content *
 /** Returns whether the content of the file is `then`; if not, *now becomes its content. */
 bool contents_same(struct contents *contents, const char *path, const struct content *then,
                    struct content *now);
+
+/**
+ * Writes the stamp of a file. Returns false if the file changed so recently that its content may
+ * still change without changing the stamp.
+ */
+bool contents_stamp(const struct stat *status, char out[BASIS_DIGITS + 1]);
 
 #endif /* CLI_BATCH_CONTENTS_H */

@@ -2,7 +2,6 @@
 #include "evidence.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,34 +17,30 @@ static int duplicate(int fd)
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-static char *absolute(const char *path)
+/* The file itself, where it is open. The descriptor of a tensor in an archive may be that of a copy
+ * of the tensor, so archives are opened again. */
+static int file_of(const struct tensor_file *file)
 {
-    char *joined = NULL;
-    if (path[0] == '/')
-        return strdup(path);
-    char *here = getcwd(NULL, 0);
-    if (here && asprintf(&joined, "%s/%s", here, path) < 0)
-        joined = NULL;
-    free(here);
-    return joined;
+    return file_format_is_archive(file->format) ? -1 : duplicate(file->fd);
 }
 
 /* A file that the job reads, or would have read. */
-static void take_input(struct exhibit *exhibit, const char *path, const struct produced *produced)
+static void take_input(struct exhibit *exhibit, const char *path, const struct tensor_file *open,
+                       const struct produced *produced)
 {
     if (!path)
         return;
     const struct tensor_file *found = produced_find(produced, path);
-    exhibit->path = absolute(path);
-    exhibit->fd = found ? duplicate(found->fd) : -1;
+    exhibit->path = strdup(path);
+    exhibit->fd = found ? duplicate(found->fd) : file_of(open);
 }
 
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
                    const struct produced *produced, const struct outcome *outcome)
 {
     evidence->job = resolved->job;
-    take_input(&evidence->source, resolved->src_path, produced);
-    take_input(&evidence->golden, resolved->expect_path, produced);
+    take_input(&evidence->source, resolved->src_path, &resolved->src, produced);
+    take_input(&evidence->golden, resolved->expect_path, &resolved->expect, produced);
     /* What an update began with is needed wherever it lies: the job that does it again updates it.
      */
     evidence->before.fd = duplicate(resolved->before.fd);

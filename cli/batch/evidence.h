@@ -7,10 +7,10 @@
 #include "produced.h"
 #include "resolve.h"
 
-/* A tensor of the job: where it lies on the disk, or the file itself where it lies in memory. */
+/* A file that the job reads. */
 struct exhibit {
-    char *path; /* absolute */
-    int fd;     /* -1: on the disk */
+    char *path; /* as this process opens it */
+    int fd;     /* of the file; -1: it has to be opened */
 };
 
 struct evidence {

@@ -10,16 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bounds.h"
+#include "contents.h"
 #include "escaped.h"
+#include "kept.h"
 #include "output.h"
 #include "utf8.h"
 
 /* Files of one case, by their name without the ending. */
 enum { FILE_NAME_MAX = 32 };
 
+/* Smaller files are copied for each case. */
+enum { LINKED_BYTES_MIN = 1 << 20 };
+
 struct keeper {
-    const char *place;
+    const char *directory; /* of --keep */
+    const char *place;     /* of the case, in it */
     struct fault *fault;
 };
 
@@ -95,25 +100,10 @@ static const char *ending_of(const struct tensor_ref *ref)
     return file_format_word(tensor_ref_format(ref));
 }
 
-/* What an earlier run kept here. */
-static void forget(const struct keeper *keeper)
-{
-    static const char *const names[] = {
-        "job.json",   "params.json", "given.npy",          "given.raw",         "out.npy",
-        "out.raw",    "source.npy",  "source.raw",         "source.npz",        "golden.npy",
-        "golden.raw", "golden.npz",  "source.safetensors", "golden.safetensors"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", keeper->place, names[i]) >= 0)
-            unlink(path);
-        free(path);
-    }
-}
-
 /* A place without a job file says nothing; one that holds something else stays. */
 static void abandon(const struct keeper *keeper)
 {
-    forget(keeper);
+    kept_forget(keeper->place);
     rmdir(keeper->place);
 }
 
@@ -140,34 +130,55 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     return result;
 }
 
-/* In JSON, and within a job file's limits. */
-static bool can_be_named(const char *path)
+/*
+ * Saves a large, settled file as a hard link to one copy in the pool, because thousands of cases
+ * may read the same file. Returns false if the caller has to make a copy.
+ */
+static bool save_link(const struct keeper *keeper, const char *name, int fd)
 {
-    size_t left = strlen(path), size;
-    bool good = left <= JOB_PATH_MAX;
-    for (; good && left > 0; left -= size, path += size) {
-        size = utf8_char(path, left);
-        good = size > 0;
+    struct stat status;
+    char stamp[BASIS_DIGITS + 1], *pool = NULL, *copy = NULL, *path = NULL;
+    bool done = false;
+    if (fstat(fd, &status) || status.st_size < LINKED_BYTES_MIN || !contents_stamp(&status, stamp))
+        return false;
+    if (asprintf(&pool, "%s/" KEPT_POOL, keeper->directory) >= 0 &&
+        asprintf(&copy, "%s/%s", pool, stamp) >= 0 &&
+        asprintf(&path, "%s/%s", keeper->place, name) >= 0) {
+        const struct keeper of_pool = {keeper->directory, pool, keeper->fault};
+        done = link(copy, path) == 0;
+        if (!done && errno == ENOENT && (mkdir(pool, 0777) == 0 || errno == EEXIST) &&
+            save(&of_pool, stamp, fd, NULL, 0) == 0)
+            done = link(copy, path) == 0;
     }
-    return good;
+    free(pool);
+    free(copy);
+    free(path);
+    return done;
 }
 
-/* Where the job file finds a tensor: where it lies, or beside it. */
-static int place_input(const struct keeper *keeper, const struct exhibit *exhibit,
-                       struct tensor_ref *ref, char name[FILE_NAME_MAX], const char *called)
+/* Not through a device: opening one has effects of its own. */
+static int open_regular(const char *path)
 {
-    int fd = exhibit->fd, opened = -1;
+    struct stat status;
+    if (stat(path, &status) || !S_ISREG(status.st_mode))
+        return -1;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* Copies a file that the job reads. A file that cannot be opened is left out, so the kept job fails
+ * for the same reason. */
+static int save_input(const struct keeper *keeper, const struct exhibit *exhibit,
+                      struct tensor_ref *ref, char name[FILE_NAME_MAX], const char *called)
+{
     if (!exhibit->path)
         return out_of_memory(keeper->fault);
-    if (fd < 0 && can_be_named(exhibit->path)) {
-        ref->file = exhibit->path;
-        return 0;
-    }
+    int fd = exhibit->fd, opened = -1, status = 0;
     if (fd < 0)
-        fd = opened = open(exhibit->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        fd = opened = open_regular(exhibit->path);
     snprintf(name, FILE_NAME_MAX, "%s.%s", called, ending_of(ref));
     ref->file = name;
-    int status = fd < 0 ? 0 : save(keeper, name, fd, NULL, 0); /* not there: it fails again */
+    if (fd >= 0 && !save_link(keeper, name, fd))
+        status = save(keeper, name, fd, NULL, 0);
     if (opened >= 0)
         close(opened);
     return status;
@@ -197,10 +208,10 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     job.after_count = 0;
     if (job.dst.params)
         job.dst.params = params;
-    if (place_input(keeper, &evidence->source, &job.src, source, "source"))
+    if (save_input(keeper, &evidence->source, &job.src, source, "source"))
         return -1;
     if (job.expect.kind == EXPECT_FILE &&
-        place_input(keeper, &evidence->golden, &job.expect.golden, golden, "golden"))
+        save_input(keeper, &evidence->golden, &job.expect.golden, golden, "golden"))
         return -1;
     if (evidence->before.fd >= 0 && save(keeper, out, evidence->before.fd, NULL, 0))
         return -1;
@@ -209,25 +220,40 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     return save_job(keeper, &job);
 }
 
-int keep_case(const char *directory, const char *name, const struct evidence *evidence, char **kept,
-              struct fault *fault)
+/* "batch-failed/a/given.npy". Heap; null: there is no result, or no memory. */
+static char *given_path(const char *place, const struct evidence *evidence)
+{
+    char *path = NULL;
+    if (evidence->given < 0 ||
+        asprintf(&path, "%s/given.%s", place, ending_of(&evidence->job->dst)) < 0)
+        return NULL;
+    return path;
+}
+
+int keep_case(const char *directory, const char *name, const struct evidence *evidence,
+              struct kept *kept, struct fault *fault)
 {
     char *place = keep_place(directory, name);
-    const struct keeper keeper = {.place = place, .fault = fault};
-    *kept = NULL;
+    const struct keeper keeper = {.directory = directory, .place = place, .fault = fault};
+    *kept = (struct kept){0};
     if (!place)
         return out_of_memory(fault);
     int status = make_directories(place, fault);
     if (status == 0) {
-        forget(&keeper);
-        status = keep_files(&keeper, evidence);
+        /* Noted first, so that a killed run leaves nothing that is not in the list. */
+        status = kept_note(directory, place, fault);
+        kept_forget(place);
+        if (status == 0)
+            status = keep_files(&keeper, evidence);
         if (status)
             abandon(&keeper);
     }
-    if (status == 0 && asprintf(kept, "%s/job.json", place) < 0) {
-        *kept = NULL;
+    if (status == 0 && asprintf(&kept->job, "%s/job.json", place) < 0) {
+        kept->job = NULL;
         status = out_of_memory(fault);
     }
+    if (status == 0)
+        kept->given = given_path(place, evidence);
     free(place);
     return status;
 }

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is kept of a case that failed, in a directory of its own:
+ * Keeps a failed case in a directory of its own, from which the job runs on any machine:
  *
- *     job.json        the failed job alone; `mlictl run` of it from anywhere does it again
- *     given.*         what it gave
- *     out.*           what the job writes when it is run again; what it updates
- *     source.*, golden.*   what it read, where that cannot be named: an output of a job before it
+ *     job.json             the failed job alone, with the names of the files below
+ *     source.*, golden.*   copies of the files that it reads
+ *     out.*                the tensor that it updates; what it writes when it runs again
+ *     given.*              its result
  */
 #ifndef CLI_BATCH_KEEP_H
 #define CLI_BATCH_KEEP_H
 
 #include "evidence.h"
 
+/* Paths of what was kept, on the heap. */
+struct kept {
+    char *job;
+    char *given; /* null: the job gave no result */
+};
+
 /**
- * Keeps it below `directory`, which is made if it is not there. Returns 0 with *kept the path of
- * the job file (heap), or -1.
+ * Keeps the case `name` below `directory`, which is made if it is not there. Returns 0 with *kept
+ * filled, or -1 with *kept empty.
  */
-int keep_case(const char *directory, const char *name, const struct evidence *evidence, char **kept,
-              struct fault *fault);
+int keep_case(const char *directory, const char *name, const struct evidence *evidence,
+              struct kept *kept, struct fault *fault);
 
 /** The directory of a case: `name` below `directory`, wherever its dots lead. Heap; null: no
  *  memory. */

@@ -105,6 +105,7 @@ static void read_keep(struct settings *settings, const struct options *options)
 int settings_read(struct settings *settings, const struct options *options)
 {
     *settings = (struct settings){.resume = options_get(options, "resume"),
+                                  .whole = !given(options, "filter") && !given(options, "shard"),
                                   .rerun = given(options, "rerun"),
                                   .list = given(options, "list"),
                                   .fail_fast = given(options, "fail-fast")};

@@ -17,6 +17,7 @@ struct settings {
     struct trial_plan trial;
     const char *keep; /* directory of what failed, be it written or not: no place for cases */
     const char *resume;
+    bool whole; /* all cases of the arguments: neither --filter nor --shard */
     bool rerun, list, fail_fast, flaky_is_good;
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trial.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "again.h"
@@ -71,16 +73,30 @@ static void attempt_all(struct trial *trial, struct tally *tally,
     } while (count(tally, plan, &attempt));
 }
 
+static void tell_given(struct case_result *result, const char *given)
+{
+    char *message = NULL;
+    if (!result->message || asprintf(&message, "%s; the result is %s", result->message, given) < 0)
+        return;
+    free(result->message);
+    result->message = message;
+}
+
 static void keep(struct trial *trial, const struct batch_case *batch_case,
                  const struct trial_plan *plan, const struct attempt *failure)
 {
     enum case_status status = trial->result.status;
     if (!plan->keep || !failure->evidence.job || (status != CASE_FAILED && status != CASE_ERROR))
         return;
-    trial->complains = keep_case(plan->keep, batch_case->name, &failure->evidence,
-                                 &trial->result.kept, &trial->fault) != 0;
-    if (trial->result.kept)
-        trial->result.again = again_command(plan->options, trial->result.kept);
+    struct kept kept;
+    trial->complains =
+        keep_case(plan->keep, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
+    trial->result.kept = kept.job;
+    if (kept.job)
+        trial->result.again = again_command(plan->options, kept.job);
+    if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
+        tell_given(&trial->result, kept.given);
+    free(kept.given);
     /* The run that goes on is to tell the same as one that was never interrupted. */
     if (trial->complains && cancel_requested())
         trial->end = ATTEMPT_INTERRUPTED;

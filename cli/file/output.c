@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -236,9 +238,9 @@ static int copy_bytes(int from, int to, uint64_t done, uint64_t size)
     return result;
 }
 
-static int copy_range(int from, int to, uint64_t size)
+static int copy_range(int from, int to, uint64_t begin, uint64_t size)
 {
-    loff_t in = 0, out = 0;
+    loff_t in = (loff_t)begin, out = (loff_t)begin;
     while ((uint64_t)in < size && !cancel_requested()) {
         uint64_t left = size - (uint64_t)in;
         ssize_t got =
@@ -252,10 +254,13 @@ static int copy_range(int from, int to, uint64_t size)
     return 0;
 }
 
-/* What is in the file, without its holes. */
+/* Copies the file without its holes; shares its storage where the file system can do that. */
 static int copy_data(int from, int to, uint64_t size)
 {
+    bool shared = ioctl(to, FICLONE, from) == 0;
     int result = ftruncate(to, (off_t)size) ? -errno : 0;
+    if (shared)
+        return result;
     for (uint64_t done = 0; done < size && !result && !cancel_requested();) {
         off_t data = lseek(from, (off_t)done, SEEK_DATA);
         if (data < 0 && errno == ENXIO) /* nothing but a hole is left, or nothing */
@@ -264,7 +269,7 @@ static int copy_data(int from, int to, uint64_t size)
         uint64_t begin = data < 0 ? done : (uint64_t)data;
         uint64_t end = hole < 0 || (uint64_t)hole > size ? size : (uint64_t)hole;
         if (begin < end)
-            result = copy_bytes(from, to, begin, end);
+            result = copy_range(from, to, begin, end);
         done = end;
     }
     return result;
@@ -284,7 +289,7 @@ int output_copy(struct output *output, int from, uint64_t size, struct fault *fa
 {
     if (output->directory < 0)
         return output_copy_data(output, from, size, fault);
-    return copied(output, copy_range(from, output->fd, size), fault);
+    return copied(output, copy_range(from, output->fd, 0, size), fault);
 }
 
 int output_copy_data(struct output *output, int from, uint64_t size, struct fault *fault)

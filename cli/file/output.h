@@ -57,7 +57,7 @@ int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 /** Fills it with the first `size` bytes of `from`, and takes the storage but of one in memory. */
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault);
 
-/** The same with the holes of `from`, which take no storage. */
+/** The same with the holes of `from`, which take no storage, or with storage that both share. */
 int output_copy_data(struct output *output, int from, uint64_t size, struct fault *fault);
 
 int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,

@@ -152,8 +152,7 @@ static void complain(const struct job_file *file, const struct job *job,
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
     char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
-    difference_text(&outcome->difference, job->dst.file, golden_name(&job->expect.golden, golden),
-                    text);
+    difference_expected(&outcome->difference, golden_name(&job->expect.golden, golden), text);
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
 }
 

@@ -121,8 +121,7 @@ static void remember(struct mark *mark, const struct outcome *outcome)
     if (outcome->fault.code != FAULT_NONE)
         mark->why = strdup(outcome->fault.text);
     else
-        mark->why =
-            strdup(difference_text(&outcome->difference, "the output", "the golden file", text));
+        mark->why = strdup(difference_expected(&outcome->difference, "the golden file", text));
 }
 
 static bool is_wanted(const struct sequence_work *work, const struct job_file *file,

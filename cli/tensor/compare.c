@@ -170,6 +170,44 @@ const char *difference_text(const struct difference *difference, const char *a, 
     return out;
 }
 
+const char *difference_expected(const struct difference *difference, const char *golden,
+                                char out[COMPARE_TEXT_MAX])
+{
+    const struct difference *d = difference;
+    char got[DIGEST_TEXT_SIZE], wanted[DIGEST_TEXT_SIZE], at[PRINT_TEXT_MAX];
+    const char *in = golden ? " in " : "", *file = golden ? golden : "";
+    switch (d->kind) {
+    case DIFFERENCE_NONE:
+        return difference_text(d, "", "", out);
+    case DIFFERENCE_SIZE:
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "sizes differ: got %" PRIu64 " B, expected %" PRIu64 " B%s%s", d->a_bytes,
+                 d->b_bytes, in, file);
+        break;
+    case DIFFERENCE_DTYPE:
+        snprintf(out, COMPARE_TEXT_MAX, "dtypes differ: got %s, expected %s%s%s",
+                 dtype_of_header(&d->a)->name, dtype_of_header(&d->b)->name, in, file);
+        break;
+    case DIFFERENCE_SHAPE:
+        snprintf(out, COMPARE_TEXT_MAX, "shapes differ: got %s, expected %s%s%s",
+                 print_shape(got, d->a.rank, d->a.shape),
+                 print_shape(wanted, d->b.rank, d->b.shape), in, file);
+        break;
+    case DIFFERENCE_VALUES:
+        coordinate_text(d, at);
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "%" PRIu64 " of %" PRIu64
+                 " elements differ, the first at %s: got %s, expected %s%s%s",
+                 d->count, d->elements, at, d->a_value, d->b_value, in, file);
+        break;
+    case DIFFERENCE_DIGEST:
+        snprintf(out, COMPARE_TEXT_MAX, "digests differ: got %s, expected %s",
+                 digest_text(d->a_digest, got), digest_text(d->b_digest, wanted));
+        break;
+    }
+    return out;
+}
+
 void difference_print(const struct print_style *style, const char *before, bool same,
                       const char *text)
 {

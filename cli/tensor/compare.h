@@ -61,6 +61,13 @@ const char *difference_text(const struct difference *difference, const char *a, 
                             char out[COMPARE_TEXT_MAX]);
 
 /**
+ * The same of a result `a` that was expected to be `b`: "got 14, expected 99 in golden.npy".
+ * `golden` is the name of b's file, or null. Returns `out`.
+ */
+const char *difference_expected(const struct difference *difference, const char *golden,
+                                char out[COMPARE_TEXT_MAX]);
+
+/**
  * Prints `before` and such a sentence. What there is to be seen at once has a colour: all of "the
  * same", else up to "differ", or the first word; file names come behind it.
  */

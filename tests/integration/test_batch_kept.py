@@ -7,7 +7,10 @@ import pathlib
 import re
 import resource
 import shlex
+import shutil
 import subprocess
+import tarfile
+import time
 import zipfile
 
 from batch_scene import MOVED, MOVED_SHAPE, PERM, BatchCase
@@ -42,7 +45,127 @@ class Kept(BatchCase):
             self.assertIn("1 of 24 elements differ, the first at [0, 1, 2]", result.err)
         self.assertEqual(self.read("batch-failed/deep/a/given.npy")[-24:], MOVED)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed/deep/a"))),
-                         ["given.npy", "job.json", "out.npy"])
+                         ["given.npy", "golden.npy", "job.json", "out.npy", "source.npy"])
+        self.assertRegex(case["message"], "^1 of 24 elements differ, the first at .*: got 20, expected"
+                         " 99 in ../../bad.npy; the result is batch-failed/deep/a/given.npy$")
+
+    def test_elsewhere(self):
+        """The directory alone, as another machine has it."""
+        self.write("cases/a.json", [
+            mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
+            mov({"file": "x.raw", "type": "fx8", "shape": list(MOVED_SHAPE)}, "y.npy",
+                expect={"file": "../in.npy"})])
+        with zipfile.ZipFile(self.path("all.npz"), "w") as archive:
+            archive.writestr("in.npy", self.read("in.npy"))
+        self.write("cases/b.json", mov({"file": "../all.npz", "tensor": "in"},
+                                       {"file": "o.npy", "params": "p.json"}, perm_dim=PERM,
+                                       expect={"file": self.path("bad.npy")}))
+        self.add("c", "bad.npy")
+        _, cases, _ = self.told("cases", code=1)
+        with tarfile.open(self.root / "kept.tar", "w") as tar:
+            tar.add(self.path("batch-failed"), "kept")
+        for entry in list(self.dir.iterdir()):
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        with tarfile.open(self.root / "kept.tar") as tar:
+            tar.extractall(self.dir)
+        for name in "abc":
+            job = json.loads(self.read(f"kept/{name}/job.json"))
+            for path in (job["src"]["file"], job["dst"]["file"], job["expect"]["file"]):
+                self.assertNotIn("/", path)
+            result = self.ctl("run", f"kept/{name}/job.json", code=1)
+            self.assertIn(cases[name]["message"].split(" in ")[0], result.err)
+
+    def test_large_files_are_shared_and_keep_their_holes(self):
+        size = 32 << 20
+        for name in ("big.npy", "golden.npy"):
+            self.write(name, npy("|i1", (size,), b""))
+            os.truncate(self.path(name), 128 + size)
+        self.write("golden.npy", npy("|i1", (size,), b"x"))
+        os.truncate(self.path("golden.npy"), 128 + size)
+        for i in range(4):
+            self.write(f"cases/c{i}.json", mov("../big.npy", "o.npy", size=[64],
+                                               expect={"file": "../golden.npy"}))
+        time.sleep(3.2)  # until the files' times prove something
+        self.told("cases", code=1)
+        files = [os.stat(self.path(f"batch-failed/c{i}/{name}.npy"))
+                 for i in range(4) for name in ("source", "golden")]
+        self.assertEqual(len({f.st_ino for f in files}), 2)
+        self.assertEqual({f.st_nlink for f in files}, {4})
+        self.assertLess(sum(f.st_blocks for f in files) * 512, size)
+        self.assertEqual({f.st_size for f in files}, {128 + size})
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed"))),
+                         [".kept", "c0", "c1", "c2", "c3"])
+
+    def test_a_device_is_no_source(self):
+        self.write("cases/a.json", mov({"file": "/dev/zero", "type": "fx8", "shape": [4],
+                                        "format": "raw"}, "o.raw"))
+        self.kept("a")
+        self.assertEqual(os.listdir(self.path("batch-failed/a")), ["job.json"])
+
+    def test_what_is_kept_does_not_outlive_its_failure(self):
+        for name in ("a", "b", "deep/c"):
+            self.add(name, "bad.npy")
+        self.told("cases", code=1)
+        self.add("a")
+        self.told("cases", code=1)
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "b", "deep"])
+        self.told("cases", "--filter", "a", code=0)
+        self.told("cases", "--keep", "none", code=1)
+        self.assertTrue(self.exists("batch-failed/b/job.json"))
+        os.unlink(self.path("cases/deep/c.json"))
+        self.add("b")
+        self.told("cases", "--filter", "b", code=0)
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "deep"])
+        self.ctl("run", "batch-failed/deep/c/job.json", code=1)  # writes out.npy
+        self.told("cases", code=0)
+        self.assertFalse(self.exists("batch-failed"))
+
+    def test_files_of_others_stay(self):
+        self.add("a", "bad.npy")
+        self.add("b", "bad.npy")
+        self.told("cases", code=1)
+        self.write("batch-failed/a/notes.txt", "mine")
+        self.write("batch-failed/mine/job.json", "mine")
+        self.write("precious/job.json", "mine")
+        with open(self.path("batch-failed/.kept"), "a", encoding="utf-8") as marker:
+            marker.write("../precious\n/\n" + self.path("precious") + "\n..\n.\n\na/../../precious\n")
+        self.add("a")
+        self.add("b")
+        self.told("cases", code=0)
+        left = sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
+        self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
+                         ["batch-failed/a/notes.txt", "batch-failed/mine/job.json",
+                          "precious/job.json"])
+        # Without the list nothing is removed.
+        self.add("c", "bad.npy")
+        self.told("cases", code=1)
+        os.unlink(self.path("batch-failed/.kept"))
+        self.add("c")
+        self.told("cases", code=0)
+        self.assertTrue(self.exists("batch-failed/c/job.json"))
+
+    def test_resumed_failures_stay(self):
+        self.add("a", "bad.npy")
+        self.add("b")
+        for _ in range(3):
+            _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+            self.assertTrue(self.exists(cases["a"]["kept"]))
+        self.add("a")
+        self.told("cases", "--resume", "s.jsonl", code=0)
+        self.assertFalse(self.exists("batch-failed"))
+
+    def test_a_run_that_is_not_complete_removes_nothing(self):
+        self.add("a", "bad.npy")
+        self.add("b", "bad.npy")
+        self.told("cases", code=1)
+        self.add("a")
+        self.told("cases", "--fail-fast", "-j1", code=1)
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "b"])
+        self.add("a", "bad.npy")
+        self.told("cases", code=1)
+        self.add("b")
+        self.told("cases", "--fail-fast", "-j1", code=1)
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "a", "b"])
 
     def test_a_job_of_a_chain(self):
         self.write("cases/a.json", [
@@ -74,7 +197,7 @@ class Kept(BatchCase):
         case, kept = self.kept("a")
         self.assertEqual(self.read("batch-failed/a/out.npy"), self.read("cases/big.npy"))
         for _ in range(2):
-            self.assertIn(case["message"].split(" of ")[0], self.again(kept).err)
+            self.assertIn(case["message"].split(";")[0], self.again(kept).err)
         self.assertEqual(self.read("batch-failed/a/out.npy"),
                          self.read("batch-failed/a/given.npy"))
 
@@ -85,9 +208,11 @@ class Kept(BatchCase):
         self.write("cases/a.json", dict(self.job(None, "../"), expect={"error": "LIMIT"}))
         case, kept = self.kept("a")
         self.assertIn("LIMIT expected", self.again(kept).err)
-        self.assertEqual(os.listdir(self.path("batch-failed/a")), ["job.json"])
+        self.assertEqual(sorted(os.listdir(self.path("batch-failed/a"))), ["job.json", "source.npy"])
         self.write("cases/a.json", mov("none.npy"))
-        self.assertIn("none.npy", self.again(self.kept("a")[1]).err)
+        case, kept = self.kept("a")
+        self.assertIn("none.npy: No such file", case["message"])
+        self.assertIn("source.npy: No such file", self.again(kept).err)
 
     def test_names_that_lead_elsewhere(self):
         (self.dir / "w").mkdir()
@@ -114,7 +239,7 @@ class Kept(BatchCase):
         result = self.batch("cases", code=1)
         again = re.findall(r"^       again: (.*)$", result.out, re.M)
         self.assertEqual(len(again), len(names), str(result))
-        self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names))
+        self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names) + 1)
         for command in again:
             words = shlex.split(command)
             self.assertEqual(words[:2], ["mlictl", "run"])

@@ -52,8 +52,7 @@ class Digests(ExpectCase):
             self.assertEqual(fact["expect"], dict(wanted, same=False, difference={
                 "kind": "digest", "a": digest(self.same), "b": wanted}))
             self.assertEqual(result.err, "mlictl: job.json: /expect: digests differ: "
-                             f"{digest(self.same)['digest']} of out.npy, {wanted['digest']} "
-                             "expected\n")
+                             f"got {digest(self.same)['digest']}, expected {wanted['digest']}\n")
             self.assertEqual(self.read("out.npy"), self.same)  # to be looked at
 
     def test_of_a_raw_output(self):
