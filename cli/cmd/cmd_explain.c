@@ -23,6 +23,9 @@
 #include "svg_picture.h"
 #include "svg_target.h"
 
+static const char *const color_words[] = {"auto", "always", "never", NULL};
+static const struct value color_value = {VALUE_WORD, color_words};
+
 static const struct option options_table[] = {
     {"svg", 0, "FILE", "draw it there; `-` is standard output", .takes = &value_file},
     {"job", 0, "NAME", "only this job, by its name or its number in the file (from 0)"},
@@ -30,6 +33,9 @@ static const struct option options_table[] = {
      .takes = &value_engine},
     {"channels", 'c', "N", "split over so many rather than what the job asks for"},
     {"no-picture", 0, NULL, "only numbers"},
+    {"view", 0, "DIMS", "dimensions that are rows and columns: 0,1 or HWC (the last two)"},
+    {"color", 0, "WHEN", "colour the picture: auto (default: on a terminal), always or never",
+     .takes = &color_value},
     {"no-memcpy", 0, NULL, "do not measure memcpy"},
     LIMITS_OPTIONS,
     SEQUENCE_OPTIONS,
@@ -45,6 +51,7 @@ struct telling {
     const char *job;   /* --job; null: all of them */
     size_t told;       /* jobs that were asked for */
     uint64_t channels; /* 0: as the job says */
+    const char *view;  /* --view; null: the default */
     bool memcpy;
     bool picture; /* in characters */
     struct picture_text_style characters;
@@ -185,7 +192,9 @@ static int explain_resolved(struct telling *telling, const struct job_file *file
     uint32_t channels = telling->channels ? (uint32_t)telling->channels : job->channels;
     if (!is_wanted(telling, file, job))
         return resolved_produce(resolved, &telling->produced, fault);
-    if (explained_init(&explained, file, resolved, channels, fault))
+    if (explained_init(&explained, file, resolved, channels, fault) ||
+        (telling->view &&
+         picture_views_parse(telling->view, &explained.move, &explained.views, fault)))
         return -1;
     tell(telling, &explained);
     draw(telling, file, resolved, &explained);
@@ -271,11 +280,27 @@ static enum exit_code explain_all(struct telling *telling, struct sequence *sequ
     return code == EXIT_CODE_DONE ? telling->drawn : code;
 }
 
+/* --json has no colours, whatever --color says. */
+static int choose_colours(const struct options *options)
+{
+    size_t when = 0;
+    if (options_choice(options, "color", &when))
+        return -1;
+    if (when == 1 && !options_get(options, "json"))
+        colour_force();
+    else if (when == 2)
+        colour_disable();
+    return 0;
+}
+
 /* Returns 0, or -1 after saying what is wrong. */
 static int read_options(struct telling *telling, const struct options *options)
 {
+    if (choose_colours(options))
+        return -1;
     *telling = (struct telling){.style = options_style(options),
                                 .job = options_get(options, "job"),
+                                .view = options_get(options, "view"),
                                 .memcpy = !options_get(options, "no-memcpy"),
                                 .picture = !options_get(options, "no-picture"),
                                 .characters = picture_text_style(),
@@ -313,6 +338,7 @@ static const struct example examples[] = {
     {"before it goes to the board", "mlictl explain job.json"},
     {"as a drawing", "mlictl explain job.json --svg job.svg"},
     {"one job of many, split over four channels", "mlictl explain jobs.json --job 1 -c 4"},
+    {"with other dimensions as rows and columns", "mlictl explain job.json --view 0,1"},
     {"in how many descriptors of a device", "mlictl explain job.json --engine mock --json"},
     {0},
 };

@@ -48,6 +48,14 @@ static bool is_blank(const struct canvas_cell *cell)
     return !cell->glyph[0] || strcmp(cell->glyph, " ") == 0;
 }
 
+static void begin_role(struct textw *w, unsigned role)
+{
+    if (role >= CANVAS_PALETTE)
+        textw_printf(w, "\033[38;5;%um", role);
+    else if (role != CANVAS_PLAIN)
+        textw_printf(w, "%s", colour_begin(stdout, (enum colour_role)role));
+}
+
 static void write_line(struct textw *w, const struct canvas *canvas, int y)
 {
     unsigned role = CANVAS_PLAIN;
@@ -59,8 +67,8 @@ static void write_line(struct textw *w, const struct canvas *canvas, int y)
         unsigned next = is_blank(cell) ? CANVAS_PLAIN : cell->role;
         if (next != role && role != CANVAS_PLAIN)
             textw_printf(w, "%s", colour_end(stdout));
-        if (next != role && next != CANVAS_PLAIN)
-            textw_printf(w, "%s", colour_begin(stdout, (enum colour_role)next));
+        if (next != role)
+            begin_role(w, next);
         role = next;
         textw_printf(w, "%s", is_blank(cell) ? " " : cell->glyph);
     }

@@ -11,16 +11,21 @@
 #include "colour.h"
 #include "textw.h"
 
-enum { CANVAS_GLYPH_MAX = 5, CANVAS_PLAIN = COLOUR_ROLES /* a role: no colour */ };
+enum {
+    CANVAS_GLYPH_MAX = 5,
+    CANVAS_PLAIN = COLOUR_ROLES, /* a role: no colour */
+    CANVAS_PALETTE = 16          /* roles from here to 255: this colour of xterm's 256 */
+};
 
 struct canvas_cell {
     char glyph[CANVAS_GLYPH_MAX]; /* one character in UTF-8; empty: a space */
-    unsigned char role;           /* enum colour_role, or CANVAS_PLAIN */
+    unsigned char role;           /* enum colour_role, CANVAS_PLAIN, or a palette colour */
 };
 
 struct canvas {
     int width, height;
     struct canvas_cell *cell; /* line by line */
+    bool palette;             /* palette colours may be used as roles */
     bool failed;
 };
 

@@ -17,6 +17,7 @@
 #include "fault.h"
 #include "mli_engine.h"
 #include "mli_explain.h"
+#include "picture_view.h"
 #include "resolve.h"
 
 /* One of the job's tensors. */
@@ -49,6 +50,7 @@ struct explained {
        into a page as the tensors are when they are mapped. */
     mli_explanation move;
     const uint8_t *src_base, *dst_base;
+    struct picture_views views;   /* rows and columns of pictures; all 0: the default ones */
     const char *engine;           /* its name */
     struct mli_channel_caps caps; /* of its channels */
     uint32_t channels;            /* that the transfer has */

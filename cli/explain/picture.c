@@ -4,9 +4,18 @@
 #include "picture_axis.h"
 #include "picture_pick.h"
 
-static enum picture_level level_of(uint32_t rank, uint32_t dim)
+/* Dimensions that are neither rows nor columns are planes and lines, the inner one planes. */
+static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)
 {
-    return (enum picture_level)(PICTURE_LEVELS - rank + dim);
+    enum picture_level level = PICTURE_PLANES;
+    for (uint32_t d = rank; d-- > 0;) {
+        if (rank == 1 || d == view->columns)
+            side->level_of[d] = PICTURE_COLUMNS;
+        else if (d == view->rows)
+            side->level_of[d] = PICTURE_ROWS;
+        else
+            side->level_of[d] = level--;
+    }
 }
 
 /* What has a place on an axis of the source gets one on the scale of its colours. */
@@ -20,11 +29,12 @@ static void make_scale(struct picture_scale *scale, const struct picture_axis *a
     }
 }
 
-/* Whether the eye has to follow dimension a before b: what is permuted, then the innermost. */
-static bool goes_before(const mli_explanation *move, uint32_t a, uint32_t b)
+/* Whether the eye has to follow dimension a before b: permuted ones, then the source's columns. */
+static bool goes_before(const struct picture *picture, uint32_t a, uint32_t b)
 {
+    const mli_explanation *move = &picture->explained->move;
     bool a_turns = move->axis[a].dst_dim != a, b_turns = move->axis[b].dst_dim != b;
-    return a_turns != b_turns ? a_turns : a > b;
+    return a_turns != b_turns ? a_turns : picture->src.level_of[a] > picture->src.level_of[b];
 }
 
 static void find_followed(struct picture *picture)
@@ -34,7 +44,7 @@ static void find_followed(struct picture *picture)
         if (move->axis[d].hi - move->axis[d].lo < 2)
             continue;
         uint32_t i = picture->followed_count++;
-        for (; i > 0 && goes_before(move, d, picture->followed[i - 1]); i--)
+        for (; i > 0 && goes_before(picture, d, picture->followed[i - 1]); i--)
             picture->followed[i] = picture->followed[i - 1];
         picture->followed[i] = d;
     }
@@ -72,7 +82,7 @@ static void lay_out_src(struct picture *picture, const struct picture_room *room
 {
     const mli_explanation *move = &picture->explained->move;
     for (uint32_t d = 0; d < move->rank; d++) {
-        enum picture_level level = level_of(move->rank, d);
+        enum picture_level level = picture->src.level_of[d];
         picture_axis_src(&picture->src.axis[level], move, d, room->level[level], room->edges);
         make_scale(&picture->scale[d], &picture->src.axis[level]);
     }
@@ -86,7 +96,7 @@ static void lay_out_dst(struct picture *picture, const struct picture_room *room
     picture->dst.update = e->update;
     for (uint32_t d = 0; d < move->rank; d++) {
         uint32_t to = move->axis[d].dst_dim;
-        enum picture_level level = level_of(move->rank, to);
+        enum picture_level level = picture->dst.level_of[to];
         struct picture_place place = {
             .extent = picture_extent(e, to), .room = room->level[level], .edges = room->edges};
         find_gaps(e, d, &place);
@@ -102,6 +112,11 @@ void picture_init(struct picture *picture, const struct explained *explained,
         picture_axis_none(&picture->src.axis[level]);
         picture_axis_none(&picture->dst.axis[level]);
     }
+    struct picture_views views = explained->views;
+    if (views.src.rows == views.src.columns) /* of no view that is given */
+        views = picture_views_default(&explained->move);
+    find_levels(&picture->src, explained->move.rank, &views.src);
+    find_levels(&picture->dst, explained->move.rank, &views.dst);
     lay_out_src(picture, room);
     lay_out_dst(picture, room);
     find_followed(picture);

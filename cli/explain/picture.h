@@ -12,7 +12,8 @@
  *
  *   side    the source or the destination
  *   level   where an axis goes in a picture: a plane's columns and rows, planes in a line, lines of
- *           planes. A tensor of rank r has the last r levels, its last dimension the columns.
+ *           planes. A tensor of rank r has the last r levels; picture_view.h says which dimensions
+ *           are rows and columns, the others keep their order.
  *   slot    one place along an axis: a coordinate, memory in a gap of the strides, or a break where
  *           coordinates are left out
  *   cell    a slot of each level
@@ -74,7 +75,8 @@ struct picture_axis {
 
 struct picture_side {
     bool is_dst;
-    bool update; /* dst: what is not written was there before */
+    enum picture_level level_of[MLI_MAX_RANK]; /* by dimension of the side's tensor */
+    bool update;                               /* dst: what is not written was there before */
     struct picture_axis axis[PICTURE_LEVELS];
 };
 

@@ -31,11 +31,13 @@ static uint32_t hue_range(size_t samples)
     return (uint32_t)(samples < HUES - 4 ? samples + 3 : HUES - 1) * UNIT;
 }
 
-struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample)
+/* The colour by the first `followed` of the picture's followed dimensions. */
+static struct picture_colour colour_of(const struct picture *picture, const uint64_t *sample,
+                                       uint32_t followed)
 {
     uint32_t part[MLI_MAX_RANK] = {0};
     uint32_t hue = 0;
-    for (uint32_t i = 0; i < picture->followed_count; i++) {
+    for (uint32_t i = 0; i < followed; i++) {
         uint32_t d = picture->followed[i];
         part[i] = picture_position(picture, d, sample[d], UNIT);
     }
@@ -52,6 +54,24 @@ struct picture_colour picture_colour(const struct picture *picture, const uint64
     struct picture_colour colour = mix(hues[from], hues[to], hue % UNIT);
     colour = mix(colour, white, part[1] * TINT_MAX / UNIT);
     return mix(colour, dark, part[2] * SHADE_MAX / UNIT);
+}
+
+struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample)
+{
+    return colour_of(picture, sample, picture->followed_count);
+}
+
+/* The nearest of the six levels that each part of a palette colour has. */
+static unsigned level_of_part(uint8_t part)
+{
+    return part < 48 ? 0 : part < 115 ? 1 : (part - 35U) / 40;
+}
+
+unsigned picture_colour_palette(const struct picture *picture, const uint64_t *sample)
+{
+    struct picture_colour colour = colour_of(picture, sample, picture->followed_count > 0);
+    return 16 + 36 * level_of_part(colour.red) + 6 * level_of_part(colour.green) +
+           level_of_part(colour.blue);
 }
 
 bool picture_colour_is_dark(struct picture_colour colour)

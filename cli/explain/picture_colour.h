@@ -16,6 +16,10 @@ struct picture_colour {
 /** `sample` by source dimension. */
 struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample);
 
+/** The nearest of xterm's colours 16 to 231 to the sample's hue, without tint and shade: it can be
+ *  read on light and on dark terminals. */
+unsigned picture_colour_palette(const struct picture *picture, const uint64_t *sample);
+
 /** Whether text on it has to be light. */
 bool picture_colour_is_dark(struct picture_colour colour);
 

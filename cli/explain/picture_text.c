@@ -30,7 +30,7 @@ enum {
 
 struct picture_text_style picture_text_style(void)
 {
-    struct picture_text_style style = {.columns = COLUMNS_DEFAULT};
+    struct picture_text_style style = {.columns = COLUMNS_DEFAULT, .palette = colour_has_palette()};
     int rows;
     terminal_size(STDOUT_FILENO, &rows, &style.columns);
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -98,12 +98,13 @@ static void find_layout(struct sheet *sheet)
     }
 }
 
-static void draw(struct textw *w, const struct sheet *sheet, bool utf8)
+static void draw(struct textw *w, const struct sheet *sheet, bool utf8, bool palette)
 {
     const struct picture_block *src = &sheet->src, *dst = &sheet->dst;
     int tall = larger(src->height, dst->height);
     struct canvas canvas;
     canvas_init(&canvas, sheet->width, sheet->beside ? tall : src->height + dst->height + 1);
+    canvas.palette = palette;
     text_side_draw(&canvas, src, 0, 0, utf8);
     if (sheet->beside) {
         int middle = src->line[0] + (src->row[src->side->axis[PICTURE_ROWS].count] - 1) / 2;
@@ -125,6 +126,6 @@ void picture_text(struct textw *w, const struct explained *explained,
                   : style->columns > COLUMNS_MAX ? COLUMNS_MAX
                                                  : style->columns;
     find_layout(&sheet);
-    draw(w, &sheet, style->utf8);
+    draw(w, &sheet, style->utf8, style->palette);
     text_side_legend(w, &sheet.picture, sheet.width, style->utf8);
 }

@@ -11,8 +11,9 @@
 #include "textw.h"
 
 struct picture_text_style {
-    int columns; /* of the terminal; no line is longer */
-    bool utf8;   /* the locale has it */
+    int columns;  /* of the terminal; no line is longer */
+    bool utf8;    /* the locale has it */
+    bool palette; /* the terminal has 256 colours, and they are wanted */
 };
 
 /** Columns of the terminal behind stdout, else 80; the locale's characters. */

@@ -155,20 +155,24 @@ const char *picture_plane_words(char out[PICTURE_WORDS_MAX], const struct pictur
                                 const struct picture_side *side, size_t line, size_t plane)
 {
     const size_t at[] = {line, plane};
+    const uint32_t rank = picture->explained->move.rank;
     out[0] = '\0';
-    for (enum picture_level level = PICTURE_LINES; level <= PICTURE_PLANES; level++) {
+    for (uint32_t d = 0; rank > 2 && d < rank; d++) {
+        enum picture_level level = side->level_of[d];
+        if (level >= PICTURE_ROWS) {
+            add(out, "%s:", d ? ", " : "[");
+            continue;
+        }
         const struct picture_axis *axis = &side->axis[level];
         const struct picture_slot *slot = &axis->slot[at[level]];
-        if (axis->dim < 0)
-            continue;
         if (slot->kind == SLOT_GAP || is_padding(side, slot)) {
             snprintf(out, PICTURE_WORDS_MAX, "%s", slot->kind == SLOT_GAP ? "gap" : "padding");
             return out;
         }
-        add(out, "%s%" PRIu64 ", ", *out ? "" : "[", told(picture, side, axis, slot->at));
+        add(out, "%s%" PRIu64, d ? ", " : "[", told(picture, side, axis, slot->at));
     }
     if (*out)
-        add(out, ":, :]");
+        add(out, "]");
     return out;
 }
 

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "picture_colour.h"
 #include "picture_words.h"
 
 /* A cell is two characters: what stands for it, and the space, or window's edge, before it. */
-enum { CELL = 2, LETTERS = 52, LEGEND_SPACE = 3 };
+enum { CELL = 2, LETTERS = 52, LEGEND_SPACE = 3, LEGEND_MAX = 96 };
 
 /* Where drawing goes. */
 struct pen {
@@ -105,9 +106,10 @@ static bool has_letters(const struct picture *picture)
     return shown == move->samples_read;
 }
 
+static const char letters[LETTERS + 1] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
 static char letter_of(const struct picture *picture, const uint64_t *sample)
 {
-    static const char letters[LETTERS + 1] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const mli_explanation *move = &picture->explained->move;
     uint64_t number = 0;
     if (has_letters(picture)) {
@@ -140,13 +142,16 @@ static void put_cell(const struct pen *pen, const size_t *at, int x, int y)
     enum picture_state state = picture_state(pen->block->side, at);
     char letter[2] = "";
     const char *glyph = glyphs[state][pen->utf8];
+    unsigned role = roles[state];
     if (state == PICTURE_TAKEN || state == PICTURE_WRITTEN) {
         uint64_t sample[MLI_MAX_RANK] = {0};
         picture_samples(pen->block->side, at, sample);
         letter[0] = letter_of(pen->block->picture, sample);
         glyph = letter;
+        if (pen->canvas->palette)
+            role = picture_colour_palette(pen->block->picture, sample);
     }
-    canvas_put(pen->canvas, x + 1, y, roles[state], glyph);
+    canvas_put(pen->canvas, x + 1, y, role, glyph);
 }
 
 static bool is_within(const struct picture_side *side, const size_t *at)
@@ -263,6 +268,21 @@ void text_side_draw(struct canvas *canvas, const struct picture_block *block, in
     }
 }
 
+/* "moved (a letter for each element)", or "moved (a to f: coordinate 0 to 5 of d1)" */
+static void moved_words(char out[LEGEND_MAX], const struct picture *picture, const char *moved)
+{
+    if (has_letters(picture) || picture->followed_count == 0) {
+        snprintf(out, LEGEND_MAX, "%s (a letter for each element)", moved);
+        return;
+    }
+    uint32_t d = picture->followed[0];
+    const struct picture_scale *scale = &picture->scale[d];
+    size_t last = scale->count - 1; /* below LETTERS: an axis has no room for more */
+    snprintf(out, LEGEND_MAX, "%s (a to %c: coordinate %" PRIu64 " to %" PRIu64 " of d%" PRIu32 ")",
+             moved, letters[last % LETTERS], picture_coordinate(picture, d, scale->sample[0]),
+             picture_coordinate(picture, d, scale->sample[last]), d);
+}
+
 /* Puts the items of the legend one behind the other, on as many lines as it takes; null canvas:
  * only to count them. Returns the lines. */
 static int put_legend(struct canvas *canvas, const struct picture *picture, int width, bool utf8)
@@ -277,14 +297,21 @@ static int put_legend(struct canvas *canvas, const struct picture *picture, int 
         if (!*words[state] ||
             picture_count(&picture->src, state) + picture_count(&picture->dst, state) == 0)
             continue;
-        int wide = 2 + canvas_text_width(words[state]);
+        char moved[LEGEND_MAX];
+        const char *text = words[state];
+        if (state == PICTURE_WRITTEN) {
+            moved_words(moved, picture, text);
+            if (2 + canvas_text_width(moved) <= width)
+                text = moved;
+        }
+        int wide = 2 + canvas_text_width(text);
         if (x > 0 && x + wide > width) {
             x = 0;
             y++;
         }
         if (canvas) {
             canvas_put(canvas, x, y, roles[state], glyphs[state][utf8]);
-            canvas_put(canvas, x + 2, y, CANVAS_PLAIN, words[state]);
+            canvas_put(canvas, x + 2, y, CANVAS_PLAIN, text);
         }
         x += wide + LEGEND_SPACE;
     }

@@ -3,16 +3,19 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "terminal.h"
 
-static bool disabled;
+static bool disabled, forced;
 
 static bool wanted(FILE *stream)
 {
     const char *refused = getenv("NO_COLOR");
-    if (disabled || (refused && *refused))
+    if (disabled || forced)
+        return !disabled;
+    if (refused && *refused)
         return false;
     /* Not fileno(): what stdout and stderr write to is behind a stream of ours (streams.c). */
     return terminal_draws(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
@@ -21,6 +24,17 @@ static bool wanted(FILE *stream)
 void colour_disable(void)
 {
     disabled = true;
+}
+
+void colour_force(void)
+{
+    forced = true;
+}
+
+bool colour_has_palette(void)
+{
+    const char *terminal = getenv("TERM"), *more = getenv("COLORTERM");
+    return wanted(stdout) && ((terminal && strstr(terminal, "256color")) || (more && *more));
 }
 
 const char *colour_begin(FILE *stream, enum colour_role role)

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import unittest
@@ -330,6 +331,38 @@ class Command(Explain):
         numbers = self.explain("job.json", "--no-picture").out
         self.assertTrue(text.startswith(numbers + "\n"))
         self.assertIn("moved", text[len(numbers):])
+
+    def test_views(self):
+        self.write_npy("hwc.npy", "|i1", (5, 6, 3))
+        self.write("job.json", mov("hwc.npy", perm_dim=[2, 0, 1]))
+        for words, source, destination in (
+                ([], "[:, :, 0]", "[0, :, :]"), (["--view", "0,1"], "[:, :, 0]", "[0, :, :]"),
+                (["--view", "1,2"], "[0, :, :]", "[:, 0, :]"), (["--view=-2,-1"], "[0, :, :]", "[:, 0, :]"),
+                (["--view", "HWC:HCW"], "[:, :, 0]", "[:, 0, :]"),
+                (["--view", "1,2:1,2"], "[0, :, :]", "[0, :, :]")):
+            planes = re.compile(r"\[[:\d], [:\d], [:\d]\]")
+            titles = planes.findall(self.explain("job.json", *words).out)
+            self.assertEqual(titles[0], source)
+            self.assertIn(destination, titles)
+            self.drawn("job.json", "--svg", "a.svg", *words)
+            self.assertLessEqual({source, destination},
+                                 set(planes.findall(self.read("a.svg").decode())))
+            os.unlink(self.path("a.svg"))
+        result = self.explain("job.json", "--view", "0,3", code=2)
+        self.assertEqual(result.err, "mlictl: job.json: --view 0,3: two different dimensions from 0 to "
+                         "2 are needed, rows and columns, as in 0,1\n")
+
+    def test_colours(self):
+        self.write("job.json", mov(size=[2, 2, 2]))
+        plain = self.explain("job.json").out
+        self.assertNotIn("\033", plain)
+        coloured = self.explain("job.json", "--color", "always").out
+        self.assertIn("\033[", coloured)
+        self.assertEqual(re.sub(r"\033\[[0-9;]*m", "", coloured), plain)
+        for words in (["--color", "never"], ["--color", "auto"], ["--json", "--color", "always"]):
+            self.assertNotIn("\033", self.explain("job.json", *words).out)
+        self.assertIn("auto, always or never is needed",
+                      self.explain("job.json", "--color", "red", code=2).err)
 
     def drawn(self, *arguments, **more):
         """The drawings that a command makes, each of which is XML."""

@@ -74,6 +74,17 @@ class Colours(Terminal):
     def test_an_empty_variable_refuses_nothing(self):
         self.assertIn(GOOD, self.show("validate", "job.json", NO_COLOR="")[0])
 
+    def test_pictures_of_explain(self):
+        words = ("explain", "--no-memcpy", "job.json")
+        self.assertIn("\033[38;5;", self.show(*words)[0])
+        self.assertNotIn("\033[38;5;", self.show(*words, TERM="xterm", COLORTERM=None)[0]
+                         if "COLORTERM" in os.environ else self.show(*words, TERM="xterm")[0])
+        for refusal in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertNotIn("\033", self.show(*words, **refusal)[0])
+            self.assertIn("\033[32m", self.show(*words, "--color", "always", **refusal)[0]
+                          .replace("\033[38;5;", "\033[32m"))
+        self.assertNotIn("\033", self.show(*words, "--color", "never")[0])
+
     def test_json_has_none(self):
         for command, _ in self.commands():
             with self.subTest(command=command):

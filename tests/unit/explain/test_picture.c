@@ -106,13 +106,30 @@ static void move(void)
     while (next(oracle.padded, at));
 }
 
+static struct picture_views views; /* all 0: the default ones */
+
 static void lay_out(size_t room)
 {
     struct picture_room rooms = {.edges = EDGES};
     for (int level = 0; level < PICTURE_LEVELS; level++)
         rooms.level[level] = room;
     hand_explain(&hand, &explained);
+    explained.views = views;
     picture_init(&picture, &explained, &rooms);
+}
+
+/* Rows and columns of each side: the default ones, or any two dimensions. */
+static void random_views(struct rng *rng)
+{
+    uint32_t last = hand.rank - 1;
+    views = (struct picture_views){0};
+    if (hand.rank < 2 || rng_chance(rng, 30))
+        return;
+    for (int side = 0; side < 2; side++) {
+        struct picture_view *view = side ? &views.dst : &views.src;
+        view->rows = (uint32_t)rng_between(rng, 0, last);
+        view->columns = (view->rows + (uint32_t)rng_between(rng, 1, last)) % hand.rank;
+    }
 }
 
 /* The coordinates of a cell of a side; false where it is a gap. */
@@ -185,6 +202,18 @@ static size_t check_dst(void)
     return cells;
 }
 
+/* The next cell in the order of the tensor's dimensions, whichever levels they have. */
+static bool next_element(const struct picture_side *side, size_t *slots)
+{
+    for (uint32_t d = hand.rank; d-- > 0;) {
+        enum picture_level level = side->level_of[d];
+        if (++slots[level] < side->axis[level].count)
+            return true;
+        slots[level] = 0;
+    }
+    return false;
+}
+
 /*
  * Cells stand in the order of memory: those of gaps counted, the n-th cell is the n-th element from
  * the tensor's first one. Gaps are at most three here, so that none of them has a break.
@@ -202,7 +231,7 @@ static void check_memory(void)
             assert_int_equal(place, offset);
         }
         place++;
-    } while (next_cell(&picture.dst, slots));
+    } while (next_element(&picture.dst, slots));
 }
 
 static bool has_unit_extents(void)
@@ -222,6 +251,7 @@ static void test_every_cell(void **state)
         struct rng rng = rng_for_case(seed, i);
         uint64_t all_src = 1, all_dst = 1;
         random_hand(&rng, SMALL, &hand);
+        random_views(&rng);
         lay_out(60);
         move();
         for (uint32_t d = 0; d < hand.rank; d++) {
@@ -297,6 +327,7 @@ static void test_left_out(void **state)
         uint32_t most = rng_chance(&rng, 50) ? 1000 : rng_between(&rng, 10, 100);
         size_t room = rng_between(&rng, 6, 60);
         random_hand(&rng, most, &hand);
+        random_views(&rng);
         lay_out(room);
         for (int level = 0; level < PICTURE_LEVELS; level++) {
             check_axis(&picture.src.axis[level], room);
@@ -314,6 +345,7 @@ static void test_left_out(void **state)
 static void test_scale(void **state)
 {
     (void)state;
+    views = (struct picture_views){0};
     hand = (struct hand){.rank = 1, .elem = 1, .shape = {100000}, .step = {10}};
     lay_out(20);
     assert_int_equal(picture_position(&picture, 0, 0, 1000), 0);
@@ -327,6 +359,7 @@ static void test_scale(void **state)
 static void test_followed(void **state)
 {
     (void)state;
+    views = (struct picture_views){0};
     hand = (struct hand){.rank = 4, .elem = 1, .shape = {2, 3, 1, 5}, .perm = {1, 0, 2, 3}};
     lay_out(20);
     assert_int_equal(picture.followed_count, 3);
@@ -335,10 +368,110 @@ static void test_followed(void **state)
     assert_int_equal(picture.followed[2], 3);
 }
 
+static void check_levels(const struct picture_side *side, const enum picture_level *want)
+{
+    for (uint32_t d = 0; d < hand.rank; d++)
+        assert_int_equal(side->level_of[d], want[d]);
+}
+
+/* A small last dimension is that of channels, on the side where it is the last one. */
+static void test_default_views(void **state)
+{
+    (void)state;
+    static const enum picture_level hwc[] = {PICTURE_ROWS, PICTURE_COLUMNS, PICTURE_PLANES},
+                                    chw[] = {PICTURE_PLANES, PICTURE_ROWS, PICTURE_COLUMNS},
+                                    nhwc[] = {PICTURE_LINES, PICTURE_ROWS, PICTURE_COLUMNS,
+                                              PICTURE_PLANES},
+                                    nchw[] = {PICTURE_LINES, PICTURE_PLANES, PICTURE_ROWS,
+                                              PICTURE_COLUMNS};
+    static const struct {
+        struct hand hand;
+        const enum picture_level *src, *dst;
+    } cases[] = {
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 3}}, hwc, hwc},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 4}, .perm = {2, 0, 1}}, hwc, chw},
+        {{.rank = 3, .elem = 1, .shape = {3, 5, 6}, .perm = {1, 2, 0}}, chw, hwc},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 5}}, chw, chw},
+        {{.rank = 3, .elem = 1, .shape = {3, 6, 3}}, chw, chw},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 3}, .size = {5, 2, 3}}, hwc, hwc},
+        {{.rank = 3, .elem = 1, .shape = {5, 6, 5}, .size = {5, 6, 2}}, chw, chw},
+        {{.rank = 4, .elem = 1, .shape = {2, 5, 6, 1}}, nhwc, nhwc},
+        {{.rank = 4, .elem = 1, .shape = {2, 5, 6, 3}, .perm = {0, 3, 1, 2}}, nhwc, nchw},
+        {{.rank = 4, .elem = 1, .shape = {5, 6, 2, 3}}, nchw, nchw},
+    };
+    views = (struct picture_views){0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hand = cases[i].hand;
+        lay_out(20);
+        check_levels(&picture.src, cases[i].src);
+        check_levels(&picture.dst, cases[i].dst);
+    }
+}
+
+/* Each is { --view, rows and columns of the source, of the destination }, of a move that turns a
+ * tensor of HWC into one of CHW; or what is wrong with it. */
+static void test_given_views(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t src_rows, src_columns, dst_rows, dst_columns;
+    } good[] = {
+        {"0,1", 0, 1, 1, 2},     {"1,0", 1, 0, 1, 2},     {"0,2", 0, 2, 0, 1},
+        {"-2,-1", 1, 2, 0, 2},   {"2,1:0,2", 2, 1, 0, 2}, {"HWC", 0, 1, 1, 2},
+        {"hwc:chw", 0, 1, 1, 2}, {"CHW:0,1", 1, 2, 0, 1}, {"0,1:WCH", 0, 1, 2, 0},
+    };
+    static const char *const bad[][2] = {
+        {"", "two different dimensions from 0 to 2"},
+        {"0", "two different dimensions"},
+        {"0,0", "two different dimensions"},
+        {"0,3", "two different dimensions"},
+        {"-4,0", "two different dimensions"},
+        {"0,1,2", "two different dimensions"},
+        {"0,-", "two different dimensions"},
+        {"0,1:", "two different dimensions"},
+        {"0,1:1", "two different dimensions"},
+        {" 0,1", "two different dimensions"},
+        {"0,99999999999999999999", "two different"},
+        {"HW", "HW has 2 letters, the tensor has 3"},
+        {"NHWC", "has 4 letters"},
+        {"ABC", "needs the letters H (rows) and W"},
+        {"HWC:HCC", "needs the letters"},
+        {"HHC", "needs the letters"},
+        {"0000000000000000000000000000000000,1", "dimensions, as in 0,1, or a layout"},
+    };
+    views = (struct picture_views){0};
+    hand = (struct hand){.rank = 3, .elem = 1, .shape = {5, 6, 3}, .perm = {2, 0, 1}};
+    lay_out(20);
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        struct picture_views got;
+        struct fault fault;
+        assert_int_equal(picture_views_parse(good[i].text, &explained.move, &got, &fault), 0);
+        assert_int_equal(got.src.rows, good[i].src_rows);
+        assert_int_equal(got.src.columns, good[i].src_columns);
+        assert_int_equal(got.dst.rows, good[i].dst_rows);
+        assert_int_equal(got.dst.columns, good[i].dst_columns);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct picture_views got;
+        struct fault fault = {0};
+        assert_int_equal(picture_views_parse(bad[i][0], &explained.move, &got, &fault), -1);
+        assert_non_null(strstr(fault.text, bad[i][1]));
+        assert_non_null(strstr(fault.text, "--view "));
+    }
+    hand = (struct hand){.rank = 1, .elem = 1, .shape = {5}};
+    lay_out(20);
+    struct picture_views got;
+    struct fault fault;
+    assert_int_equal(picture_views_parse("0,1", &explained.move, &got, &fault), -1);
+    assert_non_null(strstr(fault.text, "one dimension"));
+}
+
 /* Nothing that a tensor may be makes slots run over. */
 static void test_extremes(void **state)
 {
     (void)state;
+    views = (struct picture_views){0};
     const uint32_t huge = UINT32_MAX;
     hand = (struct hand){.rank = 4,
                          .elem = 4,
@@ -360,8 +493,9 @@ static void test_extremes(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_cell), cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_scale),      cmocka_unit_test(test_followed),
+        cmocka_unit_test(test_every_cell),    cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_default_views), cmocka_unit_test(test_given_views),
+        cmocka_unit_test(test_scale),         cmocka_unit_test(test_followed),
         cmocka_unit_test(test_extremes),
     };
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);

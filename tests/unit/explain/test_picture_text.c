@@ -45,7 +45,7 @@ static void test_copy(void **state)
           "\n"
           "│a b c d e f g│  ──▶  │a b c d e f g│\n"
           " 0 1 2 3 4 5 6         0 1 2 3 4 5 6\n"
-          "a moved\n");
+          "a moved (a letter for each element)\n");
 }
 
 static void test_slice(void **state)
@@ -64,7 +64,7 @@ static void test_slice(void **state)
           "3 · ·│i j k l│·          0 1 2 3\n"
           "4 · · · · · · ·\n"
           "  0 1 2 3 4 5 6\n"
-          "a moved   · outside the window\n");
+          "a moved (a letter for each element)   · outside the window\n");
 }
 
 static void test_concat(void **state)
@@ -82,7 +82,7 @@ static void test_concat(void **state)
           "                    3│a b c d│\n"
           "                    4│e f g h│\n"
           "                      0 1 2 3\n"
-          "a moved   ▪ already there, stays\n");
+          "a moved (a letter for each element)   ▪ already there, stays\n");
 }
 
 static void test_subsample(void **state)
@@ -100,7 +100,7 @@ static void test_subsample(void **state)
           "3│◦ ◦ ◦ ◦ ◦ ◦ ◦│         0 1 2\n"
           "4│g ◦ ◦ h ◦ ◦ i│\n"
           "  0 1 2 3 4 5 6\n"
-          "a moved   ◦ stepped over\n");
+          "a moved (a letter for each element)   ◦ stepped over\n");
 }
 
 static void test_permute(void **state)
@@ -121,7 +121,7 @@ static void test_permute(void **state)
           "  0 1 2 3                           0│d h l│\n"
           "                                    1│p t x│\n"
           "                                      0 1 2\n"
-          "a moved\n");
+          "a moved (a letter for each element)\n");
 }
 
 static void test_pad(void **state)
@@ -139,7 +139,7 @@ static void test_pad(void **state)
           "2│0 0 i j k l│          3│0 0 i j k l│\n"
           " │0 0 0 0 0 0│          4│0 0 0 0 0 0│\n"
           "      0 1 2 3             0 1 2 3 4 5\n"
-          "a moved   0 zeros\n");
+          "a moved (a letter for each element)   0 zeros\n");
 }
 
 static void test_elided(void **state)
@@ -174,8 +174,8 @@ static void test_elided(void **state)
           "  │⋯ ⋯ ⋯ ⋯│ │⋯ ⋯ ⋯ ⋯│ │⋯ ⋯ ⋯ ⋯│      │⋯ ⋯ ⋯ ⋯│\n"
           "29│0 0 ⋯ 0│ │a b ⋯ c│ │a b ⋯ c│      │a b ⋯ c│\n"
           "   0 1   39\n"
-          "a moved   0 zeros   · outside the window   ░ padding, not moved\n"
-          "⋯ left out here\n");
+          "a moved (a to c: coordinate 0 to 39 of d2)   0 zeros   · outside the window\n"
+          "░ padding, not moved   ⋯ left out here\n");
 }
 
 static void test_ascii(void **state)
@@ -200,8 +200,51 @@ static void test_ascii(void **state)
           "2|0 - e - f - g - h|. . . . . . . ~ . . . . . . .        2|0 e f g h|' ~ '\n"
           "3 : . . . . . . . . . . . . . . . ~ . . . . . . .          0 1 2 3 4\n"
           "    0 1 2 3 4 5 6 7 8 9 10  12  14  43  45  47  49\n"
-          "a moved   0 zeros   - stepped over   . outside the window   : padding, not moved\n"
-          "_ before the offset, not written   ' gap of the strides   ~ left out here\n");
+          "a moved (a letter for each element)   0 zeros   - stepped over\n"
+          ". outside the window   : padding, not moved   _ before the offset, not written\n"
+          "' gap of the strides   ~ left out here\n");
+}
+
+/* An image of HWC shows H x W, a plane for each channel. */
+static void test_channels(void **state)
+{
+    (void)state;
+    const struct hand hand = {
+        .rank = 3, .elem = 1, .shape = {3, 4, 2}, .perm = {2, 0, 1}, .at = {0, 1, 0}};
+    check(&hand, false,
+          "source (3, 4, 2)           destination (2, 4, 4)\n"
+          "planes  d2  2              planes  d2  2\n"
+          "rows    d0  3              rows    d0  3 at 1\n"
+          "columns d1  4              columns d1  4\n"
+          "\n"
+          " [:, :, 0] [:, :, 1]        [0, :, :] [1, :, :]\n"
+          "0|a c e g| |b d f h|       0 _ _ _ _   _ _ _ _\n"
+          "1|i k m o| |j l n p|  ==>  1|a c e g| |b d f h|\n"
+          "2|q s u w| |r t v x|       2|i k m o| |j l n p|\n"
+          "  0 1 2 3                  3|q s u w| |r t v x|\n"
+          "                             0 1 2 3\n"
+          "a moved (a letter for each element)   _ before the offset, not written\n");
+}
+
+/* The same again in colours: each letter has one, the same on both sides. */
+static void test_palette(void **state)
+{
+    (void)state;
+    const struct hand hand = {.rank = 1, .elem = 1, .shape = {3}, .pre = {1}};
+    const struct picture_text_style style = {.columns = 80, .palette = true};
+    struct textw w;
+    textw_init(&w);
+    hand_explain(&hand, &explained);
+    picture_text(&w, &explained, &style);
+    for (const char *letter = "abc"; *letter; letter++) {
+        char end[] = {'m', *letter, '\0'};
+        const char *first = strstr(w.data, end), *second = first ? strstr(first + 1, end) : NULL;
+        assert_non_null(second);
+        for (int i = 0; first[-i] != '\033'; i++)
+            assert_int_equal(first[-i], second[-i]);
+    }
+    assert_non_null(strstr(w.data, "\033[38;5;"));
+    textw_finish(&w);
 }
 
 /* No line of any move is wider than the terminal, in either set of characters, and all of it is
@@ -232,10 +275,11 @@ static void test_width(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy),    cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_concat),  cmocka_unit_test(test_subsample),
-        cmocka_unit_test(test_permute), cmocka_unit_test(test_pad),
-        cmocka_unit_test(test_elided),  cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_copy),     cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_concat),   cmocka_unit_test(test_subsample),
+        cmocka_unit_test(test_permute),  cmocka_unit_test(test_pad),
+        cmocka_unit_test(test_elided),   cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_channels), cmocka_unit_test(test_palette),
         cmocka_unit_test(test_width),
     };
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
