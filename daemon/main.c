@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     notify_init(&notify);
     if (activation_take(&activation, &fault) < 0)
         return complain(&fault);
+    log_set_journal(log_is_journal());
     log_set_level(config.log_level);
     log_set_format(config.log_format);
     signal(SIGPIPE, SIG_IGN);

@@ -56,6 +56,7 @@ struct service {
     struct slots slots;
     uint64_t last_client; /* number given to the latest one */
     uint64_t turned_away; /* connections that got no number */
+    struct log_rate turned_away_rate;
     struct users users;
     struct link unsent; /* clients with replies that wait for the end of this round of the loop */
     struct held held;   /* clients whose next job waits for room */

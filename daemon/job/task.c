@@ -180,16 +180,21 @@ void task_destroy(struct task *task)
     service_settle(service);
 }
 
-bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task)
+static void log_task(struct log_line *line, const struct task *task)
 {
-    if (!log_begin(line, level, event))
-        return false;
     log_uint(line, "client", task->flow->number);
     log_uint(line, "pid", (uint64_t)task->flow->pid);
     log_uint(line, "uid", task->flow->user->uid);
     log_uint(line, "id", task->entry.number);
     if (task->work && task->work->job.name)
         log_text(line, "job", task->work->job.name);
+}
+
+bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task)
+{
+    if (!log_begin(line, level, event))
+        return false;
+    log_task(line, task);
     return true;
 }
 
@@ -205,11 +210,13 @@ uint64_t task_bytes_done(const struct task *task)
 
 static void log_end_of(const struct task *task, const struct fault *fault)
 {
+    struct log_rate *rate = &task->flow->user->log_rates[LOG_KIND_FAILED];
     struct log_line line;
 
-    if (!task_log_begin(&line, fault ? LOG_NOTICE : LOG_DEBUG, fault ? "job failed" : "job done",
-                        task))
+    if (!(fault ? log_begin_rated(&line, LOG_NOTICE, "job failed", rate)
+                : log_begin(&line, LOG_DEBUG, "job done")))
         return;
+    log_task(&line, task);
     if (fault) {
         log_text(&line, "error", fault_name(fault->code));
         log_text(&line, "text", fault->text);

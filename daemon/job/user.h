@@ -10,6 +10,7 @@
 #include "hash_table.h"
 #include "lane.h"
 #include "link.h"
+#include "log_rate.h"
 #include "shelf.h"
 
 /* All users, and what they have together. */
@@ -38,6 +39,7 @@ struct user {
     uint64_t buffer_bytes;
     uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
     uint64_t jobs_done, bytes_moved; /* since he came first */
+    struct log_rate log_rates[LOG_KINDS];
 };
 
 /* Users whom nobody holds that are kept, for their sums: the latest. */

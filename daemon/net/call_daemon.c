@@ -52,7 +52,7 @@ const struct ended *daemon_stats_call(struct call *call)
         fault_set(&call->request->fault, FAULT_INTERNAL, NULL, "no memory for the statistics");
         return call_refuse(call);
     }
-    stats_fill(stats, call->client->service);
+    stats_fill(stats, call->client->service, call->client->flow->user);
     w = answer_begin(&call->answer, 0);
     if (w)
         daemon_stats_write_members(w, stats);

@@ -15,7 +15,8 @@ static void log_refusal(const struct client *client, const struct fault *fault)
 {
     struct log_line line;
 
-    if (!log_begin(&line, LOG_NOTICE, "job refused"))
+    if (!log_begin_rated(&line, LOG_NOTICE, "job refused",
+                         &client->flow->user->log_rates[LOG_KIND_REFUSED]))
         return;
     client_log(&line, client);
     log_text(&line, "error", fault_name(fault->code));

@@ -40,9 +40,10 @@ void client_log(struct log_line *line, const struct client *client)
 
 static void log_event(const struct client *client, int level, const char *event, const char *why)
 {
+    struct log_rate *rate = &client->flow->user->log_rates[LOG_KIND_STREAM];
     struct log_line line;
 
-    if (!log_begin(&line, level, event))
+    if (!log_begin_rated(&line, level, event, level == LOG_NOTICE ? rate : NULL))
         return;
     client_log(&line, client);
     if (why)

@@ -27,7 +27,8 @@ static bool must_wait(struct client *client)
     if (!reaper_full(client->flow->user->uid))
         return false;
     client->full = true;
-    if (log_begin(&line, LOG_NOTICE, "client waits until its descriptors are closed")) {
+    if (log_begin_rated(&line, LOG_NOTICE, "client waits until its descriptors are closed",
+                        &client->flow->user->log_rates[LOG_KIND_STREAM])) {
         client_log(&line, client);
         log_end(&line);
     }

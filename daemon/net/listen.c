@@ -49,7 +49,7 @@ static void turn_away(struct service *service, int fd, const struct fault *fault
     struct log_line line;
 
     service->turned_away++;
-    if (log_begin(&line, LOG_WARNING, "client turned away")) {
+    if (log_begin_rated(&line, LOG_WARNING, "client turned away", &service->turned_away_rate)) {
         log_text(&line, "why", fault->text);
         log_end(&line);
     }

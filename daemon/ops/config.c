@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -252,15 +253,30 @@ int config_check(const struct config *config, struct fault *fault)
         config->channels, MLI_MOV_MAX_CHANNELS - config->channel_offset, config->channel_offset);
 }
 
+/* Opens a regular file. Anything else could keep the loop waiting: returns -EINVAL. */
+static int open_regular(const char *path)
+{
+    /* Not blocking: to open a pipe for reading waits until somebody writes to it. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
 /* The whole file, or one byte more than is allowed, which the parser then refuses. */
 static ssize_t read_file(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_regular(path);
     size_t length = 0;
     ssize_t got = 0;
 
     if (fd < 0)
-        return -errno;
+        return fd;
     while (length < size && (got = read(fd, text + length, size - length)) > 0)
         length += (size_t)got;
     if (got < 0)
@@ -295,8 +311,9 @@ int config_load(struct config *config, const char *path, struct fault *fault)
         return fault_set(fault, FAULT_INTERNAL, NULL, "%s: no memory", path);
     length = read_file(path, text, size);
     if (length < 0) {
-        result =
-            fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", path, strerror((int)-length));
+        result = fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", path,
+                           length == -EINVAL ? "a regular file is required, with at most 64 KiB"
+                                             : strerror((int)-length));
     } else {
         result = config_read(config, text, (size_t)length, fault);
         if (result < 0)

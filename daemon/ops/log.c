@@ -7,17 +7,28 @@
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "log_rate.h"
 #include "utf8.h"
 
 /* What ends the longest line: a quote, a brace and a newline. */
 enum { TAIL = 3 };
 
+enum { TIME_MAX = 32, MS_PER_S = 1000, NS_PER_MS = 1000 * 1000 };
+
+/* Indexed by syslog priorities. */
+static const char *const level_words[] = {"emergency", "alert",  "critical", "error",
+                                          "warning",   "notice", "info",     "debug"};
+
 static atomic_int threshold = LOG_INFO;
 static atomic_int chosen = LOG_FORMAT_TEXT;
+static atomic_bool for_journal;
 static _Atomic uint64_t lost; /* lines, since the last one that was written */
 
 void log_set_level(int level)
@@ -28,6 +39,23 @@ void log_set_level(int level)
 void log_set_format(enum log_format format)
 {
     atomic_store_explicit(&chosen, (int)format, memory_order_relaxed);
+}
+
+void log_set_journal(bool journal)
+{
+    atomic_store_explicit(&for_journal, journal, memory_order_relaxed);
+}
+
+/* systemd sets the variable to "DEVICE:INODE" of the stream that it connected. */
+bool log_is_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    uintmax_t device, inode;
+    struct stat st;
+    char rest;
+
+    return stream && sscanf(stream, "%ju:%ju%c", &device, &inode, &rest) == 2 &&
+           fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
 }
 
 /* All of it or nothing, and nothing any more: half of an escape would be none. */
@@ -93,21 +121,66 @@ static void append_value(struct log_line *line, const char *value)
     line->full |= line->length > sizeof line->text - TAIL;
 }
 
+/* As RFC 3339 has it, in UTC. */
+static void print_time(char text[TIME_MAX])
+{
+    struct timespec now;
+    struct tm utc;
+    size_t length;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    length = strftime(text, TIME_MAX, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text + length, TIME_MAX - length, ".%03uZ", (unsigned)(now.tv_nsec / NS_PER_MS));
+}
+
+static void append_start(struct log_line *line, int level)
+{
+    char time[TIME_MAX], start[TIME_MAX + 48];
+
+    if (line->json) {
+        print_time(time);
+        snprintf(start, sizeof start, "{\"time\":\"%s\",\"priority\":%d,\"event\":\"", time, level);
+    } else if (atomic_load_explicit(&for_journal, memory_order_relaxed)) {
+        snprintf(start, sizeof start, "<%d>", level);
+    } else {
+        print_time(time);
+        snprintf(start, sizeof start, "%s %s ", time, level_words[level]);
+    }
+    append_text(line, start);
+}
+
 bool log_begin(struct log_line *line, int level, const char *event)
 {
-    char start[32];
-
     if (level > atomic_load_explicit(&threshold, memory_order_relaxed))
         return false;
     line->json = atomic_load_explicit(&chosen, memory_order_relaxed) == LOG_FORMAT_JSON;
     line->length = 0;
     line->full = false;
-    snprintf(start, sizeof start, line->json ? "{\"priority\":%d,\"event\":\"" : "<%d>", level);
-    append_text(line, start);
+    append_start(line, level);
     if (line->json)
         append_value(line, event);
     else
         append_text(line, event);
+    return true;
+}
+
+bool log_begin_rated(struct log_line *line, int level, const char *event, struct log_rate *rate)
+{
+    struct timespec now;
+    uint64_t suppressed;
+
+    if (!rate)
+        return log_begin(line, level, event);
+    if (level > atomic_load_explicit(&threshold, memory_order_relaxed))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!log_rate_take(rate, (uint64_t)now.tv_sec * MS_PER_S + (uint64_t)now.tv_nsec / NS_PER_MS,
+                       &suppressed) ||
+        !log_begin(line, level, event))
+        return false;
+    if (suppressed > 0)
+        log_uint(line, "suppressed", suppressed);
     return true;
 }
 

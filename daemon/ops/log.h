@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log lines on stderr, one write(2) each: "<6>job done client=3 pid=41 uid=1000 bytes=96". The
- * number is the syslog priority, which a service manager reads. Values from outside are quoted and
- * escaped, so that nobody can write a line of his own. Or, with the same keys, as JSON:
- * {"priority":6,"event":"job done","client":3,"pid":41,"uid":1000,"bytes":96}.
+ * Log lines on stderr, one write(2) each:
+ *
+ *     2026-11-22T09:05:20.123Z info job done client=3 pid=41 uid=1000 bytes=96
+ *     <6>job done client=3 pid=41 uid=1000 bytes=96
+ *
+ * The second form is for the systemd journal, which has a clock and reads the syslog priority.
+ * Values from outside are quoted and escaped, so that nobody can write a line of his own. Or, with
+ * the same keys, as JSON: {"time":"2026-11-22T09:05:20.123Z","priority":6,"event":"job done",
+ * "client":3,"pid":41,"uid":1000,"bytes":96}.
  *
  * One key means the same in all lines: `client`, `pid` and `uid` are a connection, `id` is a job's
  * number, `job` its name, `error` a code or what the system said, `why` and `text` a sentence.
@@ -22,6 +27,8 @@
 #include <stdint.h>
 #include <syslog.h> /* LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG: the numbers only */
 
+struct log_rate;
+
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct log_line {
@@ -36,8 +43,16 @@ void log_set_level(int level);
 /** What lines look like from now on. Any thread. */
 void log_set_format(enum log_format format);
 
+/** True where stderr is connected to the systemd journal ($JOURNAL_STREAM). */
+bool log_is_journal(void);
+/** Sets the form of text lines: that for the journal, or with the time (default). Any thread. */
+void log_set_journal(bool journal);
+
 /** Begins a line; false where its level is not logged, and nothing else is to be called then. */
 bool log_begin(struct log_line *line, int level, const char *event);
+/** The same for a line that a client can cause at will; false also where the rate is exceeded. A
+ *  null rate has no bound. */
+bool log_begin_rated(struct log_line *line, int level, const char *event, struct log_rate *rate);
 void log_uint(struct log_line *line, const char *key, uint64_t value);
 void log_text(struct log_line *line, const char *key, const char *value);
 /** key=strerror(error), error > 0. */

@@ -53,7 +53,7 @@ static void reply_metrics(struct scrape *scrape)
     struct textw body;
 
     textw_init(&body);
-    stats_fill(&stats, scrape->service);
+    stats_fill(&stats, scrape->service, NULL);
     prometheus_write(&body, &stats);
     if (body.failed)
         scrape->reply.failed = true;

@@ -95,13 +95,21 @@ static void count_tasks(struct daemon_stats *stats, const struct service *servic
         stats->jobs.queued[i] = counts->queued[i];
 }
 
+static bool may_see(const struct user *viewer, const struct user *user)
+{
+    return !viewer || viewer->master || viewer == user;
+}
+
 /* As many of a list of users as there is room for. */
-static void fill_users(struct daemon_stats *stats, const struct link *users)
+static void fill_users(struct daemon_stats *stats, const struct link *users,
+                       const struct user *viewer)
 {
     for (struct link *l = users->next; l != users && stats->user_count < STATS_LIST_MAX;
          l = l->next) {
         const struct user *user = LINK_OWNER(l, struct user, link);
 
+        if (!may_see(viewer, user))
+            continue;
         stats->users[stats->user_count++] = (struct user_stats){
             .uid = user->uid,
             .clients = user->clients,
@@ -113,7 +121,8 @@ static void fill_users(struct daemon_stats *stats, const struct link *users)
     }
 }
 
-static void fill_connections(struct daemon_stats *stats, const struct service *service)
+static void fill_connections(struct daemon_stats *stats, const struct service *service,
+                             const struct user *viewer)
 {
     const struct link *clients = &service->clients;
 
@@ -121,6 +130,8 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
          l = l->next) {
         const struct flow *flow = LINK_OWNER(l, struct client, link)->flow;
 
+        if (!may_see(viewer, flow->user))
+            continue;
         stats->connections[stats->connection_count++] = (struct connection_stats){
             .client = flow->number,
             .pid = (uint32_t)flow->pid,
@@ -133,7 +144,7 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
     }
 }
 
-void stats_fill(struct daemon_stats *stats, struct service *service)
+void stats_fill(struct daemon_stats *stats, struct service *service, const struct user *viewer)
 {
     memset(stats, 0, sizeof *stats);
     stats->phase = drain_phase(service);
@@ -155,7 +166,7 @@ void stats_fill(struct daemon_stats *stats, struct service *service)
     stats->buffers.now = service->users.buffers;
     stats->buffers.bytes = service->users.buffer_bytes;
     stats->prepared = service->prepared;
-    fill_users(stats, &service->users.busy);
-    fill_users(stats, &service->users.idle);
-    fill_connections(stats, service);
+    fill_users(stats, &service->users.busy, viewer);
+    fill_users(stats, &service->users.idle, viewer);
+    fill_connections(stats, service, viewer);
 }

@@ -288,19 +288,23 @@ class Reload(OperationsCase):
         service = self.start_service({"channels": 2})
         self.assertTrue(service.reload({"channels": 3, "socket_mode": "0666", "drain_ms": 5}))
         for key in ("channels", "socket_mode"):
-            self.assertIn(f'<4>cannot change while the service runs key="{key}"', service.log())
-        self.assertIn("<6>reloaded kept=2", service.log())
+            self.assertIn(f'warning cannot change while the service runs key="{key}"', service.log())
+        self.assertIn("info reloaded kept=2", service.log())
         self.assertEqual(self.call(service.socket)["result"]["channels"], 2)
         self.assertEqual(service.stop(), 0)
 
     def test_invalid(self):
         service = self.start_service({"limits": {"clients": 5}})
         for text in ("{", '{"limits":{"clients":6,"x":1}}', '{"metrics":{"listen":"0.0.0.0:1"}}'):
-            self.assertTrue(service.reload(text, "<3>not reloaded why="))
+            self.assertTrue(service.reload(text, "error not reloaded why="))
             self.assertEqual(self.call(service.socket)["result"]["clients_max"], 5)
         service.config.unlink()
         service.process.send_signal(signal.SIGHUP)
         self.assertTrue(service.logged("No such file"))
+        os.mkfifo(service.config)
+        service.process.send_signal(signal.SIGHUP)
+        self.assertTrue(service.logged("a regular file is required"))
+        self.assertTrue(self.call(service.socket, "daemon.ping")["result"]["pong"])
         self.assertEqual(service.stop(), 0)
 
     def test_log_format(self):
@@ -412,7 +416,7 @@ class Trace(OperationsCase):
         for path in (link, fifo, "/dev/null", self.root):
             service = Service(self, {"trace": str(path)})
             self.assertEqual(service.process.wait(PATIENCE), 1, path)
-            self.assertIn("<3>cannot write the trace", service.log())
+            self.assertIn("error cannot write the trace", service.log())
             self.assertFalse(os.path.exists(service.socket))
 
     def test_full(self):
@@ -463,8 +467,8 @@ class End(OperationsCase):
         self.assertEqual(service.process.wait(PATIENCE), 1)
         log = service.log()
         for client, jobs in ((1, 3), (2, 2), (1, 1)):
-            self.assertIn(f"<4>jobs dropped client={client} pid={pid} uid={uid} jobs={jobs}\n", log)
-        self.assertIn("<4>jobs outlast drain_ms jobs=1\n", log)
+            self.assertIn(f"warning jobs dropped client={client} pid={pid} uid={uid} jobs={jobs}\n", log)
+        self.assertIn("warning jobs outlast drain_ms jobs=1\n", log)
 
 
 if __name__ == "__main__":

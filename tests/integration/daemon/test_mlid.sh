@@ -97,6 +97,9 @@ check "--check accepts" exits 0 "$mlid" --config "$dir/good.json" --check
 check "--check refuses" exits 2 "$mlid" --config "$dir/bad.json" --check
 check "the complaint names file and key" says "bad.json.*chanels" "$dir/err"
 check "no such file" exits 2 "$mlid" --config "$dir/none.json" --check
+mkfifo "$dir/fifo.json"
+check "a pipe is no configuration" exits 2 timeout 10 "$mlid" --config "$dir/fifo.json" --check
+check "and says what is wanted" says "fifo.json: a regular file is required" "$dir/err"
 check "a bad configuration does not start" exits 2 "$mlid" --config "$dir/bad.json" --socket "$sock"
 check "options and file are checked together" exits 2 "$mlid" --config "$dir/good.json" \
     --channels 99 --check
@@ -122,8 +125,8 @@ start --config "$dir/good.json"
 check "the mode is 0600" test "$(stat -c %a "$sock")" = 600
 "$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.info"}' >"$dir/info"
 check "the file is obeyed" says '"channels":2,' "$dir/info"
-check "lines carry a priority" says '^<6>listening' "$dir/log"
-check "clients are logged with their uid" says "^<6>client came client=.* uid=$(id -u)" "$dir/log"
+check "lines carry time and level" says '^[0-9-]*T[0-9:.]*Z info listening' "$dir/log"
+check "clients are logged with their uid" says "Z info client came client=.* uid=$(id -u)" "$dir/log"
 check "a second instance is refused" exits 1 "$mlid" --socket "$sock"
 check "and says why" says "Address already in use" "$dir/err"
 check "the first one lives on" answers

@@ -2,11 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "json.h"
 #include "log.h"
+#include "log_rate.h"
 #include "unit.h"
 
 /* What log_end() writes. */
@@ -145,7 +148,7 @@ static void test_json_of_any_length(void **state)
 
     (void)state;
     for (size_t c = 0; c < COUNT_OF(characters); c++) {
-        for (size_t before = 930; before < 1020; before++) {
+        for (size_t before = 890; before < 1020; before++) {
             char text[1100];
             struct json root, more;
             struct fault fault;
@@ -157,7 +160,7 @@ static void test_json_of_any_length(void **state)
             log_json(text, &root, &fault);
             assert_member(&root, "event", "client came");
             more = json_member(&root, "more");
-            assert_true(before < 970 || !json_present(&more));
+            assert_true(before < 930 || !json_present(&more));
             json_free(&root);
         }
     }
@@ -205,14 +208,116 @@ static void test_a_full_pipe(void **state)
     assert_non_null(strstr(got, "\n<3>x number=12345\n<3>x number=12346\n"));
 }
 
+static void log_warning(char *got, size_t size)
+{
+    struct log_line line;
+
+    log_set_level(LOG_INFO);
+    assert_true(log_begin(&line, LOG_WARNING, "x"));
+    capture(&line, got, size);
+}
+
+/* Where nobody else adds the time. */
+static void test_time(void **state)
+{
+    char got[2048];
+    int year = 0, ms = -1, end = 0;
+
+    (void)state;
+    log_set_journal(false);
+    log_warning(got, sizeof got);
+    sscanf(got, "%4d-%*2d-%*2dT%*2d:%*2d:%*2d.%3dZ warning x\n%n", &year, &ms, &end);
+    assert_in_range(year, 2020, 9999);
+    assert_in_range(ms, 0, 999);
+    assert_int_equal(end, strlen(got));
+
+    log_set_journal(true);
+    log_set_format(LOG_FORMAT_JSON);
+    log_warning(got, sizeof got);
+    log_set_format(LOG_FORMAT_TEXT);
+    end = 0;
+    sscanf(got,
+           "{\"time\":\"%4d-%*2d-%*2dT%*2d:%*2d:%*2d.%3dZ\",\"priority\":4,\"event\":\"x\"}\n%n",
+           &year, &ms, &end);
+    assert_int_equal(end, strlen(got));
+}
+
+static void test_journal(void **state)
+{
+    struct stat st;
+    char stream[64];
+
+    (void)state;
+    unsetenv("JOURNAL_STREAM");
+    assert_false(log_is_journal());
+    assert_int_equal(fstat(STDERR_FILENO, &st), 0);
+    snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    setenv("JOURNAL_STREAM", stream, 1);
+    assert_true(log_is_journal());
+    strcat(stream, "1"); /* of somebody who redirected stderr to a file afterwards */
+    setenv("JOURNAL_STREAM", stream, 1);
+    assert_false(log_is_journal());
+    setenv("JOURNAL_STREAM", "8:x", 1);
+    assert_false(log_is_journal());
+    unsetenv("JOURNAL_STREAM");
+}
+
+static void test_rate(void **state)
+{
+    struct log_rate rate = {0};
+    uint64_t suppressed = 7;
+
+    (void)state;
+    for (int i = 0; i < LOG_RATE_LINES; i++) {
+        assert_true(log_rate_take(&rate, 1000 + (uint64_t)i, &suppressed));
+        assert_int_equal(suppressed, 0);
+    }
+    for (int i = 0; i < 1000; i++)
+        assert_false(log_rate_take(&rate, 1000 + LOG_RATE_MS - 1, &suppressed));
+    assert_true(log_rate_take(&rate, 1000 + LOG_RATE_MS, &suppressed));
+    assert_int_equal(suppressed, 1000);
+    assert_true(log_rate_take(&rate, 1000 + LOG_RATE_MS, &suppressed));
+    assert_int_equal(suppressed, 0);
+}
+
+/* Lines that are left out by their level take nothing from the rate. */
+static void test_rated_lines(void **state)
+{
+    struct log_rate rate = {0};
+    struct log_line line;
+    int written = 0;
+
+    (void)state;
+    log_set_level(LOG_ERR);
+    for (int i = 0; i < 100; i++)
+        assert_false(log_begin_rated(&line, LOG_NOTICE, "x", &rate));
+    log_set_level(LOG_INFO);
+    for (int i = 0; i < 100; i++)
+        written += log_begin_rated(&line, LOG_NOTICE, "x", &rate);
+    assert_int_equal(written, LOG_RATE_LINES);
+    assert_true(log_begin_rated(&line, LOG_NOTICE, "x", NULL));
+    rate.begin -= LOG_RATE_MS;
+    assert_true(log_begin_rated(&line, LOG_NOTICE, "x", &rate));
+    assert_logged(&line, "<5>x suppressed=80\n");
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    log_set_journal(true); /* a form without the time, which is the same each time */
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_line),        cmocka_unit_test(test_levels),
         cmocka_unit_test(test_escapes),     cmocka_unit_test(test_long_values_are_cut),
         cmocka_unit_test(test_json),        cmocka_unit_test(test_json_of_any_length),
-        cmocka_unit_test(test_a_full_pipe),
+        cmocka_unit_test(test_a_full_pipe), cmocka_unit_test(test_time),
+        cmocka_unit_test(test_journal),     cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_rated_lines),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, NULL);
 }
