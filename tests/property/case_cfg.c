@@ -122,7 +122,7 @@ void case_gen_dst_stride(struct test_case *c)
     else /* interleaved, or overlapping: the oracle knows */
         for (uint32_t i = 0; i < c->src.rank; i++)
             stride[i] = (int32_t)rng_between(r, 1, 30);
-    if (kind >= 30 && rng_chance(r, 45))
+    if (kind >= 30 && rng_chance(r, 60))
         case_leave_strides_out(c, stride);
     deal_strides(c, stride);
     if (c->via == VIA_PERMUTE) {

@@ -149,7 +149,7 @@ static void source_strides(struct test_case *c)
         for (uint32_t d = 0; d < t->rank; d++)
             t->mem_stride[d] = (int32_t)rng_between(r, 1, rng_chance(r, 50) ? 4 : 60);
     }
-    if (kind >= 30 && rng_chance(r, 45))
+    if (kind >= 30 && rng_chance(r, 60))
         case_leave_strides_out(c, t->mem_stride);
     for (uint32_t d = 0; d < t->rank; d++) { /* never multiplied by anything but 0 */
         if (t->shape[d] == 1 && rng_chance(r, 25))
