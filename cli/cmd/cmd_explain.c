@@ -280,7 +280,7 @@ static enum exit_code explain_all(struct telling *telling, struct sequence *sequ
     return code == EXIT_CODE_DONE ? telling->drawn : code;
 }
 
-/* --json has no colours, whatever --color says. */
+/* Reads --color. With --json there are no colours. Returns 0, or -1 after printing an error. */
 static int choose_colours(const struct options *options)
 {
     size_t when = 0;

@@ -60,7 +60,7 @@ static void write_text(FILE *out, const char *text)
     completion_write_quoted(out, text, "\\", "\\", "\\'");
 }
 
-/* What the values are: options of `complete`. */
+/* Writes the options of `complete` that offer the values. */
 static void write_value(FILE *out, const struct value *value)
 {
     if (!value)

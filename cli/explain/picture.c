@@ -29,7 +29,8 @@ static void make_scale(struct picture_scale *scale, const struct picture_axis *a
     }
 }
 
-/* Whether the eye has to follow dimension a before b: permuted ones, then the source's columns. */
+/* Returns whether letters and colours tell dimension a rather than b: permuted dimensions come
+ * first, then the source's columns, rows, planes and lines. */
 static bool goes_before(const struct picture *picture, uint32_t a, uint32_t b)
 {
     const mli_explanation *move = &picture->explained->move;

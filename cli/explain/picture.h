@@ -12,8 +12,8 @@
  *
  *   side    the source or the destination
  *   level   where an axis goes in a picture: a plane's columns and rows, planes in a line, lines of
- *           planes. A tensor of rank r has the last r levels; picture_view.h says which dimensions
- *           are rows and columns, the others keep their order.
+ *           planes. A tensor of rank r has the last r levels. picture_view.h chooses the dimensions
+ *           for rows and columns; the other dimensions keep their order.
  *   slot    one place along an axis: a coordinate, memory in a gap of the strides, or a break where
  *           coordinates are left out
  *   cell    a slot of each level

@@ -35,7 +35,7 @@ static int complain(const char *text, const char *why, struct fault *fault)
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--view %.64s: %s", text, why);
 }
 
-/* One dimension; null: it is none of the tensor's. Returns what follows it. */
+/* Reads one dimension. Returns the text behind it, or null if the tensor has no such dimension. */
 static const char *take_dimension(const char *text, uint32_t rank, uint32_t *dimension)
 {
     char *end;
@@ -68,7 +68,7 @@ static int parse_numbers(const char *all, const char *text, uint32_t rank,
     return complain(all, why, fault);
 }
 
-/* Where a letter of a layout is, in upper or lower case; -1: nowhere. */
+/* Returns the index of a letter in a layout, in upper or lower case, or -1. */
 static int find_letter(const char *layout, char upper)
 {
     for (int i = 0; layout[i]; i++) {

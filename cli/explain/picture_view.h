@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which dimensions of a tensor are the rows and the columns of its picture: by default the last
- * two, or those before a small last dimension, the channels of an image (HWC).
+ * The dimensions of a tensor that are the rows and the columns of its picture: by default the last
+ * two, or the two before a small last dimension, which is taken for the channels of an image (HWC).
  */
 #ifndef CLI_PICTURE_VIEW_H
 #define CLI_PICTURE_VIEW_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory_limit.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,13 +21,16 @@ static const struct hierarchy legacy = {"/memory", "memory.limit_in_bytes"};
 /* Lowers *limit to the number in a file. "max" and a missing file leave it alone. */
 static void lower(uint64_t *limit, const char *path)
 {
-    uint64_t number;
+    char text[32] = "", *end;
     FILE *file = fopen(path, "re");
     if (!file)
         return;
-    if (fscanf(file, "%" SCNu64, &number) == 1 && number < *limit)
-        *limit = number;
+    if (!fgets(text, sizeof(text), file))
+        text[0] = '\0';
     fclose(file);
+    uint64_t number = strtoull(text, &end, 10);
+    if (end > text && number < *limit)
+        *limit = number;
 }
 
 /* The limits of a group and of all groups that contain it, the hierarchy's root included. */

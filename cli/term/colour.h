@@ -25,15 +25,14 @@ enum colour_role {
 
 /** No colours from now on: --json, --color never. */
 void colour_disable(void);
-/** Colours from now on, whatever the stream and the environment are: --color always. */
+/** Uses colours from now on, for every stream and environment: --color always. */
 void colour_force(void);
 
 /** What begins and ends a stretch of a role on stdout or stderr: "" where there are no colours. */
 const char *colour_begin(FILE *stream, enum colour_role role);
 const char *colour_end(FILE *stream);
 
-/** Whether stdout has the 256 colours of xterm; then the sequence "\033[38;5;Nm" begins colour N.
- */
+/** Returns whether stdout takes the 256 colours of xterm, of which "\033[38;5;Nm" begins N. */
 bool colour_has_palette(void);
 
 #endif /* CLI_COLOUR_H */

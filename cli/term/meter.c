@@ -14,7 +14,7 @@
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
 #define PERIOD_NS   (UINT64_C(100) * CLOCK_NS_PER_MS)
 
-/* A reader behind a pipe may write to the same terminal. */
+/* The program that reads a pipe may write to the same terminal. */
 static bool output_is_pipe(void)
 {
     struct stat output;

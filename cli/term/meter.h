@@ -20,7 +20,7 @@ struct meter {
     uint64_t begin_ns, shown_ns;
 };
 
-/** Whether a meter would show a line. */
+/** Returns whether a meter shows a line in this style. */
 bool meter_wanted(const struct print_style *style);
 
 /** Starts the clock. `label` must stay valid until meter_end(). */

@@ -104,7 +104,7 @@ static void test_numbers(void **state)
     assert_numbers(&of_quota, quota_numbers(), true, false);
 }
 
-/* Whether mlid reads a configuration of one key with a string. */
+/* Returns whether mlid accepts a configuration of one key with a string. */
 static bool reads(const char *key, const char *value)
 {
     struct config config;

@@ -408,8 +408,8 @@ static void test_default_views(void **state)
     }
 }
 
-/* Each is { --view, rows and columns of the source, of the destination }, of a move that turns a
- * tensor of HWC into one of CHW; or what is wrong with it. */
+/* --view for a move from HWC to CHW, with the rows and columns of the source and the destination;
+ * and texts that are refused, with a part of the message. */
 static void test_given_views(void **state)
 {
     (void)state;

@@ -226,7 +226,7 @@ static void test_channels(void **state)
           "a moved (a letter for each element)   _ before the offset, not written\n");
 }
 
-/* The same again in colours: each letter has one, the same on both sides. */
+/* On a terminal with 256 colours a letter has the same colour in source and destination. */
 static void test_palette(void **state)
 {
     (void)state;
