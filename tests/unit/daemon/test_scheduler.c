@@ -14,6 +14,7 @@ struct job {
     struct queued queued;
     int flow;
     uint64_t number;
+    uint64_t pushed; /* when, where a test needs it */
 };
 
 static struct scheduler scheduler;
@@ -390,10 +391,13 @@ static void test_at_random(void **state)
     size_t count = 0;
 
     (void)state;
+    for (int i = 0; i < LANES_MAX; i++)
+        lanes_init(&lanes[i], &shares[rng_below(&rng, 10)]);
     for (uint64_t now = 0; now < 200 * 1000; now += rng_below(&rng, 20)) {
         const uint64_t what = rng_below(&rng, 5);
 
         if (what < 2 && count < COUNT_OF(queued)) {
+            max_priority = (int)rng_below(&rng, 3) - 1;
             queued[count++] = push((int)rng_below(&rng, LANES_MAX), (int)rng_below(&rng, 3) - 1,
                                    UINT64_C(1) << rng_below(&rng, 34), now);
         } else if (what == 2 && count > 0) {
@@ -419,6 +423,43 @@ static void test_at_random(void **state)
     }
     while (count > 0)
         free(queued[--count]);
+}
+
+/* Beside a user whose jobs of high priority always wait, the jobs of others start after the two
+ * steps of ageing, whatever their users, connections and priorities. */
+static void test_no_starvation_at_random(void **state)
+{
+    enum { STEP = 10, USERS = 5 };
+    struct rng rng = {seed()};
+
+    (void)state;
+    for (int i = 0; i < LANES_MAX; i++)
+        lanes_init(&lanes[i], &shares[i % (USERS + 1)]);
+    for (uint64_t now = 0; now < 500 * AGEING; now += STEP) {
+        struct job *job;
+
+        max_priority = 1;
+        push((USERS + 1) * (int)rng_below(&rng, 8), 1, QUANTUM, now);
+        max_priority = 0;
+        for (int user = 1; user <= USERS; user++) {
+            const int flow = user + (USERS + 1) * (int)rng_below(&rng, 8);
+
+            if (rng_below(&rng, 300) == 0)
+                push(flow, (int)rng_below(&rng, 3) - 1, 1 + rng_below(&rng, QUANTUM), now)->pushed =
+                    now;
+        }
+        job = take(now);
+        assert_non_null(job);
+        if (job->flow % (USERS + 1) != 0)
+            assert_true(now - job->pushed <= 20 * AGEING);
+        free(job);
+    }
+    /* None is left behind for longer either. */
+    for (struct job *job; (job = take(500 * AGEING));) {
+        if (job->flow % (USERS + 1) != 0)
+            assert_true(500 * AGEING - job->pushed <= 20 * AGEING);
+        free(job);
+    }
 }
 
 /* Users with random weights, connections and sizes of jobs: bytes in proportion to the weights. */
@@ -476,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup(test_many_connections_do_not_age, setup),
         cmocka_unit_test_setup(test_at_random, setup),
         cmocka_unit_test_setup(test_weights_at_random, setup),
+        cmocka_unit_test_setup(test_no_starvation_at_random, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
