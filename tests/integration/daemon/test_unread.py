@@ -71,6 +71,7 @@ class Bytes(Unread):
         link, other = self.connect(service), self.connect(service)
         before = service.memory()
         stuck = self.submit(other, 1)[0]
+        other.ping()
         self.submit(link, 1, detach=True)
         link.ping()
         waits = [link.request("job.wait", {"job": 2}) for _ in range(32)]
