@@ -11,6 +11,7 @@
 #include "dropped.h"
 #include "hold.h"
 #include "log.h"
+#include "mapping.h"
 #include "pool.h"
 #include "reaper.h"
 #include "seam.h"
@@ -87,6 +88,10 @@ static void init_lists(struct service *service)
 
 static void set_shares(struct service *service)
 {
+    const struct mapping_policy mappings = {service->config.mappings,
+                                            service->config.refuse_sparse};
+
+    mapping_set_policy(&mappings);
     service->scheduler.quantum = service->config.scheduling.quantum_bytes;
     service->scheduler.ageing_ns = (uint64_t)service->config.scheduling.ageing_ms * 1000 * 1000;
 }

@@ -166,7 +166,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
                             const struct buffer_limits *limits, int *fd, struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = true, .name = "size", .pointer = "/size"},
+        .use = {.write = true, .name = "size", .pointer = "/size", .own = true},
         .bytes = size,
         .uid = flow->user->uid,
     };
@@ -181,7 +181,7 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
     region = region_create(*fd, &want, fault);
     if (region)
         buffer = add(buffers, flow, region, fault);
-    else
+    else if (fault->code != FAULT_LIMIT)
         fault->code = FAULT_INTERNAL; /* the descriptor is none of the client's */
     if (!buffer) {
         seam.close(*fd);

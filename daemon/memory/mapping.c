@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +21,14 @@ enum {
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
     BLOCK = 512                  /* bytes, the unit of st_blocks */
 };
+
+static struct mapping_policy policy = {.max = UINT32_MAX};
+static atomic_uint mappings; /* any thread unmaps */
+
+void mapping_set_policy(const struct mapping_policy *wanted)
+{
+    policy = *wanted;
+}
 
 static const char *kind_of(mode_t mode)
 {
@@ -87,6 +96,32 @@ static int check_kind(const struct stat *st, unsigned magic, const struct mappin
                      kind_of(st->st_mode));
 }
 
+/*
+ * The service's own control group pays for pages that a transfer is the first to touch. A file on
+ * a disk is not meant: the system can write its pages back and take them away.
+ */
+static int check_allocated(const struct mapped_file *file, const struct mapping_use *use,
+                           struct fault *fault)
+{
+    if (!policy.refuse_sparse || use->own || !file->memory || file->allocated >= file->size)
+        return 0;
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                     "%s: %" PRIu64 " of %" PRIu64 " B of the file are allocated; this service "
+                     "refuses sparse files in memory (refuse_sparse): allocate it whole, as with "
+                     "posix_fallocate()",
+                     use->name, file->allocated, file->size);
+}
+
+static int check_count(const struct mapping_use *use, struct fault *fault)
+{
+    if (atomic_load(&mappings) < policy.max)
+        return 0;
+    return fault_set(fault, FAULT_LIMIT, use->pointer,
+                     "limits.mappings: the service has %" PRIu32 " mappings, as many as it may; "
+                     "release buffers or prepared jobs, or try again when jobs have ended",
+                     policy.max);
+}
+
 int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
                       struct fault *fault)
 {
@@ -109,7 +144,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
         .dev = st.st_dev,
         .ino = st.st_ino,
     };
-    return 0;
+    return check_allocated(file, use, fault);
 }
 
 static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t bytes,
@@ -147,7 +182,7 @@ int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64
     void *pages;
 
     *mapping = (struct mapping){0};
-    if (check_range(file, offset, bytes, use, fault) < 0)
+    if (check_range(file, offset, bytes, use, fault) < 0 || check_count(use, fault) < 0)
         return -1;
     size = (skip + bytes + page - 1) / page * page; /* a file's size leaves room for this */
     if (size > SIZE_MAX)
@@ -157,6 +192,7 @@ int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64
     if (pages == MAP_FAILED)
         return fault_set(fault, errno == ENOMEM ? FAULT_INTERNAL : FAULT_BAD_DESCRIPTOR,
                          use->pointer, "%s: cannot be mapped: %s", use->name, strerror(errno));
+    atomic_fetch_add(&mappings, 1);
     mapping->pages = pages;
     mapping->pages_size = (size_t)size;
     mapping->data = mapping->pages + skip;
@@ -171,5 +207,7 @@ void mapping_finish(struct mapping *mapping)
             size = UNMAP_MAX;
         seam.munmap(mapping->pages + at, size);
     }
+    if (mapping->pages)
+        atomic_fetch_sub(&mappings, 1);
     *mapping = (struct mapping){0};
 }

@@ -19,7 +19,17 @@ struct mapping_use {
     bool write;          /* written; else only read */
     const char *name;    /* "src" */
     const char *pointer; /* "/src/fd" */
+    bool own;            /* the service has made the file: it may be sparse */
 };
+
+/* What holds for all mappings of the process. */
+struct mapping_policy {
+    uint32_t max;       /* mappings at a time */
+    bool refuse_sparse; /* files in memory must be allocated whole */
+};
+
+/** Sets the policy; mappings that are there stay. Until then: no limit, sparse files are fine. */
+void mapping_set_policy(const struct mapping_policy *policy);
 
 /* A descriptor that passed the checks. */
 struct mapped_file {
@@ -44,7 +54,8 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
 
 /**
  * Maps `bytes` > 0 bytes from `offset` on. Returns 0, or -1 where the file is too small or cannot
- * be mapped (BAD_DESCRIPTOR), or memory is short (INTERNAL); *mapping is then empty.
+ * be mapped (BAD_DESCRIPTOR), there are as many mappings as there may be (LIMIT), or memory is
+ * short (INTERNAL); *mapping is then empty.
  */
 int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,
                  uint64_t bytes, const struct mapping_use *use, struct fault *fault);

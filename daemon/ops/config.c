@@ -14,8 +14,10 @@
 #include "address.h"
 #include "bounds.h"
 #include "json.h"
+#include "members.h"
 #include "mli_mov_api.h"
 #include "number.h"
+#include "sigbus.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)
@@ -27,7 +29,10 @@ static const struct number top_numbers[] = {
     {0},
 };
 
-/* Each job has two mappings, of 65530 that Linux allows. */
+/*
+ * Each job has two mappings, of 65530 that Linux allows a process. A file that shrinks splits its
+ * mapping in two: hence the default of less than half.
+ */
 static const struct number limit_numbers[] = {
     NUMBER(struct config, clients, "clients", 1, 4096, 64),
     NUMBER(struct config, clients_reserved, "clients_reserved", 0, 1024, 4),
@@ -38,6 +43,7 @@ static const struct number limit_numbers[] = {
     NUMBER(struct config, buffer_bytes_per_client, "buffer_bytes_per_client", 0, BYTES_MAX,
            INT64_C(4) << 30),
     NUMBER(struct config, prepared_per_client, "prepared_per_client", 0, 16384, 256),
+    NUMBER(struct config, mappings, "mappings", 2, SIGBUS_GUARDS_MAX, 30000),
     NUMBER(struct config, history, "history", 0, 65536, 1024),
     NUMBER(struct config, line_timeout_ms, "line_timeout_ms", 0, MS_MAX, 10000),
     NUMBER(struct config, reply_timeout_ms, "reply_timeout_ms", 0, MS_MAX, 60000),
@@ -83,11 +89,11 @@ static const struct {
 
 enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
 
-const char *const config_keys[] = {JSON_SCHEMA_KEY, "socket",         "socket_mode", "socket_group",
-                                   "user",          "channel_offset", "channels",    "engine",
-                                   "access",        "limits",         "quotas",      "scheduling",
-                                   "watchdog",      "drain_ms",       "log_level",   "log_format",
-                                   "metrics",       "trace",          NULL};
+const char *const config_keys[] = {
+    JSON_SCHEMA_KEY,  "socket",     "socket_mode", "socket_group",  "user",
+    "channel_offset", "channels",   "engine",      "access",        "limits",
+    "quotas",         "scheduling", "watchdog",    "drain_ms",      "log_level",
+    "log_format",     "metrics",    "trace",       "refuse_sparse", NULL};
 
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
@@ -222,8 +228,10 @@ static int read_root(struct config *config, const struct json *root)
 {
     if (json_object(root, config_keys) < 0 || json_check_schema(root) < 0 ||
         read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
-        numbers_read(config, top_numbers, root) < 0 || read_parts(config, root) < 0 ||
-        read_log(config, root) < 0 || read_metrics(config, root) < 0)
+        numbers_read(config, top_numbers, root) < 0 ||
+        optional_bool(root, "refuse_sparse", &config->refuse_sparse) < 0 ||
+        read_parts(config, root) < 0 || read_log(config, root) < 0 ||
+        read_metrics(config, root) < 0)
         return -1;
     return config_check(config, root->fault);
 }

@@ -7,6 +7,7 @@
 #ifndef DAEMON_CONFIG_H
 #define DAEMON_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,8 @@ struct config {
     uint32_t buffers_per_client; /* "limits.buffers_per_client" */
     uint64_t buffer_bytes_per_client; /* "limits.buffer_bytes_per_client" */
     uint32_t prepared_per_client;     /* "limits.prepared_per_client": prepared jobs */
+    uint32_t mappings;                /* "limits.mappings": of clients' files, of all clients */
+    bool refuse_sparse;               /* "refuse_sparse": files in memory must be allocated whole */
     uint32_t history;                 /* "limits.history": ended jobs that are known */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": for a line begun to be finished, and for
                                   last replies to be read; 0: no limit */

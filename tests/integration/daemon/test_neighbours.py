@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What users learn of each other, and what they can do to the log."""
-from service import NOBODY, Case, as_user, main, needs_root
+from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
 
 OTHER = NOBODY - 1
 BAD = {"op": "mov", "src": {}, "dst": {}}
@@ -48,6 +48,39 @@ class Neighbours(Case):
         quiet.fault("job.submit", BAD)
         lines = [line for line in self.mlid.text().splitlines() if "job refused" in line]
         self.assertIn(f"uid={OTHER} ", lines[-1])
+
+
+class Mappings(Case):
+    def test_limit(self):
+        """Past it requests are refused and nothing else is lost; what is released can be had again."""
+        mlid = self.service(config={"limits": {"mappings": 4}})
+        link, other = self.connect(mlid), self.connect(mlid)
+        memory = [Memory(b"abcd") for _ in range(6)]
+        for one in memory[:3]:
+            link.call("buffer.register", {"fd": 0}, [one.fd])
+        params, fds = copy(4), [memory[3].fd, memory[4].fd]
+        fault = other.fault("job.submit", params, fds)
+        self.assertFault(fault, "LIMIT", "/dst/fd")
+        self.assertIn("limits.mappings", fault.message)
+        link.call("buffer.alloc", {"size": 4096})
+        self.assertFault(link.fault("buffer.alloc", {"size": 4096}), "LIMIT")
+        self.assertFault(link.fault("buffer.register", {"fd": 0}, [memory[5].fd]), "LIMIT", "/fd")
+        for number in (1, 2):
+            link.call("buffer.release", {"buffer": number})
+        self.eventually(lambda: mlid.mapped() == 2)
+        for _ in range(20):
+            other.call("job.submit", params, fds)
+
+    def test_sparse(self):
+        mlid = self.service(config={"refuse_sparse": True})
+        link = self.connect(mlid)
+        source, sparse, whole = Memory(b"abcd"), Memory(size=8192), Memory(bytes(8192))
+        fault = link.fault("job.submit", copy(4), [source.fd, sparse.fd])
+        self.assertFault(fault, "BAD_DESCRIPTOR", "/dst/fd")
+        self.assertIn("0 of 8192 B", fault.message)
+        link.call("job.submit", copy(4), [source.fd, whole.fd])
+        self.assertEqual(whole.part(0, 4), b"abcd")
+        link.call("buffer.alloc", {"size": 1 << 20})
 
 
 if __name__ == "__main__":

@@ -299,6 +299,9 @@ static void test_bad_values(void **state)
     refuses("{'limits':{'line_timeout_ms':-5}}", "/limits/line_timeout_ms");
     refuses("{'limits':{'history':65537}}", "/limits/history");
     refuses("{'limits':{'prepared_per_client':16385}}", "/limits/prepared_per_client");
+    refuses("{'limits':{'mappings':1}}", "/limits/mappings");
+    refuses("{'limits':{'mappings':65537}}", "/limits/mappings");
+    refuses("{'refuse_sparse':1}", "/refuse_sparse");
     refuses("{'scheduling':{'quantum_bytes':4095}}", "/scheduling/quantum_bytes");
     refuses("{'scheduling':{'quantum':4096}}", "/scheduling/quantum");
     refuses("{'watchdog':{'bytes_per_second':0}}", "/watchdog/bytes_per_second");

@@ -237,6 +237,76 @@ static void test_failing_calls(void **state)
     close(fd);
 }
 
+static int map_code(int fd, const struct mapping_use *use, struct mapping *mapping)
+{
+    struct mapped_file file;
+    struct fault fault = {0};
+
+    if (mapped_file_check(&file, fd, use, &fault) == 0 &&
+        mapping_init(mapping, &file, 0, 4096, use, &fault) == 0)
+        return 0;
+    assert_non_null(strstr(fault.text, fault.code == FAULT_LIMIT ? "limits.mappings: the service "
+                                                                   "has 2 mappings"
+                                                                 : "refuse_sparse"));
+    return fault.code;
+}
+
+/* All of them count until they are unmapped, whoever they are for. */
+static void test_count(void **state)
+{
+    static const struct mapping_policy two = {.max = 2}, any = {.max = UINT32_MAX};
+    int fd = memfd_with(NULL, 10000);
+    struct mapping mappings[3];
+
+    (void)state;
+    mapping_set_policy(&two);
+    assert_int_equal(map_code(fd, &reading, &mappings[0]), 0);
+    assert_int_equal(map_code(fd, &writing, &mappings[1]), 0);
+    assert_int_equal(map_code(fd, &reading, &mappings[2]), FAULT_LIMIT);
+    assert_null(mappings[2].pages);
+    mapping_finish(&mappings[2]);
+    mapping_finish(&mappings[0]);
+    mapping_finish(&mappings[0]);
+    assert_int_equal(map_code(fd, &reading, &mappings[0]), 0);
+    assert_int_equal(map_code(fd, &reading, &mappings[2]), FAULT_LIMIT);
+    mapping_finish(&mappings[0]);
+    mapping_finish(&mappings[1]);
+    mapping_set_policy(&any);
+    close(fd);
+}
+
+static void test_sparse(void **state)
+{
+    static const struct mapping_policy refusing = {UINT32_MAX, true}, any = {.max = UINT32_MAX};
+    struct mapping_use own = writing;
+    struct mapping mapping;
+    char name[] = "/var/tmp/mlid-mapping-XXXXXX";
+    int fd = memfd_with(NULL, 3 * 4096), disk = mkstemp(name);
+
+    (void)state;
+    unlink(name);
+    own.own = true;
+    assert_int_equal(map_code(fd, &writing, &mapping), 0);
+    mapping_finish(&mapping);
+    mapping_set_policy(&refusing);
+    assert_int_equal(pwrite(fd, "x", 1, 4096), 1);
+    assert_int_equal(map_code(fd, &writing, &mapping), FAULT_BAD_DESCRIPTOR);
+    assert_int_equal(map_code(fd, &reading, &mapping), FAULT_BAD_DESCRIPTOR);
+    assert_int_equal(map_code(fd, &own, &mapping), 0);
+    mapping_finish(&mapping);
+    assert_int_equal(posix_fallocate(fd, 0, 3 * 4096), 0);
+    assert_int_equal(map_code(fd, &writing, &mapping), 0);
+    mapping_finish(&mapping);
+    if (fcntl(disk, F_GET_SEALS) < 0) { /* a disk's pages can be written back */
+        assert_int_equal(ftruncate(disk, 4096), 0);
+        assert_int_equal(map_code(disk, &writing, &mapping), 0);
+        mapping_finish(&mapping);
+    }
+    mapping_set_policy(&any);
+    close(fd);
+    close(disk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_sealed),
+        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_sparse),
         cmocka_unit_test_setup_teardown(test_failing_calls, setup, teardown),
     };
 
