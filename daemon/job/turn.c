@@ -16,38 +16,6 @@ void ring_init(struct ring *ring)
     link_init(&ring->ages);
 }
 
-void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
-{
-    link_append(&ring->turns, &turn->in_turns);
-    ring_renew(ring, turn, now);
-}
-
-void turn_leave(struct turn *turn)
-{
-    link_remove(&turn->in_turns);
-    link_remove(&turn->in_ages);
-    turn->deficit = 0;
-    turn->granted = false;
-}
-
-void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
-{
-    turn->since = now;
-    link_remove(&turn->in_ages);
-    link_append(&ring->ages, &turn->in_ages);
-}
-
-struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
-{
-    struct turn *oldest;
-
-    if (link_empty(&ring->ages))
-        return NULL;
-    oldest = LINK_OWNER(ring->ages.next, struct turn, in_ages);
-    /* `now` may have been read a little before `since`. */
-    return now >= oldest->since && now - oldest->since >= ns ? oldest : NULL;
-}
-
 /* Turns until the deficit covers the next job. */
 static uint64_t turns_missing(struct turn *turn, const struct ring_rules *rules)
 {

@@ -46,14 +46,42 @@ static inline bool ring_empty(const struct ring *ring)
     return link_empty(&ring->turns);
 }
 
-/** A member that has something to start now. It enters without a deficit. */
-void ring_enter(struct ring *ring, struct turn *turn, uint64_t now);
-/** A member that has nothing to start any more: its deficit is forfeited. */
-void turn_leave(struct turn *turn);
 /** A member that was served: its age begins anew. */
-void ring_renew(struct ring *ring, struct turn *turn, uint64_t now);
+static inline void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    turn->since = now;
+    link_remove(&turn->in_ages);
+    link_append(&ring->ages, &turn->in_ages);
+}
+
+/** A member that has something to start now. It enters without a deficit. */
+static inline void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
+{
+    link_append(&ring->turns, &turn->in_turns);
+    ring_renew(ring, turn, now);
+}
+
+/** A member that has nothing to start any more: its deficit is forfeited. */
+static inline void turn_leave(struct turn *turn)
+{
+    link_remove(&turn->in_turns);
+    link_remove(&turn->in_ages);
+    turn->deficit = 0;
+    turn->granted = false;
+}
+
 /** The member that has waited longest, if it has done so for `ns`; else null. */
-struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now);
+static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
+{
+    struct turn *oldest;
+
+    if (link_empty(&ring->ages))
+        return NULL;
+    oldest = LINK_OWNER(ring->ages.next, struct turn, in_ages);
+    /* `now` may have been read a little before `since`. */
+    return now >= oldest->since && now - oldest->since >= ns ? oldest : NULL;
+}
+
 /**
  * Passes the turn on until the deficit of a member covers the cost of its next job, and returns
  * this member. The ring must not be empty. The caller subtracts the cost from the deficit; until
