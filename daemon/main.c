@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         return complain(&fault);
     if (options.check) {
         printf("the configuration is valid\n");
-        return EXIT_CLEAN;
+        return options_printed();
     }
     notify_init(&notify);
     if (activation_take(&activation, &fault) < 0)

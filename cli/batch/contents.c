@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "regular.h"
 #include "xxh64.h"
 
 enum {
@@ -171,7 +172,6 @@ static void read_open(struct contents *contents, int fd, struct content *content
     remember(contents, stamp, sum);
 }
 
-/* Not through a device: opening one has effects of its own. */
 static bool look(const char *path, struct stat *status, struct content *content)
 {
     *content = (struct content){.word = BASIS_UNREADABLE};
@@ -194,7 +194,7 @@ void contents_find(struct contents *contents, const char *path, struct content *
         put_digits(content->stamp, stamp);
         return;
     }
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd = regular_open(path, O_RDONLY, &status);
     if (fd < 0)
         return;
     read_open(contents, fd, content);

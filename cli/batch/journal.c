@@ -38,7 +38,8 @@ static int lock(struct journal *journal, struct fault *fault)
 static int open_file(struct journal *journal, struct fault *fault)
 {
     struct stat status;
-    /* Whoever opens a pipe waits for its other end. */
+    if (stat(journal->path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return refuse(journal, "it is no regular file", fault);
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (journal->fd < 0)
         return complain(journal, errno, "cannot be opened", fault);

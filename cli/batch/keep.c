@@ -14,6 +14,7 @@
 #include "escaped.h"
 #include "kept.h"
 #include "output.h"
+#include "regular.h"
 #include "utf8.h"
 
 /* Files of one case, by their name without the ending. */
@@ -156,15 +157,6 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
     return done;
 }
 
-/* Not through a device: opening one has effects of its own. */
-static int open_regular(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) || !S_ISREG(status.st_mode))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 /* Copies a file that the job reads. A file that cannot be opened is left out, so the kept job fails
  * for the same reason. */
 static int save_input(const struct keeper *keeper, const struct exhibit *exhibit,
@@ -172,9 +164,10 @@ static int save_input(const struct keeper *keeper, const struct exhibit *exhibit
 {
     if (!exhibit->path)
         return out_of_memory(keeper->fault);
+    struct stat looked;
     int fd = exhibit->fd, opened = -1, status = 0;
     if (fd < 0)
-        fd = opened = open_regular(exhibit->path);
+        fd = opened = regular_open(exhibit->path, O_RDONLY, &looked);
     snprintf(name, FILE_NAME_MAX, "%s.%s", called, ending_of(ref));
     ref->file = name;
     if (fd >= 0 && !save_link(keeper, name, fd))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "depends.h"
+#include "print.h"
 #include "textw.h"
 
 enum { REASONS_TOLD_MAX = 8 };
@@ -81,7 +82,9 @@ static void tell_reason(struct batch_report *report, const struct reason *reason
         textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun);
     else
         textw_printf(&w, "%zu cases run again: %s", reason->count, reason->first->rerun);
-    if (!w.failed)
+    if (w.failed)
+        print_lost();
+    else
         batch_report_note(report, w.data);
     textw_finish(&w);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "frame.h"
+#include "regular.h"
 #include "summary.h"
 
 /* A file as it is read. */
@@ -193,14 +194,13 @@ int state_load(struct state *state, const char *path, struct fault *fault)
 {
     struct stat status;
     *state = (struct state){0};
-    /* Whoever opens a pipe waits for its other end. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = regular_open(path, O_RDONLY, &status);
+    if (fd == REGULAR_OTHER)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file");
     if (fd < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "cannot be opened: %s",
                          strerror(errno));
-    int result = fstat(fd, &status) || !S_ISREG(status.st_mode)
-                     ? fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file")
-                     : state_read(state, fd, fault);
+    int result = state_read(state, fd, fault);
     close(fd);
     return result;
 }

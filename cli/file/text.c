@@ -66,13 +66,18 @@ int text_read(struct text *text, int fd, size_t max, struct fault *fault)
     return read_all(text, fd, max, true, fault);
 }
 
+static int is_not_regular(struct fault *fault)
+{
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file");
+}
+
 static int load_open(struct text *text, int fd, size_t max, bool regular, struct fault *fault)
 {
     struct stat status;
     if (fstat(fd, &status))
         return cannot_read(errno, fault);
     if (regular && !S_ISREG(status.st_mode))
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file");
+        return is_not_regular(fault);
     return read_all(text, fd, max, !S_ISREG(status.st_mode), fault);
 }
 
@@ -86,6 +91,9 @@ static int is_not_there(const char *path, struct fault *fault)
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault)
 {
     /* O_NONBLOCK: a fifo is awaited by poll(), which ^C ends, and not by open(). */
+    struct stat looked;
+    if (regular && stat(path, &looked) == 0 && !S_ISREG(looked.st_mode))
+        return is_not_regular(fault);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT)
         return is_not_there(path, fault);

@@ -14,6 +14,7 @@
 #include "cancel.h"
 #include "near_file.h"
 #include "print.h"
+#include "regular.h"
 #include "sigbus.h"
 
 enum { LIFT_BYTES = 16 << 20 }; /* at once: as long as ^C may have to wait */
@@ -106,19 +107,16 @@ int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_
 {
     *file = (struct tensor_file){.path = path, .format = format};
     print_path(file->shown, path);
-    /* O_NONBLOCK: opening a fifo must not wait for its writer. */
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file->fd < 0) {
-        int error = errno;
-        struct stat stat_now;
-        if (error == ENXIO && stat(path, &stat_now) == 0)
-            return refuse_kind(file, stat_now.st_mode, fault);
-        char near[NEAR_FILE_MAX] = "";
-        return fault_set(
-            fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR, NULL,
-            "%s: %s%s", file->shown, strerror(error), error == ENOENT ? near_file(near, path) : "");
-    }
-    return check_kind(file, fault);
+    file->fd = regular_open(path, O_RDONLY, &file->stat);
+    if (file->fd >= 0)
+        return 0;
+    if (file->fd == REGULAR_OTHER)
+        return refuse_kind(file, file->stat.st_mode, fault);
+    int error = errno;
+    char near[NEAR_FILE_MAX] = "";
+    return fault_set(fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_BAD_DESCRIPTOR,
+                     NULL, "%s: %s%s", file->shown, strerror(error),
+                     error == ENOENT ? near_file(near, path) : "");
 }
 
 /* What concerns the file or a tensor in it gets its name; a "/tensor" of the fault stays. */

@@ -11,6 +11,9 @@
 #include "live.h"
 #include "mli_helpers_api.h"
 
+static bool output_lost; /* there was no memory for some of it */
+static int output_error; /* errno of the first write to stdout that failed */
+
 /*
  * Texts may quote bytes of a file or a path: control characters would act on the terminal, so
  * they are shown as '?', those that UTF-8 has beyond ASCII too.
@@ -116,7 +119,7 @@ void print_json(struct jsonw *w)
     if (text)
         puts(text);
     else
-        print_error("out of memory");
+        print_lost();
     jsonw_finish(w);
 }
 
@@ -124,20 +127,34 @@ void print_text(struct textw *w)
 {
     live_hide();
     if (w->failed)
-        print_error("out of memory");
+        print_lost();
     else if (w->length)
         fwrite(w->data, 1, w->length, stdout);
     fflush(stdout);
     textw_reset(w);
 }
 
+void print_lost(void)
+{
+    output_lost = true;
+    print_error("out of memory");
+}
+
+void print_note_error(int error)
+{
+    if (!output_error)
+        output_error = error;
+}
+
 int print_flush(void)
 {
+    static bool complained;
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    /* A reader that has seen enough (`| head`) needs no message, nor who has cancelled. */
-    if (errno != EPIPE && !cancel_requested())
-        print_error("standard output: %s", strerror(errno));
+        return output_lost ? -1 : 0;
+    /* No message for a reader that has seen enough (`| head`), and none after a cancel. */
+    if (output_error != EPIPE && !cancel_requested() && !complained)
+        print_error("standard output: %s", strerror(output_error ? output_error : EIO));
+    complained = true;
     return -1;
 }
 

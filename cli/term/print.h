@@ -53,7 +53,13 @@ void print_json(struct jsonw *w);
 /** Writes the text to stdout at once, above a live line, and empties `w`. */
 void print_text(struct textw *w);
 
-/** Flushes stdout. Returns 0, or -1 after saying that it could not be written. */
+/** Says on stderr that there is no memory for output. From then on print_flush() fails. */
+void print_lost(void);
+
+/** Notes why stdout could not be written, an errno; the first reason counts. */
+void print_note_error(int error);
+
+/** Flushes stdout. Returns 0, or -1 if any output was lost, after saying so on stderr. */
 int print_flush(void);
 
 /** A fault as member `key`: code, name, status, pointer, line, column, message. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "print.h"
 
 enum { PARTING_MS = 1000 };
 
@@ -46,8 +47,11 @@ static ssize_t put(void *cookie, const char *bytes, size_t size)
         ssize_t written = write(stream->fd, bytes + done, want);
         if (written > 0)
             done += (size_t)written;
-        else if (written == 0 || (errno != EINTR && errno != EAGAIN))
+        else if (written == 0 || (errno != EINTR && errno != EAGAIN)) {
+            if (stream->fd == STDOUT_FILENO)
+                print_note_error(written == 0 ? EIO : errno);
             break;
+        }
     }
     return (ssize_t)done;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,14 @@ static const char **text_of(struct options *options, int letter)
     }
 }
 
+int options_printed(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_CLEAN;
+    fprintf(stderr, "mlid: standard output: %s\n", strerror(errno));
+    return EXIT_RUNTIME;
+}
+
 int options_parse(struct options *options, int argc, char **argv)
 {
     for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
@@ -101,10 +110,10 @@ int options_parse(struct options *options, int argc, char **argv)
             break;
         case 'v':
             printf("mlid %s\n", mli_version());
-            return EXIT_CLEAN;
+            return options_printed();
         case 'h':
             fputs(help, stdout);
-            return EXIT_CLEAN;
+            return options_printed();
         case '?':
             suggest(argv[optind - 1]);
             return EXIT_USAGE;

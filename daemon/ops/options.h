@@ -17,6 +17,9 @@ struct options {
 /** Returns -1 to go on, or the status to exit with. */
 int options_parse(struct options *options, int argc, char **argv);
 
+/** Flushes standard output. Returns EXIT_CLEAN, or EXIT_RUNTIME after saying that it failed. */
+int options_printed(void);
+
 /** Defaults, then the file, then the options. Returns 0 or -1 (fault). To be called again when the
  *  file may have changed. */
 int options_configure(const struct options *options, struct config *config, struct fault *fault);

@@ -5,8 +5,10 @@ import resource
 import shutil
 import socket
 import subprocess
+import sys
+import time
 
-from harness import Case, main, mov, needs_root, npy, ramp
+from harness import Case, main, mov, needs_root, npy, ramp, wait_for
 
 
 def header(text, version=b"\x01\x00"):
@@ -103,6 +105,53 @@ class Source(Case):
     def test_a_very_long_path_keeps_its_reason(self):
         deep = "/".join(["d" * 200] * 10)
         self.assert_refused(mov(deep + "/in.npy"), "/src/file", "in.npy: No such file")
+
+
+class NotOpened(Case):
+    """What is no regular file is looked up, not opened: a process that waits for a reader of a FIFO
+    goes on as soon as somebody opens it."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        os.mkfifo(self.path("fifo.npy"))
+        self.writer = subprocess.Popen([sys.executable, "-c", "open('fifo.npy', 'wb')"],
+                                       cwd=self.dir)
+        self.addCleanup(self.writer.wait)
+        self.addCleanup(self.writer.kill)
+        name = f"/proc/{self.writer.pid}/wchan"
+        if os.access(name, os.R_OK):
+            def waits():
+                with open(name, encoding="ascii") as file:
+                    return "fifo" in file.read() or "pipe" in file.read()
+            wait_for(waits, 2)
+        else:
+            time.sleep(0.5)
+
+    def test_everywhere(self):
+        self.assertIsNone(self.writer.poll())
+        self.write("cases/a.json", mov("../fifo.npy", "out.npy"))
+        self.write("cases/b.json", mov("../in.npy", "out.npy", expect={"file": "../fifo.npy"}))
+        self.write("cases/c.json", mov("../in.npy", {"file": "../fifo.npy", "update": True}))
+        self.write("cases/d.json", mov("../in.npy", "../fifo.npy"))
+        for words in (("show", "fifo.npy"), ("diff", "in.npy", "fifo.npy"), ("show", "fifo.npz",),
+                      ("make", "mov", "fifo.npy", "out.npy"), ("gen", "fifo.npy", "--shape", "1",
+                                                              "--dtype", "int8", "-f"),
+                      ("make", "mov", "in.npy", "fifo.npy", "--run", "-f"),
+                      *((verb, f"cases/{case}.json") for case in "abcd"
+                        for verb in ("validate", "run", "explain"))):
+            result = self.ctl(*words)
+            self.assertNotEqual(result.code, 0, str(result))
+        self.ctl("batch", "cases", "--resume", "s.jsonl", code=1)
+        self.ctl("batch", "cases", "--resume", "fifo.npy", code=2)
+        self.ctl("batch", "cases", "--junit", "fifo.npy", code=2)
+        self.ctl("batch", "merge", "fifo.npy")
+        os.symlink("../fifo.npy", self.path("cases/e.json"))
+        self.ctl("batch", "cases", code=1)
+        time.sleep(0.2)
+        self.assertIsNone(self.writer.poll(), "somebody has opened the FIFO")
+        with open(self.path("fifo.npy"), "rb"):
+            self.assertEqual(self.writer.wait(60), 0)
 
 
 class Same(Case):

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Output that cannot be printed is never exit code 0: a full disk, a closed stream, no memory."""
+import os
+import re
+import subprocess
+import unittest
+
+from harness import MLICTL, MLID, Case, main, mov
+
+SWEEP = 20  # failing allocations for each command, spread over all of them
+
+
+def timeless(output):
+    """JUnit's report has the time of day."""
+    return re.sub(rb'timestamp="[^"]*"', b"", output)
+
+
+class LostOutput(Case):
+    def setUp(self):
+        super().setUp()
+        self.write_npy("in.npy")
+        self.write_npy("same.npy")
+        self.write("cases/a.json", mov("../in.npy", "out.npy"))
+        self.ctl("batch", "cases", "--resume", "s.jsonl", "-q", code=0)
+
+    def offline(self):
+        """Commands that print, and always the same."""
+        merge = ("batch", "merge", "s.jsonl")
+        return (("--help",), ("help",), ("--version",), ("run", "--help"), ("help", "explain"),
+                ("completion", "bash"), ("completion", "zsh"), ("completion", "fish"),
+                ("show", "in.npy"), ("show", "in.npy", "--json"),
+                ("diff", "in.npy", "same.npy"), ("diff", "in.npy", "same.npy", "--json"),
+                ("gen", "new.npy", "--shape", "4", "--dtype", "int8", "-f"),
+                ("gen", "new.npy", "--shape", "4", "--dtype", "int8", "-f", "--json"),
+                ("validate", "cases/a.json"), ("validate", "--json", "cases/a.json"),
+                ("explain", "--no-memcpy", "cases/a.json"),
+                ("explain", "--no-memcpy", "--json", "cases/a.json"),
+                ("make", "mov", "in.npy", "o.npy"), ("make", "mov", "in.npy", "o.npy", "--json"),
+                ("make", "mov", "in.npy", "o.npy", "-o", "job.json", "-f"),
+                ("batch", "cases", "--list"), ("batch", "cases", "--list", "--json"),
+                (*merge, "--json"), (*merge, "--tap"), (*merge, "--junit", "-"), (*merge, "-v"))
+
+    def others(self):
+        socket = ("-s", self.daemon.socket)
+        return (("run", "cases/a.json"), ("run", "--json", "cases/a.json"),
+                ("make", "mov", "in.npy", "o.npy", "--run", "-f"),
+                ("batch", "cases"), ("batch", "cases", "--json"), ("batch", "cases", "--tap"),
+                ("batch", "cases", "--junit", "-"),
+                *((*words, *socket) for words in (
+                    ("ping",), ("info",), ("stats",), ("stats", "--json"), ("jobs",),
+                    ("submit", "cases/a.json"), ("drain",), ("resume",),
+                    ("trace", "-t", "1", "-o", "-"))))
+
+    def lose(self, program, words, stdout):
+        """Its exit code and complaint, with its standard output there."""
+        run = subprocess.run([program, *words], cwd=self.dir, env=self.environment(), stdout=stdout,
+                             stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=None
+                             if stdout else lambda: os.close(1))
+        return run.returncode, run.stderr.decode()
+
+    def check_told(self, text, words, got):
+        """Said first, and once."""
+        self.assertEqual(got[0], 1, (words, got))
+        self.assertTrue(got[1].startswith(text), (words, got))
+        self.assertEqual(got[1].count(text), 1, (words, got))
+
+    def check_lost(self, program, name, words):
+        if os.path.exists("/dev/full"):
+            with open("/dev/full", "wb") as full:
+                self.check_told(f"{name}: standard output: No space left on device\n", words,
+                                self.lose(program, words, full))
+        self.check_told(f"{name}: standard output: Bad file descriptor\n", words,
+                        self.lose(program, words, None))
+
+    def test_full_disk_and_closed_stream(self):
+        for words in (*self.offline(), *self.others()):
+            self.check_lost(MLICTL, "mlictl", words)
+
+    def test_daemon(self):
+        self.write("mlid.json", "{}")
+        for words in (("--help",), ("--version",), ("--config", "mlid.json", "--check")):
+            full = open("/dev/full", "wb") if os.path.exists("/dev/full") else None
+            if full:
+                with full:
+                    code, err = self.lose(MLID, words, full)
+                self.assertEqual((code, err), (1, "mlid: standard output: No space left on device\n"))
+
+    def test_what_prints_nothing_needs_no_output(self):
+        self.assertEqual(self.lose(MLICTL, ("diff", "-q", "in.npy", "same.npy"), None), (0, ""))
+
+    def test_no_memory(self):
+        """Any one allocation fails: the output is whole, or there is a message and no code 0."""
+        if "MLI_FAIL_ALLOC" not in os.environ:
+            self.skipTest("a sanitizer's library is loaded first, or this is no glibc")
+        environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",
+                           FAIL_COUNT=self.path("count"))
+
+        def run(words, number):
+            return subprocess.run([MLICTL, *words], cwd=self.dir, capture_output=True, timeout=60,
+                                  env=dict(environment, FAIL_AT=str(number)), check=False)
+        lost = 0
+        for words in self.offline():
+            whole = run(words, 0)
+            self.assertEqual(whole.returncode, 0, (words, whole.stderr))
+            count = int(self.read("count"))
+            for number in range(count, 0, -max(1, count // SWEEP)):
+                got = run(words, number)
+                if got.returncode == 0:
+                    self.assertEqual(timeless(got.stdout), timeless(whole.stdout), (words, number))
+                else:
+                    self.assertIn(got.returncode, (1, 2), (words, number))
+                    self.assertTrue(got.stderr.startswith(b"mlictl: "), (words, number, got.stderr))
+                    lost += 1
+        self.assertGreater(lost, 100)
+
+
+if __name__ == "__main__":
+    main()
