@@ -86,7 +86,8 @@ struct leaf_table {
     leaf_fill *fill;
     leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
     leaf_fence *fence;
-    bool fetches; /* rows and picks fetch what is `ahead`; others need not */
+    bool small_panels; /* call transpose_at with few rows and columns: their tables take stack */
+    bool fetches;      /* rows and picks fetch what is `ahead`; others need not */
     leaf_transpose_stream *transpose_stream[4];  /* null where there is none */
     leaf_transpose_stream *transpose_streams[4]; /* only says whether it has one; as many of them */
 };

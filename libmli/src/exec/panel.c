@@ -74,25 +74,59 @@ void panel_locate_columns(size_t *at, const struct panel_columns *c, struct pane
     }
 }
 
-void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                     const uint8_t *src)
+/* Rows or columns of the next panel. The last panel has not so few that kernels take them singly.
+ */
+static size_t next_panel(size_t left, size_t most)
+{
+    enum { FEW = 16 };
+
+    return left > most && left < most + FEW ? most / 2 : at_most(left, most);
+}
+
+static inline __attribute__((always_inline)) void transpose(const struct leaf_table *leaf,
+                                                            const struct walk *walk, uint8_t *dst,
+                                                            const uint8_t *src, size_t *dst_at,
+                                                            size_t *src_at, size_t most)
 {
     const size_t k = walk->kernel, rows = walk->row[0].count * walk->row[1].count,
                  cols = panel_width(walk);
     struct panel_progress row_progress = {0, 0};
-    size_t dst_at[PANEL], src_at[PANEL];
 
-    for (size_t r = 0; r < rows; r += PANEL) {
-        const size_t height = at_most(rows - r, PANEL);
+    for (size_t r = 0, height; r < rows; r += height) {
         const struct panel_columns columns = panel_columns(walk, src + (r << k));
         struct panel_progress progress = {0, 0};
 
+        height = next_panel(rows - r, most);
         panel_locate_rows(dst_at, walk->row, &row_progress, height);
-        for (size_t c = 0; c < cols; c += PANEL) {
-            const size_t width = at_most(cols - c, PANEL);
-
+        for (size_t c = 0, width; c < cols; c += width) {
+            width = next_panel(cols - c, most);
             panel_locate_columns(src_at, &columns, &progress, width);
             leaf->transpose_at[k](dst + (c << k), dst_at, columns.base, src_at, height, width);
         }
     }
+}
+
+/* Not inlined, or the larger tables would be on the stack beside these. */
+static __attribute__((noinline)) void transpose_small(const struct leaf_table *leaf,
+                                                      const struct walk *walk, uint8_t *dst,
+                                                      const uint8_t *src)
+{
+    size_t dst_at[PANEL_SMALL], src_at[PANEL_SMALL];
+
+    transpose(leaf, walk, dst, src, dst_at, src_at, PANEL_SMALL);
+}
+
+static __attribute__((noinline)) void transpose_large(const struct leaf_table *leaf,
+                                                      const struct walk *walk, uint8_t *dst,
+                                                      const uint8_t *src)
+{
+    size_t dst_at[PANEL], src_at[PANEL];
+
+    transpose(leaf, walk, dst, src, dst_at, src_at, PANEL);
+}
+
+void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                     const uint8_t *src)
+{
+    (leaf->small_panels ? transpose_small : transpose_large)(leaf, walk, dst, src);
 }

@@ -5,7 +5,8 @@
 
 #include "walk.h"
 
-enum { PANEL = 256 }; /* rows, and columns, of which there are tables at a time */
+/* Rows, and columns, that are in a table at a time. A target with plain C may have little stack. */
+enum { PANEL = 256, PANEL_SMALL = 64 };
 
 /* How far a walk over two loops has come. */
 struct panel_progress {

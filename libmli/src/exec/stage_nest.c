@@ -14,17 +14,21 @@ enum {
     LONG = 2 * 1024,   /* from here on a row streams well by itself */
 };
 
+_Static_assert(!LEVEL_STREAMS || 2 * (STAGE + LINE) <= STAGE_BYTES, "both halves fit on the stage");
+
 /* While one half is filled, the other is streamed. */
 struct stage {
-    _Alignas(LINE) uint8_t half[2][STAGE + LINE];
-    size_t filled; /* which one */
-    uint8_t *to;   /* where the bytes are to go that are left of the other */
+    uint8_t *half[2]; /* STAGE + LINE bytes of this thread's stage each */
+    size_t filled;    /* which one */
+    uint8_t *to;      /* where the bytes are to go that are left of the other */
     const uint8_t *from;
     size_t left;
 };
 
 static void stage_init(struct stage *stage)
 {
+    stage->half[0] = stage_lines();
+    stage->half[1] = stage->half[0] + STAGE + LINE;
     stage->filled = 0;
     stage->left = 0;
 }

@@ -79,6 +79,7 @@ void level_neon(struct leaf_table *table)
     table->rows = rows_neon;
     table->bordered = bordered_neon;
     table->fill = fill_neon;
+    table->small_panels = false;
     for (int i = 0; i < 4; i++) {
         table->pick[i] = pick[i];
         table->transpose[i] = transpose[i];

@@ -9,4 +9,5 @@ const struct leaf_table leaf_c = {
     .transpose = {transpose_c_1, transpose_c_2, transpose_c_4, transpose_c_8},
     .transpose_at = {transpose_at_c_1, transpose_at_c_2, transpose_at_c_4, transpose_at_c_8},
     .fill = fill_c,
+    .small_panels = true,
 };

@@ -82,6 +82,7 @@ void level_avx2(struct leaf_table *table)
     table->rows = rows_avx2;
     table->bordered = bordered_avx2;
     table->fill = fill_avx2;
+    table->small_panels = false;
     table->stream = stream_avx2;
     table->fence = fence_avx2;
     table->pick[0] = pick_1;
