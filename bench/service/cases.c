@@ -61,18 +61,50 @@ static void begin_submit_buffers(struct flow *flow, int socket)
 }
 
 /* The same, prepared, at other places in them. */
-static void begin_start(struct flow *flow, int socket)
+static void prepare_start(struct flow *flow, int socket, const char *name)
 {
+    char line[FLOW_LINE_MAX];
+
     register_buffers(socket);
-    flow_call(socket,
-              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"job.prepare\","
-              "\"params\":{\"op\":\"mov\",\"src\":{\"buffer\":1,\"type\":\"fx8\","
-              "\"shape\":[64,64]},\"cfg\":{\"perm_dim\":[1,0]},\"dst\":{\"buffer\":2}}}\n",
-              NULL, 0);
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"job.prepare\","
+             "\"params\":{%s\"op\":\"mov\",\"src\":{\"buffer\":1,\"type\":\"fx8\","
+             "\"shape\":[64,64]},\"cfg\":{\"perm_dim\":[1,0]},\"dst\":{\"buffer\":2}}}\n",
+             name);
+    flow_call(socket, line, NULL, 0);
     flow->fd_count = 0;
     snprintf(flow->line, sizeof flow->line,
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"job.start\",\"params\":{"
              "\"prepared\":1,\"src\":{\"offset\":4096},\"dst\":{\"offset\":8192}}}\n");
+}
+
+static void begin_start(struct flow *flow, int socket)
+{
+    prepare_start(flow, socket, "");
+}
+
+/* All jobs with the same name. */
+static void begin_named_start(struct flow *flow, int socket)
+{
+    prepare_start(flow, socket, "\"name\":\"tile\",");
+}
+
+static void begin_stats(struct flow *flow, int socket)
+{
+    (void)socket;
+    flow->fd_count = 0;
+    snprintf(flow->line, sizeof flow->line,
+             "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.stats\"}\n");
+}
+
+/* No job matches, so that the service looks at all of them. */
+static void begin_list(struct flow *flow, int socket)
+{
+    (void)socket;
+    flow->fd_count = 0;
+    snprintf(flow->line, sizeof flow->line,
+             "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"job.list\","
+             "\"params\":{\"states\":[\"failed\"]}}\n");
 }
 
 const struct bench_case case_ping = {"ping", "daemon.ping", begin_ping};
@@ -80,3 +112,6 @@ const struct bench_case case_submit = {"submit", "job.submit, descriptors", begi
 const struct bench_case case_submit_buffers = {"buffers", "job.submit, buffers",
                                                begin_submit_buffers};
 const struct bench_case case_start = {"start", "job.start", begin_start};
+const struct bench_case case_named_start = {"named", "job.start, one name", begin_named_start};
+const struct bench_case case_stats = {"stats", "daemon.stats", begin_stats};
+const struct bench_case case_list = {"list", "job.list, no match", begin_list};

@@ -15,6 +15,7 @@ struct bench_case {
 };
 
 extern const struct bench_case case_ping, case_submit, case_submit_buffers, case_start;
+extern const struct bench_case case_named_start, case_stats, case_list;
 
 /** A memfd of zeros. */
 int make_memfd(size_t size);

@@ -15,6 +15,7 @@
 #include "cases.h"
 #include "clock.h"
 #include "direct.h"
+#include "growth.h"
 #include "idle.h"
 #include "server.h"
 
@@ -187,22 +188,27 @@ static void run_all(uint64_t jobs)
 }
 
 static const char help[] =
-    "usage: bench-service [--quick] [--jobs N]\n"
+    "usage: bench-service [--quick] [--jobs N | --growth]\n"
     "  --quick   a tenth of the requests\n"
     "  --jobs N  then N more prepared starts, and what they left in memory\n"
+    "  --growth  only measure what more records of ended jobs cost\n"
     "Exit status: 0, also where a goal is missed; 1: something did not work.\n";
 
 int main(int argc, char **argv)
 {
     static const struct option table[] = {{"quick", no_argument, NULL, 'q'},
                                           {"jobs", required_argument, NULL, 'j'},
+                                          {"growth", no_argument, NULL, 'g'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     uint64_t jobs = 0;
+    bool growth = false;
 
     for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (letter == 'q') {
             scale = 10;
+        } else if (letter == 'g') {
+            growth = true;
         } else if (letter == 'j') {
             jobs = strtoull(optarg, NULL, 10);
         } else {
@@ -212,6 +218,9 @@ int main(int argc, char **argv)
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     server_pin(CLIENT_CPU);
-    run_all(jobs);
+    if (growth)
+        growth_run();
+    else
+        run_all(jobs);
     return 0;
 }

@@ -91,8 +91,10 @@ void user_drop(struct user *user)
 
 void users_finish(struct users *users)
 {
-    while (!link_empty(&users->idle))
-        forget(LINK_OWNER(users->idle.next, struct user, link));
+    for (struct link *l = users->idle.next, *next; l != &users->idle; l = next) {
+        next = l->next;
+        forget(LINK_OWNER(l, struct user, link));
+    }
     hash_table_finish(&users->by_uid);
     users->idle_count = 0;
 }

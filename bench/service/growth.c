@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "growth.h"
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cases.h"
+#include "server.h"
+
+enum { SIZES = 3, ROUNDS = 9, DEPTH = 64, CALLS = 4000, SLOW_CALLS = 50 };
+
+static const unsigned sizes[SIZES] = {64, 1024, 65536}; /* limits.history */
+
+/* How each request is measured. */
+static const struct row {
+    const struct bench_case *what;
+    unsigned depth, calls;
+} rows[] = {
+    {&case_start, DEPTH, CALLS},
+    {&case_named_start, DEPTH, CALLS},
+    {&case_stats, 1, SLOW_CALLS},
+    {&case_list, 1, SLOW_CALLS},
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void write_config(const char *path, unsigned history)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fprintf(file, "{\"limits\":{\"history\":%u}}\n", history) < 0 || fclose(file) != 0)
+        err(1, "%s", path);
+}
+
+/* Nanoseconds of a call, in the fastest round. */
+static double measure(const struct server *server, const struct row *row)
+{
+    const int socket = server_connect(server);
+    struct flow flow;
+    double best = 0;
+
+    row->what->begin(&flow, socket);
+    flow_call(socket, flow.line, NULL, 0); /* reads the greeting */
+    flow_init(&flow, socket, row->depth);
+    for (int i = 0; i < ROUNDS; i++) {
+        const double ns = flow_run(&flow, row->calls) / row->calls;
+
+        if (i == 0 || ns < best)
+            best = ns;
+    }
+    close(socket);
+    return best;
+}
+
+/* Jobs of one name end until the history is full. */
+static void fill(const struct server *server, unsigned history)
+{
+    const int socket = server_connect(server);
+    struct flow flow;
+
+    case_named_start.begin(&flow, socket);
+    flow_init(&flow, socket, DEPTH);
+    flow_run(&flow, history + 1000);
+    close(socket);
+}
+
+static void measure_size(unsigned history, double *ns)
+{
+    char path[] = "/tmp/bench-growth-XXXXXX";
+    const char *const options[] = {"--config", path, NULL};
+    const int fd = mkstemp(path);
+    struct server server;
+
+    if (fd < 0)
+        err(1, "%s", path);
+    close(fd);
+    write_config(path, history);
+    server_start_mlid(&server, options);
+    fill(&server, history);
+    for (int i = 0; i < ROWS; i++)
+        ns[i] = measure(&server, &rows[i]);
+    server_stop(&server);
+    unlink(path);
+}
+
+void growth_run(void)
+{
+    double ns[SIZES][ROWS];
+
+    for (int i = 0; i < SIZES; i++)
+        measure_size(sizes[i], ns[i]);
+    printf("%-26s", "ns, limits.history");
+    for (int i = 0; i < SIZES; i++)
+        printf(" %9u", sizes[i]);
+    printf(" %9s %9s\n", "ratio", "ratio");
+    for (int row = 0; row < ROWS; row++) {
+        printf("%-26s", rows[row].what->title);
+        for (int i = 0; i < SIZES; i++)
+            printf(" %9.0f", ns[i][row]);
+        for (int i = 1; i < SIZES; i++)
+            printf(" %9.2f", ns[i][row] / ns[0][row]);
+        printf("\n");
+    }
+}
