@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -408,7 +409,8 @@ static struct client *client_new(struct service *service, int fd)
 
 static void client_free(struct client *client)
 {
-    client->flow->user->reply_bytes -= client->backlog.unread + client->backlog.expected;
+    assert(client->backlog.expected == 0); /* its jobs and waits are gone */
+    client->flow->user->reply_bytes -= client->backlog.unread;
     frame_finish(&client->in);
     outbox_finish(&client->out);
     flow_drop(client->flow);
