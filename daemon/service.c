@@ -88,8 +88,8 @@ static void init_lists(struct service *service)
 
 static void set_shares(struct service *service)
 {
-    const struct mapping_policy mappings = {service->config.mappings,
-                                            service->config.refuse_sparse};
+    const struct mapping_policy mappings = {service->config.mappings, service->config.refuse_sparse,
+                                            service->config.memory_only};
 
     mapping_set_policy(&mappings);
     service->scheduler.quantum = service->config.scheduling.quantum_bytes;
@@ -128,7 +128,8 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     news_init(&service->news, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
-    uv_async_init(loop, &service->relieved, on_relieved); /* cannot fail where one is there */
+    /* Cannot fail: completions_init() has opened the eventfd of the loop. */
+    uv_async_init(loop, &service->relieved, on_relieved);
     service->relieved.data = service;
     uv_unref((uv_handle_t *)&service->relieved);
     uv_prepare_init(loop, &service->round); /* cannot fail */

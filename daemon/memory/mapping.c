@@ -112,6 +112,17 @@ static int check_allocated(const struct mapped_file *file, const struct mapping_
                      use->name, file->allocated, file->size);
 }
 
+static int check_memory(const struct mapped_file *file, const struct mapping_use *use,
+                        struct fault *fault)
+{
+    if (!policy.memory_only || file->memory || file->dma_buf)
+        return 0;
+    return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
+                     "%s: this service takes memfds, files on tmpfs and dma-bufs only "
+                     "(memory_only): copy the file into a memfd",
+                     use->name);
+}
+
 static int check_count(const struct mapping_use *use, struct fault *fault)
 {
     if (atomic_load(&mappings) < policy.max)
@@ -144,7 +155,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
         .dev = st.st_dev,
         .ino = st.st_ino,
     };
-    return check_allocated(file, use, fault);
+    return check_memory(file, use, fault) < 0 ? -1 : check_allocated(file, use, fault);
 }
 
 static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t bytes,

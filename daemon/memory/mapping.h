@@ -26,6 +26,7 @@ struct mapping_use {
 struct mapping_policy {
     uint32_t max;       /* mappings at a time */
     bool refuse_sparse; /* files in memory must be allocated whole */
+    bool memory_only;   /* no files on disks and servers, whose pages a transfer could wait for */
 };
 
 /** Sets the policy; mappings that are there stay. Until then: no limit, sparse files are fine. */

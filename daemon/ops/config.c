@@ -90,10 +90,10 @@ static const struct {
 enum { GROUPS = sizeof groups / sizeof *groups, TEXTS = sizeof texts / sizeof *texts };
 
 const char *const config_keys[] = {
-    JSON_SCHEMA_KEY,  "socket",     "socket_mode", "socket_group",  "user",
-    "channel_offset", "channels",   "engine",      "access",        "limits",
-    "quotas",         "scheduling", "watchdog",    "drain_ms",      "log_level",
-    "log_format",     "metrics",    "trace",       "refuse_sparse", NULL};
+    JSON_SCHEMA_KEY, "socket",      "socket_mode", "socket_group", "user",    "channel_offset",
+    "channels",      "engine",      "access",      "limits",       "quotas",  "scheduling",
+    "watchdog",      "drain_ms",    "log_level",   "log_format",   "metrics", "trace",
+    "refuse_sparse", "memory_only", NULL};
 
 static const char *const log_level_names[] = {"error", "warning", "info", "debug", NULL};
 static const int log_levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
@@ -230,6 +230,7 @@ static int read_root(struct config *config, const struct json *root)
         read_texts(config, root) < 0 || read_mode(config, root) < 0 ||
         numbers_read(config, top_numbers, root) < 0 ||
         optional_bool(root, "refuse_sparse", &config->refuse_sparse) < 0 ||
+        optional_bool(root, "memory_only", &config->memory_only) < 0 ||
         read_parts(config, root) < 0 || read_log(config, root) < 0 ||
         read_metrics(config, root) < 0)
         return -1;

@@ -49,6 +49,7 @@ struct config {
     uint32_t prepared_per_client;     /* "limits.prepared_per_client": prepared jobs */
     uint32_t mappings;                /* "limits.mappings": of clients' files, of all clients */
     bool refuse_sparse;               /* "refuse_sparse": files in memory must be allocated whole */
+    bool memory_only;                 /* "memory_only": no files on disks and servers */
     uint32_t history;                 /* "limits.history": ended jobs that are known */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": for a line begun to be finished, and for
                                   last replies to be read; 0: no limit */

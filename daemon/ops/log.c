@@ -121,7 +121,7 @@ static void append_value(struct log_line *line, const char *value)
     line->full |= line->length > sizeof line->text - TAIL;
 }
 
-/* As RFC 3339 has it, in UTC. */
+/* Prints the time in UTC, in the form of RFC 3339. */
 static void print_time(char text[TIME_MAX])
 {
     struct timespec now;

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What users learn of each other, and what they can do to the log."""
+import fcntl
+import os
+
 from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
 
 OTHER = NOBODY - 1
@@ -81,6 +84,22 @@ class Mappings(Case):
         link.call("job.submit", copy(4), [source.fd, whole.fd])
         self.assertEqual(whole.part(0, 4), b"abcd")
         link.call("buffer.alloc", {"size": 1 << 20})
+
+    def test_memory_only(self):
+        """Files on a disk are refused; where /var/tmp is in memory they are not on a disk."""
+        link = self.connect(self.service(config={"memory_only": True}))
+        source, target = Memory(b"abcd"), Memory(size=4)
+        disk = Memory(b"abcd", fd=os.open("/var/tmp", os.O_TMPFILE | os.O_RDWR))
+        link.call("job.submit", copy(4), [source.fd, target.fd])
+        try:
+            fcntl.fcntl(disk.fd, fcntl.F_GET_SEALS)
+            self.skipTest("/var/tmp is in memory")
+        except OSError:
+            pass
+        self.assertFault(link.fault("job.submit", copy(4), [source.fd, disk.fd]),
+                         "BAD_DESCRIPTOR", "/dst/fd")
+        self.assertFault(link.fault("buffer.register", {"fd": 0}, [disk.fd]), "BAD_DESCRIPTOR",
+                         "/fd")
 
 
 if __name__ == "__main__":

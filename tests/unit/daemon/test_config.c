@@ -302,6 +302,7 @@ static void test_bad_values(void **state)
     refuses("{'limits':{'mappings':1}}", "/limits/mappings");
     refuses("{'limits':{'mappings':65537}}", "/limits/mappings");
     refuses("{'refuse_sparse':1}", "/refuse_sparse");
+    refuses("{'memory_only':'yes'}", "/memory_only");
     refuses("{'scheduling':{'quantum_bytes':4095}}", "/scheduling/quantum_bytes");
     refuses("{'scheduling':{'quantum':4096}}", "/scheduling/quantum");
     refuses("{'watchdog':{'bytes_per_second':0}}", "/watchdog/bytes_per_second");

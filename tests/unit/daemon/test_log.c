@@ -217,7 +217,7 @@ static void log_warning(char *got, size_t size)
     capture(&line, got, size);
 }
 
-/* Where nobody else adds the time. */
+/* Lines have the time, but for text lines in the journal. */
 static void test_time(void **state)
 {
     char got[2048];
@@ -254,7 +254,7 @@ static void test_journal(void **state)
     snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
     setenv("JOURNAL_STREAM", stream, 1);
     assert_true(log_is_journal());
-    strcat(stream, "1"); /* of somebody who redirected stderr to a file afterwards */
+    strcat(stream, "1"); /* another inode: stderr was redirected */
     setenv("JOURNAL_STREAM", stream, 1);
     assert_false(log_is_journal());
     setenv("JOURNAL_STREAM", "8:x", 1);
@@ -304,7 +304,7 @@ static void test_rated_lines(void **state)
 static int setup(void **state)
 {
     (void)state;
-    log_set_journal(true); /* a form without the time, which is the same each time */
+    log_set_journal(true); /* lines without the time can be compared */
     return 0;
 }
 

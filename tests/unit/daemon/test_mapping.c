@@ -251,7 +251,7 @@ static int map_code(int fd, const struct mapping_use *use, struct mapping *mappi
     return fault.code;
 }
 
-/* All of them count until they are unmapped, whoever they are for. */
+/* A mapping counts until it is unmapped. */
 static void test_count(void **state)
 {
     static const struct mapping_policy two = {.max = 2}, any = {.max = UINT32_MAX};
@@ -307,6 +307,25 @@ static void test_sparse(void **state)
     close(disk);
 }
 
+static void test_memory_only(void **state)
+{
+    static const struct mapping_policy strict = {.max = UINT32_MAX, .memory_only = true};
+    static const struct mapping_policy any = {.max = UINT32_MAX};
+    char name[] = "/var/tmp/mlid-mapping-XXXXXX";
+    int fd = memfd_with(NULL, 3), disk = mkstemp(name);
+
+    (void)state;
+    unlink(name);
+    accepts(disk, &writing);
+    mapping_set_policy(&strict);
+    accepts(fd, &writing);
+    if (fcntl(disk, F_GET_SEALS) < 0)
+        refuses(disk, &reading, "memory_only");
+    mapping_set_policy(&any);
+    close(fd);
+    close(disk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_sealed),
         cmocka_unit_test(test_count),
         cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_memory_only),
         cmocka_unit_test_setup_teardown(test_failing_calls, setup, teardown),
     };
 

@@ -122,7 +122,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* One user's descriptor does not close: his others wait, nobody else's do. */
+/* A descriptor that does not close delays those of the same user only. */
 static void test_one_blocks(void **state)
 {
     (void)state;
@@ -227,7 +227,7 @@ static void test_short_memory(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* A real service: whatever one client sends, the others are answered while it does not close. */
+/* The service answers other clients while descriptors of one client do not close. */
 static void refuse_stuck(struct peer *peer, int count, bool announce)
 {
     for (int i = 0; i < count; i++) {
@@ -301,7 +301,7 @@ static void test_clients(void **state)
     server_stop(&server);
 }
 
-/* A client whose user has too many is not read from, and goes on when they are closed. */
+/* The service stops reading from a user with too many such descriptors, until they are closed. */
 static void test_back_pressure(void **state)
 {
     struct server server;

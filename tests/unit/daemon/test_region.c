@@ -342,7 +342,7 @@ static void test_large(void **state)
     close(large);
 }
 
-/* What the loop may take down by itself: little of a small file in memory. */
+/* The loop unmaps small mappings of small files in memory by itself. */
 static void test_quick(void **state)
 {
     struct region_want want = want_of(true);
