@@ -13,6 +13,7 @@ enum { CHANNELS_MIN = 4 };
 static const struct option options_table[] = {
     EMBEDDED_OPTIONS("as many as the jobs ask for, at least 4"),
     EMBEDDED_LIMIT_OPTION,
+    EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -23,7 +24,8 @@ static enum exit_code run(const struct options *options)
     struct client client = {0};
     struct service_thread *service = NULL;
     struct job_progress progress;
-    struct execution execution = {.client = &client, .progress = &progress};
+    struct execution execution = {
+        .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
     uint32_t channels = 0;
     if (embedded_channels(options, &channels))

@@ -10,6 +10,7 @@
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},
     CLIENT_OPTIONS,
+    EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
@@ -19,8 +20,13 @@ static enum exit_code submit(const struct options *options)
     struct sequence sequence;
     struct client client = {0};
     struct job_progress progress;
-    struct execution execution = {.client = &client, .progress = &progress};
+    struct execution execution = {
+        .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
+    if (execution.sync && options_get(options, "detach")) {
+        print_error("--sync cannot be combined with --detach: nobody waits for the outputs");
+        return EXIT_CODE_INVALID;
+    }
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;

@@ -361,6 +361,29 @@ int output_commit(struct output *output, bool fresh, struct fault *fault)
     return error ? complain(output, -error, "cannot be put in place", fault) : 0;
 }
 
+/* File systems that cannot sync a directory say EINVAL, and do without. */
+static int sync_directory(const struct output *output)
+{
+    int fd = openat(output->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int error = fd < 0 || (fsync(fd) && errno != EINVAL) ? errno : 0;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+int output_commit_synced(struct output *output, bool fresh, struct fault *fault)
+{
+    static const char what[] = "cannot be synced to storage";
+    if (output->directory < 0)
+        return 0;
+    if (fsync(output->fd))
+        return complain(output, errno, what, fault);
+    if (output_commit(output, fresh, fault))
+        return -1;
+    int error = sync_directory(output);
+    return error ? complain(output, error, what, fault) : 0;
+}
+
 void output_finish(struct output *output)
 {
     remove_hidden(output);

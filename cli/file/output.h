@@ -63,8 +63,18 @@ int output_copy_data(struct output *output, int from, uint64_t size, struct faul
 int output_write(struct output *output, const void *bytes, size_t size, uint64_t offset,
                  struct fault *fault);
 
-/** Puts it in place; a file that is there already is replaced, or (`fresh`) is an error. */
+/**
+ * Puts the file in place; an existing file is replaced, or (`fresh`) is an error. Nothing is
+ * synced: after a power cut the file may be missing, empty or incomplete. A sync costs 5 ms per
+ * output on a disk where a small output takes 0.15 ms, and most outputs can be made again.
+ */
 int output_commit(struct output *output, bool fresh, struct fault *fault);
+
+/**
+ * The same for a file that must survive a power cut: the content is on the storage before the name
+ * leads to it, and the name when this returns.
+ */
+int output_commit_synced(struct output *output, bool fresh, struct fault *fault);
 
 /** Ends it; without a commit it never was. */
 void output_finish(struct output *output);

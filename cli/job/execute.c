@@ -152,9 +152,11 @@ static bool is_fresh(const struct execution *execution, const struct resolved *r
 /* The parameters come first: once the output is there, all is. */
 static int commit(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
-    if (r->params_path && output_commit(&r->params, false, fault))
+    int (*put)(struct output *, bool, struct fault *) =
+        execution->sync ? output_commit_synced : output_commit;
+    if (r->params_path && put(&r->params, false, fault))
         return -1;
-    return output_commit(&r->output, is_fresh(execution, r), fault);
+    return put(&r->output, is_fresh(execution, r), fault);
 }
 
 static int produce_params(const struct execution *execution, struct resolved *r)

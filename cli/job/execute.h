@@ -21,12 +21,19 @@ int execute_write_header(struct resolved *resolved, struct fault *fault);
 /** What the service says of a descriptor concerns the file that it is to the user. */
 void execute_translate(struct fault *fault);
 
+/** Options of the commands that wait for outputs. */
+#define EXECUTE_OPTIONS                                                                            \
+    {                                                                                              \
+        "sync", 0, NULL, "sync outputs to storage before a job counts as done"                     \
+    }
+
 /* What jobs are carried out with. */
 struct execution {
     struct client *client;
     struct produced *produced;     /* keeps the outputs, in memory; null: they go to the disk */
     struct job_progress *progress; /* null: none is shown */
     uint64_t deadline_ns;          /* clock_ns() at which all of them have to be done; 0: none */
+    bool sync;                     /* outputs are on the storage before a job counts as done */
     bool fresh;                    /* refuse a job whose new output would replace a file */
     /** Null, or called where a job is not as expected, while everything of it is still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);

@@ -2,8 +2,11 @@
 """Jobs that succeed, several jobs in a row, exit codes, and what is printed about them."""
 import json
 import os
+import re
+import shutil
+import subprocess
 
-from harness import Case, main, mov, npy, ramp
+from harness import MLICTL, Case, main, mov, npy, ramp
 
 
 class OneJob(Case):
@@ -415,6 +418,36 @@ class SeveralJobs(Case):
         self.run_all([jobs[2]], command="validate")
         os.remove(self.path("a.npy"))
         self.run_all([jobs[2]], command="validate", code=2)
+
+
+class Synced(Case):
+    def test_before_the_name_leads_to_it(self):
+        """What strace shows: the file, its name, the directory."""
+        if not shutil.which("strace"):
+            self.skipTest("there is no strace")
+        self.write_npy("in.npy")
+        self.write_npy("big.npy")
+        self.write("job.json", [mov("in.npy", {"file": "out.npy", "params": "p.json"}),
+                                mov("in.npy", {"file": "big.npy", "update": True})])
+        for options, syncs in (((), 0), (("--sync",), 6)):  # file and directory, of each output
+            log = self.path("log")
+            run = subprocess.run(["strace", "-f", "-o", log, "-e", "trace=fsync,linkat,renameat",
+                                  MLICTL, "run", "-q", *options, "job.json"], cwd=self.dir,
+                                 env=self.environment(), capture_output=True, timeout=60,
+                                 check=False)
+            if run.returncode != 0 and b"ptrace" in run.stderr:
+                self.skipTest("strace may not trace here")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            got = re.findall(r" (fsync|linkat|renameat)\(.*= (?:0|-1 EEXIST)", self.read("log").decode())
+            self.assertEqual(got.count("fsync"), syncs, got)
+            if syncs:
+                self.assertEqual((got[0], got[-1]), ("fsync", "fsync"))
+        self.assertEqual(self.read("out.npy"), self.read("in.npy"))
+
+    def test_not_with_detach(self):
+        self.write("job.json", mov("in.npy", "out.npy"))
+        result = self.submit("--sync", "--detach", "job.json", code=2)
+        self.assertIn("--sync cannot be combined with --detach", result.err)
 
 
 if __name__ == "__main__":
