@@ -125,14 +125,16 @@ class Zsh(Shell, Case):
             self.enter(line)
 
     def enter(self, line):
-        """Has a line carried out; returns when it is done."""
+        """Has a line carried out; returns at the next prompt. Before it the terminal's driver edits
+        lines, and would take a line away together with the tabulator behind it."""
         self.marks += 1
+        mark = f"mark{self.marks}end".encode()
         os.write(self.ours, f"{line}\nprint -r -- mark$(({self.marks}))end\n".encode())
 
         def look():
             if select.select([self.ours], [], [], 0.02)[0]:
                 self.seen += os.read(self.ours, 65536)
-            return f"mark{self.marks}end".encode() in self.seen
+            return mark in self.seen and b"> " in self.seen[self.seen.find(mark):]
         found = wait_for(look)
         shown, self.seen = self.seen.decode(errors="replace"), b""
         self.assertTrue(found, shown)
