@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much stack the moves of one level of kernels need.
+ * Measures the stack that moves of one level of kernels need.
  *
  *   test_stack LEVEL LIMIT [options of test_moves]
  *
@@ -47,7 +47,7 @@ static struct test_case current;
 static struct deepest deepest[2];
 static uint64_t moved;
 
-/* Both functions are called from the same one, so their frames begin at the same address. */
+/* measure() calls paint() and move(), so their frames begin at the same address. */
 static __attribute__((noinline)) volatile uint64_t *paint(void)
 {
     volatile uint64_t *end =
@@ -135,7 +135,7 @@ static void *run_all(void *lab)
     return NULL;
 }
 
-/* On a thread whose stack is large enough for what is to be refused. */
+/* Runs all cases on a thread with a large stack, so that a move beyond the limit does not crash. */
 static int run_on_thread(struct lab *lab)
 {
     void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,

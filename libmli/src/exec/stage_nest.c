@@ -20,7 +20,7 @@ _Static_assert(!LEVEL_STREAMS || 2 * (STAGE + LINE) <= STAGE_BYTES, "both halves
 struct stage {
     uint8_t *half[2]; /* STAGE + LINE bytes of this thread's stage each */
     size_t filled;    /* which one */
-    uint8_t *to;      /* where the bytes are to go that are left of the other */
+    uint8_t *to;      /* destination of the other half's bytes that are not streamed yet */
     const uint8_t *from;
     size_t left;
 };
