@@ -168,6 +168,46 @@ static void test_quotas(void **state)
     refuses("{'quotas':{'5':{'buffer_bytes':-1}}}", "/quotas/5/buffer_bytes");
 }
 
+/* Users who take all that they can get, one after the other. Returns what is left of the limit. */
+static uint32_t fill_with_shares(uint32_t limit, uint32_t *own, uint32_t users)
+{
+    uint32_t total = 0, before;
+
+    memset(own, 0, users * sizeof *own);
+    do {
+        before = total;
+        for (uint32_t i = 0; i < users; i++) {
+            if (!quota_allows(QUOTA_SHARE, own[i], total, limit))
+                continue;
+            own[i]++;
+            total++;
+        }
+    } while (total > before);
+    return limit - total;
+}
+
+static void test_shares(void **state)
+{
+    const uint32_t limits[] = {4, 7, 60, 64, 1000, 1024};
+    uint32_t own[512];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        for (uint32_t users = 1; 3 * users + 1 <= limits[i]; users++) {
+            const uint32_t left = fill_with_shares(limits[i], own, users);
+
+            assert_true(left > 0); /* another user finds room */
+            for (uint32_t k = 0; k < users; k++)
+                assert_in_range(own[k], 1, 3 * left + 3);
+        }
+        assert_in_range(limits[i] - fill_with_shares(limits[i], own, 1), limits[i] * 3 / 4,
+                        limits[i] * 3 / 4 + 1);
+    }
+    assert_true(quota_allows(5, 4, 9, 10)); /* a quota replaces the share, */
+    assert_false(quota_allows(5, 5, 5, 10));
+    assert_false(quota_allows(5, 0, 10, 10)); /* not the limit */
+}
+
 static void test_access(void **state)
 {
     char text[4096] = "{'access':{'uids':[0";
@@ -388,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_default_socket),
         cmocka_unit_test(test_every_key_of_operations),
         cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_shares),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_metrics),
     };
