@@ -3,7 +3,7 @@
 
 #include "report.h"
 
-enum { INTERVAL_MS = 100 };
+enum { INTERVAL_MS = 100, SUBSCRIBE_MS = 1000 };
 
 static void show(mli_client *library, const mli_client_event *event, void *user)
 {
@@ -19,9 +19,12 @@ void job_progress_follow(struct job_progress *progress, struct client *client,
     *progress = (struct job_progress){.style = *style};
     if (!meter_wanted(style) || !client_connected(client))
         return;
+    /* A daemon that does not answer must not keep the jobs from their own timeouts. */
+    mli_client_set_timeout(client->library, SUBSCRIBE_MS);
     progress->subscribed =
         mli_client_subscribe(client->library, 1U << MLI_CLIENT_EVENT_PROGRESS,
                              MLI_CLIENT_SCOPE_CONNECTION, INTERVAL_MS, show, progress, &error) == 0;
+    mli_client_set_timeout(client->library, -1);
 }
 
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,

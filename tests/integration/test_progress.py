@@ -47,6 +47,15 @@ class Progress(Case):
         self.assertEqual(code, 0)
         self.check(shown, "tile")
 
+    def test_a_daemon_that_does_not_answer(self):
+        """The job's own timeout ends the wait, as without a terminal."""
+        self.write("timed.json", mov(timeout_ms=100))
+        socket = self.daemon.socket
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        shown, code = Screen(self, "submit", "-s", socket, "timed.json").end()
+        self.daemon.process.send_signal(signal.SIGCONT)
+        self.assertIn(code, (3, 4), shown)
+
     def test_names_cannot_act_on_the_terminal(self):
         os.rename(self.path("job.json"), self.path("a\033[2Jb.json"))
         shown, _ = Screen(self, "run", "-e", SLOW, "a\033[2Jb.json").end()
