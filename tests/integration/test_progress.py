@@ -9,8 +9,8 @@ import time
 from harness import Case, Daemon, main, mov, wait_for
 from screen import Screen, picture
 
-# The seed of this engine draws 1.2 s for the first transfer. Events come while it waits, on any machine.
-SLOW = "fault:threads,delay_us=8000000,tiny=0"
+# The seed of this engine draws 1.4 s for the first transfer. Events come while it waits, on any machine.
+SLOW = "fault:threads,delay_us=5000000,tiny=0"
 DRAWN = re.compile("\r([^\r\n\033]+)\033\\[K")
 
 
