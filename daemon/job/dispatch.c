@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "after.h"
+#include "client.h"
 #include "complete.h"
 #include "locate.h"
 #include "mli_helpers_api.h"
@@ -90,9 +91,29 @@ static mli_status prepare(struct task *task)
     return MLI_STATUS_OK;
 }
 
+/* Its client is not open any more, and is about to drop it. */
+static bool is_dropped(const struct task *task)
+{
+    return task->answer.client && task->answer.client->state != CLIENT_OPEN;
+}
+
+static void drop(struct task *task)
+{
+    struct fault fault;
+
+    fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
+    task_abort(task, &fault);
+}
+
 static void start(struct task *task, int first)
 {
-    mli_status status = mli_mov_acquire_handle_at(first, (int)task_channels(task), &task->handle);
+    mli_status status;
+
+    if (is_dropped(task)) {
+        drop(task);
+        return;
+    }
+    status = mli_mov_acquire_handle_at(first, (int)task_channels(task), &task->handle);
 
     if (status != MLI_STATUS_OK) {
         /* Somebody else in this process has them. */

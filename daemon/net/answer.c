@@ -26,7 +26,7 @@ static struct jsonw *open_reply(struct answer *answer)
 
     assert(answer->due);
     answer->due = false;
-    if (!answer->client)
+    if (!answer->client || answer->client->state != CLIENT_OPEN)
         return NULL;
     w = &answer->client->service->scratch;
     jsonw_reset(w);

@@ -18,7 +18,7 @@ struct client;
 struct ended;
 
 struct answer {
-    struct client *client; /* null: it has left, and nobody is told */
+    struct client *client; /* null, or not open any more: the answer is not sent */
     struct rpc_id id;
     bool due;
 };

@@ -56,9 +56,9 @@ static void log_event(const struct client *client, int level, const char *event,
 
 static void client_free(struct client *client);
 
-static void on_closed(uv_handle_t *handle)
+/* A handle is closed, or the last of the jobs is dropped. */
+static void release(struct client *client)
 {
-    struct client *client = handle->data;
     struct service *service = client->service;
 
     if (--client->handles > 0)
@@ -70,24 +70,63 @@ static void on_closed(uv_handle_t *handle)
     service_settle(service);
 }
 
-static void drop_tasks(struct client *client)
+static void on_closed(uv_handle_t *handle)
 {
+    release(handle->data);
+}
+
+/* Others may wait for the channels. */
+static void cancel_running(struct client *client)
+{
+    struct link *running = &client->service->running_tasks;
+
+    for (struct link *l = running->next; l != running; l = l->next) {
+        struct task *task = LINK_OWNER(l, struct task, place);
+
+        if (task->answer.client != client)
+            continue;
+        task_orphan(task);
+        if (!task->ended) /* else the transfer is being stopped already */
+            complete_cancel(task);
+    }
+}
+
+/* Drops jobs for a slice of time. Returns whether all are gone. */
+static bool drop_slice(struct client *client)
+{
+    const uint64_t begin = uv_hrtime();
     struct fault fault;
 
     fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
-    for (struct link *l = client->tasks.next, *next; l != &client->tasks; l = next) {
-        struct task *task = LINK_OWNER(l, struct task, client_link);
+    while (!link_empty(&client->tasks) && uv_hrtime() - begin < CHORE_SLICE_NS) {
+        struct task *task = LINK_OWNER(client->tasks.next, struct task, client_link);
 
-        next = l->next;
         task_orphan(task);
-        if (task->ended) /* its transfer is being stopped already */
-            continue;
-        if (task->state == JOB_STATE_RUNNING)
-            complete_cancel(task); /* nobody waits for it, others may for its channels */
-        else
+        if (!task->ended)
             task_abort(task, &fault);
     }
-    dispatch_run(client->service); /* its places are free, and who came after it has to know */
+    dispatch_run(
+        client->service); /* other jobs may start now, and those that waited for these end */
+    return link_empty(&client->tasks);
+}
+
+static void on_dropping(struct chore *chore)
+{
+    struct client *client = LINK_OWNER(chore, struct client, dropping);
+
+    if (!drop_slice(client))
+        chore_add(&client->service->chores, chore);
+    else if (client->state == CLIENT_CLOSED)
+        release(client);
+}
+
+static void drop_tasks(struct client *client)
+{
+    if (chore_queued(&client->dropping))
+        return;
+    cancel_running(client);
+    if (!drop_slice(client))
+        chore_add(&client->service->chores, &client->dropping);
 }
 
 /* What it had. Jobs that still run hold the memory they need. */
@@ -128,6 +167,7 @@ static void client_close(struct client *client, const char *why)
     link_remove(&client->unsent_link);
     chore_remove(&client->more_lines);
     drop_all(client);
+    client->handles += chore_queued(&client->dropping);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
     uv_close((uv_handle_t *)&client->backlog.timer, on_closed);
@@ -393,6 +433,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->held_link);
     link_init(&client->unsent_link);
     chore_init(&client->more_lines, intake_go_on);
+    chore_init(&client->dropping, on_dropping);
     link_init(&client->tasks);
     link_init(&client->pending);
     subscription_init(&client->subscription);

@@ -45,9 +45,10 @@ struct client {
 
     int fd;
     uv_poll_t poll;
-    int events;       /* what poll waits for */
-    uv_timer_t timer; /* a line to be finished, replies to be flushed, or doom */
-    unsigned handles; /* of the poll and the two timers, not closed yet */
+    int events;            /* what poll waits for */
+    uv_timer_t timer;      /* a line to be finished, replies to be flushed, or doom */
+    struct chore dropping; /* drops its jobs, once it is not open any more */
+    unsigned handles;      /* of the poll and the two timers, not closed yet */
     enum client_state state;
     bool doomed;                        /* closed as soon as the loop runs on */
     bool input_ended;                   /* the peer sends nothing more */

@@ -90,6 +90,38 @@ class Turns(Case):
                     link.request("job.list", {"states": ["failed"]})
         other.ping()
 
+    def queue(self, link, count):
+        """A job that sticks, and `count` that wait for it."""
+        params, memory = buffered(link, 64 * KIB)
+        number = link.call("job.prepare", params)["prepared"]
+        link.request("job.start", {"prepared": number, "detach": True}, id=1)
+        job = link.result(1)["job"]
+        line = envelope("job.start", {"prepared": number, "after": [job]}, 0, 0)
+        for begin in range(0, count, 500):
+            link.send_raw(b"".join(line.replace(b'"id":0', b'"id":%d' % (begin + i + 2)) + b"\n"
+                                   for i in range(500)))
+        link.ping()
+        del memory
+        return job
+
+    def test_a_client_that_leaves_many_jobs(self):
+        """They are dropped in slices: others see some of them gone and some not."""
+        config = {"limits": {"jobs": 16384, "jobs_per_client": 16384}}
+        for _ in range(5):
+            mlid = self.service("--engine", "fault:threads,stick=1", config=config)
+            other = self.connect(mlid)
+            with self.connect(mlid) as link:
+                job = self.queue(link, 10000)
+                self.assertEqual(other.call("daemon.info")["jobs_queued"], 10000)
+            seen = set()
+            while 0 not in seen:
+                seen.add(other.call("daemon.info")["jobs_queued"])
+            self.assertEqual(other.call("daemon.info")["clients"], 1)
+            other.call("job.cancel", {"job": job})
+            if len(seen - {0, 10000}) > 0:
+                return
+        self.fail("all jobs were dropped at once")
+
     def cost_of_stats(self, link):
         """Seconds of the fastest of some batches."""
         best = float("inf")
