@@ -223,8 +223,8 @@ static char *given_path(const char *place, const struct evidence *evidence)
     return path;
 }
 
-int keep_case(const char *directory, const char *name, const struct evidence *evidence,
-              struct kept *kept, struct fault *fault)
+int keep_case(const char *directory, bool is_ours, const char *name,
+              const struct evidence *evidence, struct kept *kept, struct fault *fault)
 {
     char *place = keep_place(directory, name);
     const struct keeper keeper = {.directory = directory, .place = place, .fault = fault};
@@ -234,7 +234,7 @@ int keep_case(const char *directory, const char *name, const struct evidence *ev
     int status = make_directories(place, fault);
     if (status == 0) {
         /* Noted first, so that a killed run leaves nothing that is not in the list. */
-        status = kept_note(directory, place, fault);
+        status = kept_note(directory, is_ours, place, fault);
         kept_forget(place);
         if (status == 0)
             status = keep_files(&keeper, evidence);

@@ -19,6 +19,7 @@
 static const char marker[] = ".kept";
 static const char head[] =
     "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
+static const char ours[] = "# It has made this directory, too.\n";
 
 /* Opens DIR/.kept, locked; -1: errno. */
 static int open_marker(const char *directory, int flags)
@@ -51,7 +52,7 @@ static int write_all(int fd, const char *text, size_t size)
     return -1;
 }
 
-int kept_note(const char *directory, const char *place, struct fault *fault)
+int kept_note(const char *directory, bool is_ours, const char *place, struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
     struct stat status;
@@ -59,8 +60,9 @@ int kept_note(const char *directory, const char *place, struct fault *fault)
     int fd = open_marker(directory, O_WRONLY | O_APPEND | O_CREAT), result = -1;
     textw_init(&line);
     if (fd >= 0 && fstat(fd, &status) == 0) {
-        textw_printf(&line, "%s%s\n", status.st_size == 0 ? head : "",
-                     place + strlen(directory) + 1);
+        if (status.st_size == 0)
+            textw_printf(&line, "%s%s", head, is_ours ? ours : "");
+        textw_printf(&line, "%s\n", place + strlen(directory) + 1);
         result = line.failed ? -1 : write_all(fd, line.data, line.length);
     }
     if (result)
@@ -132,6 +134,7 @@ struct cleaner {
     size_t count;
     bool all;
     const struct timespec *begin;
+    bool is_ours;      /* the directory */
     struct textw left; /* lines of the marker that stay */
 };
 
@@ -152,6 +155,8 @@ static bool is_stale(const struct cleaner *cleaner, const char *place)
 static void take_line(struct cleaner *cleaner, const char *line)
 {
     char *place = NULL;
+    if (strncmp(line, ours, sizeof(ours) - 2) == 0)
+        cleaner->is_ours = true;
     if (*line == '#' || !is_below(line))
         return;
     if (asprintf(&place, "%s/%s", cleaner->directory, line) < 0)
@@ -180,9 +185,11 @@ static void put_back(const struct cleaner *cleaner, int fd)
         return;
     if (left->length == 0) {
         remove_file(cleaner->directory, marker);
-        rmdir(cleaner->directory);
+        if (cleaner->is_ours)
+            rmdir(cleaner->directory);
     } else if (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 &&
-               write_all(fd, head, sizeof(head) - 1) == 0) {
+               write_all(fd, head, sizeof(head) - 1) == 0 &&
+               (!cleaner->is_ours || write_all(fd, ours, sizeof(ours) - 1) == 0)) {
         (void)write_all(fd, left->data, left->length);
     }
 }
@@ -190,7 +197,8 @@ static void put_back(const struct cleaner *cleaner, int fd)
 void kept_clean(const char *directory, const struct kept_case *cases, size_t count, bool all,
                 const struct timespec *begin)
 {
-    struct cleaner cleaner = {directory, cases, count, all, begin, {0}};
+    struct cleaner cleaner = {
+        .directory = directory, .cases = cases, .count = count, .all = all, .begin = begin};
     struct text text = {0};
     struct fault fault;
     int fd = open_marker(directory, O_RDWR);

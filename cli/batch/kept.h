@@ -17,8 +17,11 @@
 
 #define KEPT_POOL ".kept-files"
 
-/** Notes that `place`, a directory below `directory`, was made. Returns 0 or -1. */
-int kept_note(const char *directory, const char *place, struct fault *fault);
+/**
+ * Notes that `place`, a directory below `directory`, was made, and, in a new list, whether
+ * `directory` `is_ours` too: if not, it stays when it is empty. Returns 0 or -1.
+ */
+int kept_note(const char *directory, bool is_ours, const char *place, struct fault *fault);
 
 /** Removes the files of a kept case from its directory, and no other files. */
 void kept_forget(const char *place);

@@ -99,6 +99,7 @@ static void read_keep(struct settings *settings, const struct options *options)
     bool none = directory && strcmp(directory, "none") == 0;
     settings->keep = directory && !none ? directory : "batch-failed";
     settings->trial.keep = none ? NULL : settings->keep;
+    settings->trial.keep_is_ours = access(settings->keep, F_OK) != 0;
     settings->trial.attempt.keep = !none;
 }
 

@@ -14,6 +14,7 @@ struct trial_plan {
     atomic_uint *repeat_now;       /* set to the number of each attempt that begins; null: not */
     uint32_t retries;              /* attempts that may fail, if the next one passes */
     const char *keep;              /* directory of what failed; null: nowhere */
+    bool keep_is_ours;             /* it did not exist when the run began */
     const struct options *options; /* of the command line, which tell how to do that again */
     struct setup setup;            /* what all results depend on, where they are noted */
 };

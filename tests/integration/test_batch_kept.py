@@ -144,6 +144,17 @@ class Kept(BatchCase):
         self.told("cases", code=0)
         self.assertTrue(self.exists("batch-failed/c/job.json"))
 
+    def test_a_directory_of_the_user_stays(self):
+        os.mkdir(self.path("artifacts"))
+        self.add("a", "bad.npy")
+        self.add("b", "bad.npy")
+        self.told("cases", "--keep", "artifacts", code=1)
+        self.add("a")
+        self.told("cases", "--keep", "artifacts", code=1)
+        self.add("b")
+        self.told("cases", "--keep", "artifacts", code=0)
+        self.assertEqual(os.listdir(self.path("artifacts")), [])
+
     def test_resumed_failures_stay(self):
         self.add("a", "bad.npy")
         self.add("b")
