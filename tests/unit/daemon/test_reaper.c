@@ -4,10 +4,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "fdpass.h"
+#include "job_calls.h"
+#include "memory_calls.h"
 #include "reaper.h"
 #include "seam.h"
 #include "server.h"
@@ -329,6 +332,54 @@ static void test_back_pressure(void **state)
     server_stop(&server);
 }
 
+static struct server *unmapping;
+static atomic_uint on_loop, elsewhere;
+
+static int sorting_munmap(void *address, size_t size)
+{
+    atomic_fetch_add(pthread_equal(pthread_self(), unmapping->thread) ? &on_loop : &elsewhere, 1);
+    return munmap(address, size);
+}
+
+/* The loop unmaps neither the buffers nor the prepared jobs of a client that leaves. */
+static void test_leaving(void **state)
+{
+    enum { BUFFERS = 8, MIB = 1024 * 1024 };
+    struct job_prepared prepared;
+    struct server server;
+    struct peer peer, other;
+
+    (void)state;
+    server_config(&server);
+    server_start(&server);
+    unmapping = &server;
+    server_connect(&server, &peer);
+    server_connect(&server, &other);
+    for (int i = 0; i < BUFFERS; i++) {
+        int fds[] = {memfd_with(NULL, 8 * MIB), memfd_with(NULL, MIB)};
+
+        register_buffer(&peer, fds[0], "");
+        prepare_job(&peer, fds, 2,
+                    "'op':'mov','src':{'fd':0,'type':'fx8','shape':[1048576]},'dst':{'fd':1}",
+                    &prepared);
+        job_prepared_finish(&prepared);
+        close(fds[0]);
+        close(fds[1]);
+    }
+    atomic_store(&on_loop, 0);
+    atomic_store(&elsewhere, 0);
+    seam.munmap = sorting_munmap;
+    peer_finish(&peer);
+    while (peer_info(&other).clients > 1)
+        ;
+    reaper_wait();
+    assert_int_equal(atomic_load(&on_loop), 0);
+    /* A buffer in two pieces of 4 MiB, source and destination of a job in one each. */
+    assert_int_equal(atomic_load(&elsewhere), 4 * BUFFERS);
+    peer_finish(&other);
+    server_stop(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +391,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_short_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clients, setup, teardown),
         cmocka_unit_test_setup_teardown(test_back_pressure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leaving, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);
