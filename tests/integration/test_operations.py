@@ -219,6 +219,30 @@ class Systemd(OperationsCase):
             self.assertIn("has another name", service.log())
 
 
+class Unit(OperationsCase):
+    """What the unit says: systemd itself is not run here."""
+
+    def values(self, key):
+        text = (harness.SOURCE / "conf/mlid.service.in").read_text()
+        return [line.split("=", 1)[1] for line in text.splitlines() if line.startswith(key + "=")]
+
+    def test_reload_fails_for_a_broken_file(self):
+        """systemd runs the commands one after the other, and stops at the first that fails."""
+        check, signal_command = self.values("ExecReload")
+        self.assertEqual(signal_command, "/bin/kill -HUP $MAINPID")
+        self.assertEqual(check.split()[0], "@mlid@")
+        config = self.root / "mlid.json"
+        for text, code in (('{"channels": 2}', 0), ('{"chanels": 2}', 2), ("{", 2)):
+            config.write_text(text)
+            ended = subprocess.run([MLID, *check.split()[1:], "--config", config],
+                                   capture_output=True, timeout=PATIENCE)
+            self.assertEqual(ended.returncode, code, ended.stderr)
+
+    def test_memory(self):
+        self.assertEqual(self.values("OOMPolicy"), ["stop"])
+        self.assertEqual(len(self.values("MemoryMax")), 1)
+
+
 class Process(OperationsCase):
     def test_rights(self):
         service = self.start_service()
