@@ -26,14 +26,6 @@ static const struct row {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static void write_config(const char *path, unsigned history)
-{
-    FILE *file = fopen(path, "w");
-
-    if (!file || fprintf(file, "{\"limits\":{\"history\":%u}}\n", history) < 0 || fclose(file) != 0)
-        err(1, "%s", path);
-}
-
 /* Nanoseconds of a call, in the fastest round. */
 static double measure(const struct server *server, const struct row *row)
 {
@@ -68,21 +60,15 @@ static void fill(const struct server *server, unsigned history)
 
 static void measure_size(unsigned history, double *ns)
 {
-    char path[] = "/tmp/bench-growth-XXXXXX";
-    const char *const options[] = {"--config", path, NULL};
-    const int fd = mkstemp(path);
+    char limits[32];
     struct server server;
 
-    if (fd < 0)
-        err(1, "%s", path);
-    close(fd);
-    write_config(path, history);
-    server_start_mlid(&server, options);
+    snprintf(limits, sizeof limits, "{\"history\":%u}", history);
+    server_start_mlid(&server, limits);
     fill(&server, history);
     for (int i = 0; i < ROWS; i++)
         ns[i] = measure(&server, &rows[i]);
     server_stop(&server);
-    unlink(path);
 }
 
 void growth_run(void)

@@ -17,7 +17,7 @@
 
 #include "echo.h"
 
-enum { ARGUMENTS_MAX = 16, PATIENCE = 500 };
+enum { PATIENCE = 500, PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path };
 
 void server_pin(int cpu)
 {
@@ -31,6 +31,11 @@ void server_pin(int cpu)
 static void socket_path(const struct server *server, char *path, size_t size)
 {
     snprintf(path, size, "%s/socket", server->directory);
+}
+
+static void config_path(const struct server *server, char *path, size_t size)
+{
+    snprintf(path, size, "%s/mlid.json", server->directory);
 }
 
 static pid_t fork_server(struct server *server)
@@ -51,25 +56,31 @@ static pid_t fork_server(struct server *server)
     return pid;
 }
 
-void server_start_mlid(struct server *server, const char *const *options)
+static void write_config(const char *path, const char *limits)
 {
-    char path[sizeof((struct sockaddr_un *)0)->sun_path];
-    const char *arguments[ARGUMENTS_MAX] = {MLID, "--log-level", "error", "--socket", path};
-    size_t count = 5;
+    FILE *file = fopen(path, "w");
 
-    while (options && *options && count < ARGUMENTS_MAX - 1)
-        arguments[count++] = *options++;
+    if (!file || fprintf(file, "{\"limits\":%s}\n", limits) < 0 || fclose(file) != 0)
+        err(1, "%s", path);
+}
+
+void server_start_mlid(struct server *server, const char *limits)
+{
+    char path[PATH_SIZE], config[PATH_SIZE];
+
     server->pid = fork_server(server);
     if (server->pid > 0)
         return;
     socket_path(server, path, sizeof path);
-    execv(MLID, (char **)(uintptr_t)arguments);
+    config_path(server, config, sizeof config);
+    write_config(config, limits);
+    execl(MLID, MLID, "--log-level", "error", "--socket", path, "--config", config, (char *)NULL);
     err(1, "%s", MLID);
 }
 
 void server_start_echo(struct server *server, size_t request, size_t reply)
 {
-    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    char path[PATH_SIZE];
 
     server->pid = fork_server(server);
     if (server->pid > 0)
@@ -98,11 +109,13 @@ int server_connect(const struct server *server)
 
 void server_stop(struct server *server)
 {
-    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    char path[PATH_SIZE];
 
     kill(server->pid, SIGTERM);
     waitpid(server->pid, NULL, 0);
     socket_path(server, path, sizeof path);
+    unlink(path);
+    config_path(server, path, sizeof path);
     unlink(path);
     rmdir(server->directory);
 }

@@ -15,8 +15,8 @@ enum { CLIENT_CPU = 0, SERVER_CPU = 1 };
 /** Pins the calling process, where there is a processor of that number. */
 void server_pin(int cpu);
 
-/** Starts mlid; `options` is a null-terminated list. Exits on failure. */
-void server_start_mlid(struct server *server, const char *const *options);
+/** Starts mlid with `limits`, a JSON object, in its configuration. Exits on failure. */
+void server_start_mlid(struct server *server, const char *limits);
 
 /** Starts an echo: whenever `request` bytes have come it answers `reply` bytes. */
 void server_start_echo(struct server *server, size_t request, size_t reply);
