@@ -151,6 +151,7 @@ static int check_descriptors(void)
 
 static int create(const struct config *config, struct service_thread **out)
 {
+    struct config embedded = *config;
     struct service_thread *self;
     int error = check_descriptors();
 
@@ -173,7 +174,8 @@ static int create(const struct config *config, struct service_thread **out)
         return error;
     }
     self->wake.data = self;
-    error = service_create(&self->loop, config, &self->service);
+    embedded.embedded = true;
+    error = service_create(&self->loop, &embedded, &self->service);
     if (error < 0) {
         dismantle(self);
         return error;

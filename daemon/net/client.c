@@ -141,7 +141,13 @@ static void drop_all(struct client *client)
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
 {
-    reaper_close(client->flow->user->uid, fds, count);
+    /* An embedded service has no other client that a slow close could hold up. */
+    if (!client->service->config.embedded) {
+        reaper_close(client->flow->user->uid, fds, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        seam.close(fds[i]);
 }
 
 /* Descriptors that no line has taken, and those of replies that were not sent. */

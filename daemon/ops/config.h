@@ -63,6 +63,7 @@ struct config {
     enum log_format log_format; /* "log_format": "text" or "json" */
     char metrics[128];          /* "metrics.listen": an address (address.h); empty: none */
     char trace[1024];           /* "trace": path; empty: none */
+    bool embedded;              /* no key: all clients are threads of this process */
 };
 
 struct number;
