@@ -9,7 +9,10 @@
 #include "state.h"
 #include "task.h"
 
-enum { POLL_PAUSE_NS = 50 * 1000 }; /* how long the loop is deaf where polling came to nothing */
+enum {
+    POLL_PAUSE_NS = 50 * 1000, /* how long the loop is deaf where polling came to nothing */
+    FRESH_MIN = 128 * 1024     /* bytes of a destination that is worth a hint */
+};
 
 /*
  * What a callback's cookie means. The loop's thread writes an entry before it starts the transfer
@@ -90,9 +93,19 @@ static bool begin(struct task *task)
     return !end->dst_hit;
 }
 
+/* An exclusive region was mapped for this job alone: its pages have not been touched. */
+static bool set_hints(struct task *task)
+{
+    const struct region *dst = task->places.dst.region;
+
+    return !dst->exclusive || dst->size < FRESH_MIN ||
+           mli_mov_set_hints(&task->handle, MLI_MOV_FRESH_DST) == MLI_STATUS_OK;
+}
+
 static bool start_transfer(struct task *task)
 {
-    return mli_mov_registercallback(&task->handle, on_transfer_done, task->cookie) ==
+    return set_hints(task) &&
+           mli_mov_registercallback(&task->handle, on_transfer_done, task->cookie) ==
                MLI_STATUS_OK &&
            mli_mov_start(&task->handle, NULL, NULL, NULL) == MLI_STATUS_OK;
 }

@@ -52,6 +52,7 @@ struct mli_work {
     void *engine;       /**< the engine's own from submit to done */
     size_t written;     /**< private: mli_work_progress() */
     uint32_t cancelled; /**< private: mli_work_cancelled() */
+    uint32_t hints;     /**< private: mli_mov_set_hints() */
 };
 
 /** Should this work stop early? Cheap enough to be asked for each descriptor. Any thread. */

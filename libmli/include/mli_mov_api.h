@@ -337,6 +337,25 @@ mli_status mli_mov_wait(mli_mov_handle_t *h) MLI_LINK_NAME(mli_abi_mov_wait);
  */
 mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h);
 
+/** For mli_mov_set_hints(): the destination's pages have not been touched through their mapping. */
+#define MLI_MOV_FRESH_DST 1u
+
+/**
+ * Tells the library what is known of a handle's memory, so that its transfers take less time.
+ * `hints` is 0 or MLI_MOV_FRESH_DST and replaces the hints given before. No hint changes a result.
+ *
+ * MLI_MOV_FRESH_DST is for a destination that was just mapped, from a file or without one. Where
+ * threads of this process move the data, they map its pages by pieces before they write them
+ * (madvise(MADV_POPULATE_WRITE), Linux 5.14) instead of by one page fault for each page. Only pages
+ * that the transfer writes are mapped. It has no effect with devices and on other systems. On pages
+ * that are mapped already it costs time: take the hint back before the transfer is started again.
+ *
+ * @retval MLI_STATUS_OK             set until the next call or until release
+ * @retval MLI_STATUS_ARGUMENT_ERROR h is null or stale, its transfer is running, or `hints` has
+ *                                   unknown bits
+ */
+mli_status mli_mov_set_hints(mli_mov_handle_t *h, uint32_t hints);
+
 /** Where a handle's transfer is. */
 typedef enum _mli_mov_stage {
     MLI_MOV_CLAIMED = 0, /**< nothing is prepared */

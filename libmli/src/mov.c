@@ -213,6 +213,21 @@ mli_status mli_mov_registercallback(mli_mov_handle_t *h, void (*cb)(int32_t), in
     return MLI_STATUS_OK;
 }
 
+mli_status mli_mov_set_hints(mli_mov_handle_t *h, uint32_t hints)
+{
+    struct claim claim;
+    struct slot *slot;
+    const mli_status status = find_resting_slot(h, &claim, &slot);
+
+    if (status != MLI_STATUS_OK)
+        return status;
+    if (hints & ~MLI_MOV_FRESH_DST)
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "hints",
+                      ": % given, 0 or MLI_MOV_FRESH_DST (1) needed", hints);
+    slot->hints = hints;
+    return MLI_STATUS_OK;
+}
+
 mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          mli_tensor *dst)
 {

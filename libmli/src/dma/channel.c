@@ -70,7 +70,7 @@ static void count_done(struct channel *channel, const struct mli_work_end *end)
     counters_write(&channel->counters, stats);
 }
 
-void channel_begin(uint32_t number, uint32_t owner,
+void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *))
 {
     struct channel *channel = &channels[number];
@@ -78,6 +78,7 @@ void channel_begin(uint32_t number, uint32_t owner,
     channel->owner = owner;
     channel->work.plan = &channel->plan;
     channel->work.done = done;
+    channel->work.hints = hints;
     __atomic_store_n(&channel->work.written, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&channel->work.cancelled, 0, __ATOMIC_RELAXED);
     count_submitted(channel);

@@ -32,7 +32,7 @@ uint32_t channel_number(const struct channel *channel);
 void channel_reset(uint32_t number);
 
 /** It will be given its plan, as a work that calls `done`. Nothing runs on it. */
-void channel_begin(uint32_t number, uint32_t owner,
+void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *));
 
 /** Gives the work to an engine. When it returns, work and channel may be others'. */

@@ -164,6 +164,7 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
 {
     f->inner.plan = plan;
     f->inner.done = on_done;
+    f->inner.hints = f->outer->hints;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
     /* A cancel before this line was lost on the piece, but not on the work. */
     if (mli_work_cancelled(f->outer))

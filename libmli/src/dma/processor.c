@@ -6,6 +6,7 @@
 #include "bands.h"
 #include "clock.h"
 #include "pool.h"
+#include "populate.h"
 
 /*
  * What is moved between two looks at whether it shall stop: an eighth of it, within these bounds.
@@ -29,7 +30,7 @@ static size_t chunk_of(uint64_t bytes)
 }
 
 /* In pieces, so that it can be stopped and watched. */
-static void move_bands(struct mli_work *work, struct mli_work_end *end)
+static void move_bands(struct mli_work *work, struct populate *fresh, struct mli_work_end *end)
 {
     struct bands bands;
     struct band band;
@@ -42,6 +43,7 @@ static void move_bands(struct mli_work *work, struct mli_work_end *end)
             end->row = band.row;
             return;
         }
+        populate_plan(fresh, work, &band.plan);
         exec_run(&band.plan, work->plan->bytes);
         end->bytes += band.plan.bytes;
         mli_work_progress(work, (size_t)end->bytes);
@@ -52,12 +54,15 @@ static void move(struct mli_work *work)
 {
     struct mli_work_end end = {.status = MLI_STATUS_OK};
     const uint64_t begin = clock_ns();
+    struct populate fresh;
 
+    populate_init(&fresh, work);
     if (mli_work_cancelled(work)) {
         end.status = MLI_STATUS_CANCELLED;
     } else if (work->plan->bytes > CHUNK_MIN) {
-        move_bands(work, &end);
+        move_bands(work, &fresh, &end);
     } else {
+        populate_plan(&fresh, work, work->plan);
         exec_run(work->plan, work->plan->bytes);
         end.bytes = work->plan->bytes;
     }

@@ -28,6 +28,7 @@ static uint32_t number_of(const struct slot *slot)
 void run_clear(struct slot *slot)
 {
     slot->callback = NULL;
+    slot->hints = 0;
     atomic_store(&slot->state, SLOT_IDLE);
 }
 
@@ -169,7 +170,7 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
     const uint32_t first = claim->first, parts = load_parts(claim, plan);
 
     for (uint32_t i = first; i < first + parts; i++)
-        channel_begin(i, first, part_done);
+        channel_begin(i, first, slot->hints, part_done);
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);

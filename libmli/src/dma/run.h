@@ -44,12 +44,13 @@ struct slot {
     _Atomic uintptr_t address;
     void (*callback)(int32_t);
     int32_t cookie;
+    uint32_t hints; /* of mli_mov_set_hints() */
 };
 
 /** The slot whose claim begins with a channel. */
 struct slot *run_slot(uint32_t channel);
 
-/** The slot is claimed anew or given back: nothing was started, nobody is called. */
+/** The slot is claimed anew or given back: nothing was started, callback and hints are cleared. */
 void run_clear(struct slot *slot);
 
 /** The transfer before the next one is history. */

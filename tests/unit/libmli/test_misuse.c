@@ -14,6 +14,7 @@
 #define CALLS(X)                                                                                   \
     X(PREPARE)                                                                                     \
     X(REGISTER)                                                                                    \
+    X(SET_HINTS)                                                                                   \
     X(START)                                                                                       \
     X(ISDONE)                                                                                      \
     X(WAIT)                                                                                        \
@@ -30,19 +31,19 @@
  * begins a transfer; what asks for its end; status and release; the pool.
  */
 #define STATES(X)                                                                                  \
-    X(NULL_HANDLE, "xxx", "xxxx", "xx", "ox")                                                      \
-    X(ZEROED, "xxx", "xxxx", "xx", "ox")                                                           \
-    X(GARBAGE, "xxx", "xxxx", "xx", "ox")                                                          \
-    X(CLAIMED, "oox", "xxxo", "oo", "xx")                                                          \
-    X(PREPARED, "ooo", "xxxo", "oo", "xx")                                                         \
-    X(RUNNING, "xxx", "x-o-", "ox", "xx")                                                          \
-    X(DONE_OK, "ooo", "oooo", "oo", "xx")                                                          \
-    X(DONE_FAILED, "ooo", "ofoo", "oo", "xx")                                                      \
-    X(DONE_CANCELLED, "ooo", "ocoo", "oo", "xx")                                                   \
-    X(PREPARED_AGAIN, "ooo", "xxxo", "oo", "xx")                                                   \
-    X(IN_CALLBACK, "ooo", "oxox", "oo", "xx")                                                      \
-    X(RELEASED, "xxx", "xxxx", "xx", "ox")                                                         \
-    X(STALE_BESIDE_NEW_OWNER, "xxx", "xxxx", "xx", "xx")
+    X(NULL_HANDLE, "xxxx", "xxxx", "xx", "ox")                                                     \
+    X(ZEROED, "xxxx", "xxxx", "xx", "ox")                                                          \
+    X(GARBAGE, "xxxx", "xxxx", "xx", "ox")                                                         \
+    X(CLAIMED, "ooox", "xxxo", "oo", "xx")                                                         \
+    X(PREPARED, "oooo", "xxxo", "oo", "xx")                                                        \
+    X(RUNNING, "xxxx", "x-o-", "ox", "xx")                                                         \
+    X(DONE_OK, "oooo", "oooo", "oo", "xx")                                                         \
+    X(DONE_FAILED, "oooo", "ofoo", "oo", "xx")                                                     \
+    X(DONE_CANCELLED, "oooo", "ocoo", "oo", "xx")                                                  \
+    X(PREPARED_AGAIN, "oooo", "xxxo", "oo", "xx")                                                  \
+    X(IN_CALLBACK, "oooo", "oxox", "oo", "xx")                                                     \
+    X(RELEASED, "xxxx", "xxxx", "xx", "ox")                                                        \
+    X(STALE_BESIDE_NEW_OWNER, "xxxx", "xxxx", "xx", "xx")
 
 #define NAME(name, ...) name,
 #define TEXT(name)      #name,
@@ -76,6 +77,8 @@ static mli_status make_call(enum call call)
         return tile_prepare(&at.tile, at.given);
     case REGISTER:
         return mli_mov_registercallback(at.given, NULL, 1);
+    case SET_HINTS:
+        return mli_mov_set_hints(at.given, MLI_MOV_FRESH_DST);
     case START:
         return mli_mov_start(at.given, NULL, NULL, NULL);
     case ISDONE:

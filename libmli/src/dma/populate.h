@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Maps the untouched pages of a destination by system calls for many pages, before the processor
+ * writes them: one page fault for each page takes longer.
+ */
+#ifndef MLI_DMA_POPULATE_H
+#define MLI_DMA_POPULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+
+/* The state of one work. */
+struct populate {
+    bool on;              /* the hint is given, and the system has not refused a call */
+    size_t page;          /* bytes */
+    uintptr_t begin, end; /* the pages of the latest calls */
+};
+
+#if defined(__linux__) && __STDC_HOSTED__
+
+/** Begins a work: nothing is mapped yet. */
+void populate_init(struct populate *p, const struct mli_work *work);
+
+/**
+ * Maps the pages that a piece of the work's plan writes, and no others. Stops early if the work
+ * is cancelled. After a call that the system refuses, as for pages behind the end of a file, page
+ * faults map the rest.
+ */
+void populate_plan(struct populate *p, const struct mli_work *work, const struct mli_plan *plan);
+
+#else
+
+static inline void populate_init(struct populate *p, const struct mli_work *work)
+{
+    (void)work;
+    p->on = false;
+}
+
+static inline void populate_plan(struct populate *p, const struct mli_work *work,
+                                 const struct mli_plan *plan)
+{
+    (void)p;
+    (void)work;
+    (void)plan;
+}
+
+#endif
+
+#endif /* MLI_DMA_POPULATE_H */
