@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "after.h"
 #include "client.h"
 #include "dispatch.h"
 #include "drain.h"
@@ -81,7 +82,7 @@ static void init_lists(struct service *service)
     held_init(&service->held);
     link_init(&service->drains);
     link_init(&service->tasks);
-    link_init(&service->failing);
+    link_init(&service->settling);
     link_init(&service->wide);
     link_init(&service->running_tasks);
 }
@@ -296,6 +297,8 @@ void service_destroy(struct service *service)
     if (left > 0)
         log_event(LOG_WARNING, "descriptors do not close", "pieces", left);
     pool_give_back();
+    while (!link_empty(&service->settling))
+        after_settle(service); /* no job is left: frees empty lists of dependents */
     history_finish(&service->history);
     registry_finish(&service->registry);
     users_finish(&service->users);

@@ -72,8 +72,8 @@ struct service {
     struct link tasks; /* all there are */
     uint32_t jobs;     /* as many */
     struct job_counts counts;
-    uint32_t prepared;   /* prepared jobs of all connections */
-    struct link failing; /* after.c: those whose predecessors have failed */
+    uint32_t prepared;    /* prepared jobs of all connections */
+    struct link settling; /* after.c: dependents of jobs that have ended */
     struct scheduler scheduler;
     struct link wide;          /* whose turn it was, but not enough channels were free */
     struct link running_tasks; /* on channels */

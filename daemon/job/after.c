@@ -13,12 +13,19 @@
 #include "state.h"
 #include "task.h"
 
-enum { SETTLED_MAX = 16 }; /* tasks that one call ends: the caller looks at the clock */
+enum { SETTLED_MAX = 16 }; /* dependencies that one call settles: the caller looks at the clock */
 
 struct dependency {
-    struct watch watch; /* first */
+    struct link link; /* in the dependents of the predecessor */
     struct task *dependant;
     uint32_t index; /* in its "after" */
+};
+
+/* The jobs that wait for one job. They outlive it: after its end the service settles them. */
+struct dependents {
+    struct link link;           /* in the service's list, once the predecessor has ended */
+    struct link dependencies;   /* struct dependency, in the order of arrival */
+    char cause[TASK_CAUSE_MAX]; /* how the predecessor failed; empty: it is done */
 };
 
 /* "job 7 (load) failed": into text. */
@@ -43,26 +50,23 @@ static int complain(struct fault *fault, uint32_t index, const char *cause)
     return fault_set(fault, FAULT_PREDECESSOR_FAILED, words.pointer, "%s: %s", words.name, cause);
 }
 
-/* The last one it waited for lets it go on; one that failed ends it, see after_settle(). */
-static void on_ended(struct watch *watch, const struct ending *ending)
+/* The dependents of a task, created for the first of them. Null where memory is short. */
+static struct dependents *dependents_of(struct task *task)
 {
-    struct dependency *dependency = (struct dependency *)(void *)watch /* its first member */;
-    struct task *task = dependency->dependant;
-    struct service *service = task->service;
-
-    task->waits--;
-    if (ending->state != JOB_STATE_DONE && task->cause[0] == '\0') {
-        task->cause_index = dependency->index;
-        describe(&ending->task->entry, ending->state, task->cause, sizeof task->cause);
-        link_append(&service->failing, &task->place);
-    } else if (task->waits == 0 && task->cause[0] == '\0') {
-        dispatch_queue(task);
+    if (!task->dependents) {
+        task->dependents = seam.calloc(1, sizeof *task->dependents);
+        if (!task->dependents)
+            return NULL;
+        link_init(&task->dependents->link);
+        link_init(&task->dependents->dependencies);
     }
+    return task->dependents;
 }
 
 static int depend(struct task *task, const struct entry *entry, uint32_t index, struct fault *fault)
 {
     const enum job_state state = entry_state(entry);
+    struct dependents *dependents;
     struct dependency *dependency;
     char cause[TASK_CAUSE_MAX];
 
@@ -72,11 +76,13 @@ static int depend(struct task *task, const struct entry *entry, uint32_t index, 
         describe(entry, state, cause, sizeof cause);
         return complain(fault, index, cause);
     }
+    dependents = dependents_of(entry_task(entry));
+    if (!dependents)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
     dependency = &task->dependencies[task->dependency_count++];
-    dependency->watch.ended = on_ended;
     dependency->dependant = task;
     dependency->index = index;
-    link_append(&entry_task(entry)->watches, &dependency->watch.link);
+    link_append(&dependents->dependencies, &dependency->link);
     task->waits++;
     return 0;
 }
@@ -102,20 +108,54 @@ int after_init(struct task *task, const struct client *client, const struct job_
 void after_forget(struct task *task)
 {
     for (uint32_t i = 0; i < task->dependency_count; i++)
-        link_remove(&task->dependencies[i].watch.link);
+        link_remove(&task->dependencies[i].link);
     free(task->dependencies);
     task->dependencies = NULL;
     task->dependency_count = task->waits = 0;
 }
 
+void after_ended(struct task *task, enum job_state state)
+{
+    struct dependents *dependents = task->dependents;
+
+    if (!dependents)
+        return;
+    task->dependents = NULL;
+    if (state != JOB_STATE_DONE)
+        describe(&task->entry, state, dependents->cause, sizeof dependents->cause);
+    link_append(&task->service->settling, &dependents->link);
+}
+
+/* Ends the dependant if the predecessor failed, else queues it if this predecessor was its last. */
+static void settle(struct dependency *dependency, const char *cause)
+{
+    struct task *task = dependency->dependant;
+    struct fault fault;
+
+    link_remove(&dependency->link);
+    if (cause[0] != '\0') {
+        complain(&fault, dependency->index, cause);
+        task_abort(task, &fault);
+    } else if (--task->waits == 0) {
+        dispatch_queue(task);
+    }
+}
+
 void after_settle(struct service *service)
 {
-    for (int i = 0; i < SETTLED_MAX && !link_empty(&service->failing); i++) {
-        struct task *task = LINK_OWNER(service->failing.next, struct task, place);
-        struct fault fault;
+    if (link_empty(&service->settling))
+        return;
+    for (int i = 0; i < SETTLED_MAX && !link_empty(&service->settling); i++) {
+        struct dependents *first = LINK_OWNER(service->settling.next, struct dependents, link);
+        /* The analyser of clang does not see that a list is unlinked before it is freed. */
+        struct link *next = first->dependencies.next; /* NOLINT(clang-analyzer-unix.Malloc) */
 
-        complain(&fault, task->cause_index, task->cause);
-        task_abort(task, &fault);
-        service->clock = uv_hrtime();
+        if (next != &first->dependencies) {
+            settle(LINK_OWNER(next, struct dependency, link), first->cause);
+        } else {
+            link_remove(&first->link);
+            free(first);
+        }
     }
+    service->clock = uv_hrtime();
 }

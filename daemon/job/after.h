@@ -4,6 +4,7 @@
 #define DAEMON_AFTER_H
 
 #include "fault.h"
+#include "job_info.h"
 #include "job_ref.h"
 
 struct client;
@@ -20,9 +21,13 @@ int after_init(struct task *task, const struct client *client, const struct job_
 /** The task does not wait for anybody any more. */
 void after_forget(struct task *task);
 
+/** The task has ended in `state`: adds its dependents to service->settling. Takes O(1) time. */
+void after_ended(struct task *task, enum job_state state);
+
 /**
- * Ends some of the tasks whose predecessors have failed, and sets the service's clock. Call it
- * until service->failing is empty: ending a task may add others that wait for it.
+ * Queues or ends up to 16 dependents of ended tasks, first those of the task that ended first, and
+ * sets the service's clock. Call it until service->settling is empty: ending a dependent may add
+ * its own dependents.
  */
 void after_settle(struct service *service);
 

@@ -191,9 +191,14 @@ void dispatch_run(struct service *service)
             completions_resume(&service->completions);
             break;
         }
-        if (!serve_wide(service) && !serve_next(service, service->clock) &&
-            link_empty(&service->failing))
+        if (serve_wide(service) || serve_next(service, service->clock))
+            continue;
+        if (link_empty(&service->settling))
             break;
+        if (service->clock - begin > CHORE_SLICE_NS) {
+            completions_resume(&service->completions);
+            break;
+        }
     } while (true);
     service->dispatching = false;
 }

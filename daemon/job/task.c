@@ -158,7 +158,7 @@ void task_destroy(struct task *task)
 
     if (!task)
         return;
-    assert(task->state != JOB_STATE_RUNNING && link_empty(&task->watches));
+    assert(task->state != JOB_STATE_RUNNING && link_empty(&task->watches) && !task->dependents);
     service = task->service;
     leave_places(task);
     registry_remove(&service->registry, &task->entry);
@@ -314,6 +314,7 @@ static void tell(struct task *task, const struct ending *ending)
         link_remove(&watch->link);
         watch->ended(watch, ending);
     }
+    after_ended(task, ending->state);
 }
 
 void task_end(struct task *task, const struct fault *fault)

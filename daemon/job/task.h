@@ -28,6 +28,7 @@
 
 struct client;
 struct dependency;
+struct dependents;
 struct log_line;
 struct service;
 
@@ -61,14 +62,13 @@ struct task {
     struct link flow_link;   /* flow: until it has ended */
     struct link client_link; /* client: those that go when it goes */
     uint32_t deadline_place; /* deadline.c: in its heap, from 1; 0: not there */
-    struct link place;       /* dispatch.c: wide ones that wait; running ones. after.c: failing */
+    struct link place;       /* dispatch.c: tasks that wait for channels, or run */
     struct queued queued;    /* scheduler */
 
     struct link watches;              /* struct watch */
+    struct dependents *dependents;    /* after.c: the jobs that wait for this one; null: none */
     struct dependency *dependencies;  /* after.c: one for each of `after` that is under way */
-    uint32_t dependency_count, waits; /* waits: of them, not ended yet */
-    uint32_t cause_index;             /* in `after`: who did not end well */
-    char cause[TASK_CAUSE_MAX];       /* and how; empty: nobody */
+    uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
     int first_channel; /* -1: not started yet */
     mli_mov_handle_t handle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a task's end: jobs that come after it, and job.wait. */
+/* Waiting for the end of a task: job.wait. after.c has the jobs that depend on it. */
 #ifndef DAEMON_WATCH_H
 #define DAEMON_WATCH_H
 
