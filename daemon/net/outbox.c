@@ -11,9 +11,13 @@
 #include "fdpass.h"
 #include "seam.h"
 
-enum {
-    KEEP_MAX = 64 * 1024, /* a larger buffer is given back once it is empty */
-    GROW_MAX = 256 * 1024 /* bytes to spare at most */
+/* Bytes of a chunk; a longer line has a chunk of its own length. */
+enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };
+
+struct outbox_chunk {
+    struct outbox_chunk *next;
+    size_t begin, end, capacity; /* bytes [begin, end) wait */
+    char bytes[];
 };
 
 void outbox_init(struct outbox *box)
@@ -21,11 +25,22 @@ void outbox_init(struct outbox *box)
     *box = (struct outbox){0};
 }
 
+static void drop_first(struct outbox *box)
+{
+    struct outbox_chunk *first = box->first;
+
+    box->first = first->next;
+    if (!box->first)
+        box->last = NULL;
+    free(first);
+}
+
 void outbox_finish(struct outbox *box)
 {
     for (size_t i = 0; i < box->fd_count; i++)
         close(box->fds[i].fd);
-    free(box->data);
+    while (box->first)
+        drop_first(box);
     *box = (struct outbox){0};
 }
 
@@ -35,27 +50,49 @@ void outbox_attach(struct outbox *box, int fd)
     box->fds[box->fd_count++] = (struct outbox_fd){.at = box->sent + outbox_pending(box), .fd = fd};
 }
 
+/* A chunk with room for `length` bytes at least: the more waits, the larger. */
+static struct outbox_chunk *add_chunk(struct outbox *box, size_t length)
+{
+    size_t capacity = box->pending < CHUNK_MIN   ? CHUNK_MIN
+                      : box->pending < CHUNK_MAX ? box->pending
+                                                 : CHUNK_MAX;
+    struct outbox_chunk *chunk;
+
+    if (capacity < length)
+        capacity = length;
+    chunk = seam.realloc(NULL, sizeof *chunk + capacity);
+    if (!chunk)
+        return NULL;
+    chunk->next = NULL;
+    chunk->begin = chunk->end = 0;
+    chunk->capacity = capacity;
+    if (box->last)
+        box->last->next = chunk;
+    else
+        box->first = chunk;
+    box->last = chunk;
+    return chunk;
+}
+
 int outbox_append(struct outbox *box, const char *bytes, size_t length)
 {
-    const size_t pending = outbox_pending(box);
+    struct outbox_chunk *last = box->last;
+    const size_t room = last ? last->capacity - last->end : 0;
+    const size_t head = length < room ? length : room;
+    struct outbox_chunk *more = NULL;
 
-    if (box->begin > 0 && length > box->capacity - box->end) {
-        memmove(box->data, box->data + box->begin, pending);
-        box->begin = 0;
-        box->end = pending;
-    }
-    if (length > box->capacity - box->end) {
-        const size_t needed = pending + length;
-        const size_t capacity = needed + (needed < GROW_MAX ? needed : GROW_MAX);
-        char *data = seam.realloc(box->data, capacity);
-
-        if (!data)
+    if (length > head) {
+        more = add_chunk(box, length - head);
+        if (!more)
             return -ENOMEM;
-        box->data = data;
-        box->capacity = capacity;
+        memcpy(more->bytes, bytes + head, length - head);
+        more->end = length - head;
     }
-    memcpy(box->data + box->end, bytes, length);
-    box->end += length;
+    if (head > 0) {
+        memcpy(last->bytes + last->end, bytes, head);
+        last->end += head;
+    }
+    box->pending += length;
     return 0;
 }
 
@@ -78,23 +115,39 @@ static void drop_fd(struct outbox *box)
     memmove(box->fds, box->fds + 1, box->fd_count * sizeof *box->fds);
 }
 
-/* Sends up to the next byte that has a descriptor of its own. As try_send(). */
+/* `sent` bytes of the first chunk have left. Keeps the last chunk, unless it is large. */
+static void take_off(struct outbox *box, size_t sent)
+{
+    struct outbox_chunk *first = box->first;
+
+    first->begin += sent;
+    box->pending -= sent;
+    box->sent += sent;
+    if (first->begin < first->end)
+        return;
+    first->begin = first->end = 0;
+    if (first->next || first->capacity > CHUNK_MAX)
+        drop_first(box);
+}
+
+/* Sends up to the end of the first chunk, or to the next byte that has a descriptor of its own. As
+ * try_send(). */
 static ssize_t send_some(struct outbox *box, int socket)
 {
+    const struct outbox_chunk *first = box->first;
     const bool with_fd = box->fd_count > 0 && box->fds[0].at == box->sent;
     const size_t next = with_fd ? 1 : 0;
-    size_t length = outbox_pending(box);
+    size_t length = first->end - first->begin;
     ssize_t sent;
 
     if (next < box->fd_count && box->fds[next].at - box->sent < length)
         length = (size_t)(box->fds[next].at - box->sent);
-    sent = try_send(socket, box->data + box->begin, length, with_fd ? &box->fds[0].fd : NULL);
+    sent = try_send(socket, first->bytes + first->begin, length, with_fd ? &box->fds[0].fd : NULL);
     if (sent <= 0)
         return sent;
     if (with_fd)
         drop_fd(box);
-    box->begin += (size_t)sent;
-    box->sent += (uint64_t)sent;
+    take_off(box, (size_t)sent);
     return sent;
 }
 
@@ -106,11 +159,5 @@ int outbox_flush(struct outbox *box, int socket)
         if (sent <= 0)
             return (int)sent;
     }
-    if (box->capacity > KEEP_MAX) {
-        free(box->data);
-        box->data = NULL;
-        box->capacity = 0;
-    }
-    box->begin = box->end = 0;
     return 0;
 }

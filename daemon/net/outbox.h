@@ -14,23 +14,28 @@ struct outbox_fd {
     int fd;
 };
 
+struct outbox_chunk;
+
 struct outbox {
-    char *data;
-    size_t begin, end, capacity; /* bytes [begin, end) wait */
-    uint64_t sent;               /* bytes that are gone */
+    struct outbox_chunk *first, *last; /* bytes that wait; null: no chunk */
+    size_t pending;                    /* bytes that wait */
+    uint64_t sent;                     /* bytes that are gone */
     struct outbox_fd fds[OUTBOX_FDS_MAX];
     size_t fd_count;
 };
 
 static inline size_t outbox_pending(const struct outbox *box)
 {
-    return box->end - box->begin;
+    return box->pending;
 }
 
 void outbox_init(struct outbox *box);
 void outbox_finish(struct outbox *box);
 
-/** Keeps a copy of the bytes, behind those that wait. Returns 0 or -ENOMEM. */
+/**
+ * Keeps a copy of the bytes, behind those that wait, which stay where they are: the cost does not
+ * grow with them. Returns 0, or -ENOMEM with nothing kept.
+ */
 int outbox_append(struct outbox *box, const char *bytes, size_t length);
 /**
  * The first of the bytes that are appended next will have the descriptor with it. It is the

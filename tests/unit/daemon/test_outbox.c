@@ -2,6 +2,7 @@
 /* Lines with and without descriptors through a socket that takes little at a time. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "outbox.h"
 #include "peer.h"
 #include "rng.h"
+#include "seam.h"
 
 /* A line: "F" where a descriptor comes with it, its number, and some filling. */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)
@@ -104,11 +106,55 @@ static void test_finish_with_descriptors(void **state)
     assert_int_equal(count_fds(), before);
 }
 
+static size_t largest; /* bytes that were allocated at once */
+
+static void *watched_realloc(void *block, size_t size)
+{
+    if (size > largest)
+        largest = size;
+    return realloc(block, size);
+}
+
+/* Appending a reply does not move the unread replies: no allocation has room for all of them. */
+static void test_many_unread_replies(void **state)
+{
+    enum { LINES = 10000, FILLING = 1000 };
+    const struct seam real = seam;
+    unsigned received = 0;
+    struct outbox box;
+    struct frame in;
+    int ends[2];
+
+    (void)state;
+    largest = 0;
+    seam.realloc = watched_realloc;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+    assert_int_equal(frame_init(&in, 64 * 1024), 0);
+    outbox_init(&box);
+    for (unsigned i = 0; i < LINES; i++) {
+        append(&box, i, false, FILLING);
+        assert_int_equal(outbox_flush(&box, ends[0]), 0);
+    }
+    assert_true(outbox_pending(&box) > 8 * 1024 * 1024);
+    assert_true(largest <= 128 * 1024);
+    seam = real;
+    while (received < LINES) {
+        assert_int_equal(outbox_flush(&box, ends[0]), 0);
+        received = receive(ends[1], &in, 64 * 1024, received);
+    }
+    assert_int_equal(outbox_pending(&box), 0);
+    outbox_finish(&box);
+    frame_finish(&in);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_descriptors_keep_to_their_lines),
         cmocka_unit_test(test_finish_with_descriptors),
+        cmocka_unit_test(test_many_unread_replies),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
