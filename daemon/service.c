@@ -97,6 +97,20 @@ static void set_shares(struct service *service)
     service->scheduler.ageing_ns = (uint64_t)service->config.scheduling.ageing_ms * 1000 * 1000;
 }
 
+/* Forgets records beyond a lowered limits.history. */
+static void on_trimming(struct chore *chore)
+{
+    struct service *service = LINK_OWNER(chore, struct service, trimming);
+    const uint64_t begin = uv_hrtime();
+
+    while (history_trim(&service->history)) {
+        if (uv_hrtime() - begin < CHORE_SLICE_NS)
+            continue;
+        chore_add(&service->chores, chore);
+        return;
+    }
+}
+
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
 {
     struct service *service = seam.calloc(1, sizeof *service);
@@ -126,6 +140,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     deadlines_init(&service->deadlines, loop);
     watchdog_init(&service->watchdog, loop);
     chores_init(&service->chores, loop);
+    chore_init(&service->trimming, on_trimming);
     news_init(&service->news, loop);
     uv_timer_init(loop, &service->drain); /* cannot fail */
     service->drain.data = service;
@@ -162,6 +177,8 @@ void service_reconfigure(struct service *service, const struct config *config)
     log_set_format(config->log_format);
     service->config = *config;
     history_set_limit(&service->history, config->history);
+    if (service->state != SERVICE_CLOSED && !chore_queued(&service->trimming))
+        chore_add(&service->chores, &service->trimming);
     set_shares(service);
     held_look_again(&service->held);
 }
@@ -274,6 +291,7 @@ void service_settle(struct service *service)
         deadlines_close(&service->deadlines);
         watchdog_close(&service->watchdog);
         chore_remove(&service->held.again);
+        chore_remove(&service->trimming);
         chores_close(&service->chores);
         news_close(&service->news);
         uv_close((uv_handle_t *)&service->round, NULL);

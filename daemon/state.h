@@ -69,8 +69,9 @@ struct service {
     uint64_t last_job;
     struct registry registry; /* of tasks and records */
     struct history history;
-    struct link tasks; /* all there are */
-    uint32_t jobs;     /* as many */
+    struct chore trimming; /* of the history, after a reload */
+    struct link tasks;     /* all there are */
+    uint32_t jobs;         /* as many */
     struct job_counts counts;
     uint32_t prepared;    /* prepared jobs of all connections */
     struct link settling; /* after.c: dependents of jobs that have ended */

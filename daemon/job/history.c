@@ -8,11 +8,15 @@
 #include "seam.h"
 #include "user.h"
 
-enum { DELIVERED_PART = 4 }; /* one in four records stays delivered */
+enum {
+    DELIVERED_PART = 4, /* one in four records stays delivered */
+    FORGOTTEN_MAX = 4   /* records beyond a lowered limit that make room for a new one */
+};
 
 void history_init(struct history *history, struct registry *registry, uint32_t limit)
 {
     *history = (struct history){.registry = registry, .limit = limit};
+    link_init(&history->shelves);
     for (int i = 0; i < HISTORY_RANKS; i++) {
         link_init(&history->by_count[i]);
         link_init(&history->by_quant[i]);
@@ -113,6 +117,10 @@ static void forget(struct history *history, struct record *record)
     shelf->quant_bytes -= quant_bytes(record);
     history->count--;
     history->quant_bytes -= quant_bytes(record);
+    if (shelf->count == 0) {
+        link_remove(&shelf->in_history);
+        history->shelf_count--;
+    }
     rank_shelf(history, shelf);
     registry_remove(history->registry, &record->entry);
     record_free(record);
@@ -141,40 +149,47 @@ static void make_room(struct history *history, const struct shelf *shelf, uint64
 {
     while (quant > 0 && shelf->quant_bytes + quant > HISTORY_QUANT_MAX)
         forget_oldest_heavy(history, shelf);
-    while (shelf->count > 0 && shelf->count >= history->limit)
+    for (int i = 0; i < FORGOTTEN_MAX && shelf->count > 0 && shelf->count >= history->limit; i++)
         forget_oldest(history, shelf);
 }
 
-/* Forgets records until all users together are within their limit. */
-static void trim(struct history *history)
+/* Forgets a record if all users together have too many. */
+static bool trim_all(struct history *history)
 {
-    while (history->count > (uint64_t)history->limit * HISTORY_SHARES)
-        forget_oldest(history, LINK_OWNER(top(history->by_count), struct shelf, by_count));
-    while (history->quant_bytes > (uint64_t)HISTORY_QUANT_MAX * HISTORY_SHARES)
-        forget_oldest_heavy(history, LINK_OWNER(top(history->by_quant), struct shelf, by_quant));
+    if (history->count <= (uint64_t)history->limit * HISTORY_SHARES)
+        return false;
+    forget_oldest(history, LINK_OWNER(top(history->by_count), struct shelf, by_count));
+    return true;
 }
 
 void history_finish(struct history *history)
 {
     history_set_limit(history, 0);
+    while (history_trim(history))
+        ;
 }
 
 void history_set_limit(struct history *history, uint32_t limit)
 {
     history->limit = limit;
-    for (int i = HISTORY_RANKS; i-- > 0;) {
-        struct link *list = &history->by_count[i];
+    history->to_check = history->shelf_count;
+}
 
-        for (struct link *l = list->next, *next; l != list; l = next) {
-            const struct shelf *shelf = LINK_OWNER(l, struct shelf, by_count);
+bool history_trim(struct history *history)
+{
+    struct shelf *shelf;
 
-            next = l->next; /* the shelf moves down, and its user may go with the last record */
-            for (uint32_t beyond = shelf->count > limit ? shelf->count - limit : 0; beyond > 0;
-                 beyond--)
-                forget_oldest(history, shelf);
-        }
+    if (history->to_check == 0 || link_empty(&history->shelves))
+        return trim_all(history);
+    shelf = LINK_OWNER(history->shelves.next, struct shelf, in_history);
+    if (shelf->count > history->limit) {
+        forget_oldest(history, shelf);
+        return true;
     }
-    trim(history);
+    link_remove(&shelf->in_history);
+    link_append(&history->shelves, &shelf->in_history);
+    history->to_check--;
+    return true;
 }
 
 void history_add(struct history *history, struct record *record)
@@ -192,13 +207,19 @@ void history_add(struct history *history, struct record *record)
         return;
     }
     place(record);
-    shelf->count++;
+    if (shelf->count++ == 0) {
+        link_append(&history->shelves, &shelf->in_history);
+        history->shelf_count++;
+    }
     shelf->undelivered += record->undelivered;
     shelf->quant_bytes += quant;
     history->count++;
     history->quant_bytes += quant;
     rank_shelf(history, shelf);
-    trim(history);
+    for (int i = 0; i < FORGOTTEN_MAX && trim_all(history); i++)
+        ;
+    while (history->quant_bytes > (uint64_t)HISTORY_QUANT_MAX * HISTORY_SHARES)
+        forget_oldest_heavy(history, LINK_OWNER(top(history->by_quant), struct shelf, by_quant));
 }
 
 void history_delivered(struct record *record)

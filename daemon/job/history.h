@@ -55,19 +55,26 @@ struct history {
     struct registry *registry;
     uint32_t limit; /* records of a user */
     uint64_t count, quant_bytes;
+    struct link shelves;            /* that have records, by in_history */
+    uint32_t shelf_count, to_check; /* shelves; the first of them that may exceed a new limit */
     struct link by_count[HISTORY_RANKS], by_quant[HISTORY_RANKS];
 };
 
 void history_init(struct history *history, struct registry *registry, uint32_t limit);
 /** Forgets all records. */
 void history_finish(struct history *history);
-/** Sets the limit of each user, and forgets the records beyond it. */
+/**
+ * Sets the limit of each user. Takes O(1) time: call history_trim() until it returns false to
+ * forget the records beyond the limit.
+ */
 void history_set_limit(struct history *history, uint32_t limit);
+/** Forgets one record or checks one user. Returns false when no record exceeds the limit. */
+bool history_trim(struct history *history);
 
 /**
  * Takes over a record that is in the registry, and holds its user while the record is there. May
- * forget other records to make room. With a limit of 0 the record itself is forgotten at once, so
- * do not use it after the call.
+ * forget other records to make room, a bounded number. With a limit of 0 the record itself is
+ * forgotten at once, so do not use it after the call.
  */
 void history_add(struct history *history, struct record *record);
 

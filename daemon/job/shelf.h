@@ -18,6 +18,7 @@ struct shelf {
     struct shelf_lists heavy;    /* the records with per-axis parameters */
     uint32_t count, undelivered; /* records; the undelivered ones among them */
     uint64_t quant_bytes;
+    struct link in_history;         /* in the shelves of the history, while count > 0 */
     struct link by_count, by_quant; /* in the history's ranks */
 };
 
@@ -28,6 +29,7 @@ static inline void shelf_init(struct shelf *shelf)
     link_init(&shelf->all.undelivered);
     link_init(&shelf->heavy.delivered);
     link_init(&shelf->heavy.undelivered);
+    link_init(&shelf->in_history);
     link_init(&shelf->by_count);
     link_init(&shelf->by_quant);
 }

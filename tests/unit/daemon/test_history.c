@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <uv.h>
 
 #include "costs.h"
 #include "seam.h"
@@ -173,21 +174,64 @@ static void test_detached_ones_have_a_limit_too(void **state)
     assert_true(known(3 * LIMIT));
 }
 
+static unsigned trim(void)
+{
+    unsigned steps = 0;
+
+    while (history_trim(&history))
+        steps++;
+    return steps;
+}
+
 static void test_limits(void **state)
 {
     (void)state;
     add_many(alice, 90);
     add_many(bob, 5);
     history_set_limit(&history, 10);
+    assert_int_equal(history.count, 95);
+    assert_int_equal(trim(), 80 + 2);
     assert_int_equal(history.count, 15);
     assert_true(known(81) && known(91) && !known(80));
     history_set_limit(&history, 1000);
     add_many(alice, 400);
     assert_int_equal(alice->shelf.count, 410);
+    assert_int_equal(trim(), 2);
     history_set_limit(&history, 0);
+    trim();
     assert_int_equal(history.count, 0);
     assert_false(known(add(make(alice))));
     assert_int_equal(history.count, 0);
+}
+
+/* After the limit was lowered, a new record replaces up to four old ones. */
+static void test_records_amid_the_trimming(void **state)
+{
+    const uint64_t kept = add(make(bob));
+    uint32_t before = LIMIT;
+
+    (void)state;
+    add_many(alice, LIMIT);
+    history_set_limit(&history, 10);
+    do {
+        add(make(alice));
+        assert_in_range(before - alice->shelf.count, 1, 4);
+        before = alice->shelf.count;
+        assert_true(history_trim(&history));
+        assert_in_range(before - alice->shelf.count, 0, 1);
+        before = alice->shelf.count;
+    } while (before > 10);
+    history_set_limit(&history, 5);
+    user_drop(alice);
+    user_drop(bob);
+    trim();
+    assert_true(known(kept));
+    assert_int_equal(history.count, 6);
+    history_set_limit(&history, 0); /* the users go amid the trimming */
+    trim();
+    assert_int_equal(history.shelf_count, 0);
+    alice = user_hold(&users, ALICE);
+    bob = user_hold(&users, BOB);
 }
 
 /* All together have a bound as well, which those pay for who have most. */
@@ -316,6 +360,34 @@ static void test_a_long_history_costs_nothing(void **state)
     assert_true(many < few * COST_RATIO_MAX);
 }
 
+static void set_limits(void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < CALLS; i++)
+        history_set_limit(&history, i);
+}
+
+static void test_a_lower_limit_costs_nothing(void **state)
+{
+    double few, many;
+    uint64_t begin;
+
+    (void)state;
+    history_set_limit(&history, 65536);
+    add_many(alice, CALLS);
+    few = cost_of(set_limits, NULL);
+    history_set_limit(&history, 65536);
+    add_many(alice, 65536);
+    assert_int_equal(alice->shelf.count, 65536);
+    many = cost_of(set_limits, NULL);
+    assert_int_equal(alice->shelf.count, 65536);
+    begin = uv_hrtime();
+    trim();
+    print_message("a lower limit: %.0f ns; forgetting the records takes %.1f ms, in slices\n",
+                  many / CALLS, (double)(uv_hrtime() - begin) / 1e6);
+    assert_true(many < few * COST_RATIO_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_delivered_ones_go_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_detached_ones_have_a_limit_too, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_records_amid_the_trimming, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_lower_limit_costs_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_bound_of_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_results_are_not_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_small_parameters_are_not_many_either, setup, teardown),
