@@ -79,6 +79,7 @@ static void init_lists(struct service *service)
     link_init(&service->clients);
     users_init(&service->users);
     link_init(&service->unsent);
+    link_init(&service->full);
     held_init(&service->held);
     link_init(&service->drains);
     link_init(&service->tasks);

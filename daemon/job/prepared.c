@@ -30,14 +30,16 @@ static uint64_t parameter_bytes(const struct prepared *prepared)
            (sizeof *own->scale + sizeof *own->zero_point + sizeof *own->scale_frac_bits);
 }
 
-void prepared_jobs_finish(struct client *client)
+bool prepared_release_last(struct client *client)
 {
-    struct prepared_jobs *jobs = &client->prepared;
+    struct numbered *table = &client->prepared.table;
 
-    client->service->prepared -= jobs->table.count;
-    for (uint32_t i = 0; i < jobs->table.count; i++)
-        destroy(jobs->table.entries[i].thing);
-    numbered_finish(&jobs->table);
+    if (table->count == 0) {
+        numbered_finish(table);
+        return false;
+    }
+    prepared_release(client, table->entries[table->count - 1].number);
+    return true;
 }
 
 int prepared_release(struct client *client, uint32_t number)

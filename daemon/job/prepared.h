@@ -6,6 +6,7 @@
 #ifndef DAEMON_PREPARED_H
 #define DAEMON_PREPARED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +34,8 @@ struct prepared_jobs {
     uint64_t parameters;   /* bytes of them */
 };
 
-/** Releases all of a connection's. */
-void prepared_jobs_finish(struct client *client);
+/** Releases the latest prepared job. Without any prepared job, frees the table; returns false. */
+bool prepared_release_last(struct client *client);
 
 /**
  * job.prepare: makes every check that a start would make, and maps what came as descriptors, which

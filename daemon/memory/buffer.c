@@ -22,11 +22,16 @@ static void give_up(struct buffer *buffer)
     buffer_drop(buffer);
 }
 
-void buffers_finish(struct buffers *buffers)
+bool buffer_release_last(struct buffers *buffers)
 {
-    for (uint32_t i = 0; i < buffers->table.count; i++)
-        give_up(buffers->table.entries[i].thing);
-    numbered_finish(&buffers->table);
+    struct numbered *table = &buffers->table;
+
+    if (table->count == 0) {
+        numbered_finish(table);
+        return false;
+    }
+    buffer_release(buffers, table->entries[table->count - 1].number);
+    return true;
 }
 
 struct buffer *buffers_find(const struct buffers *buffers, uint32_t number)

@@ -37,8 +37,8 @@ struct buffers {
     struct numbered table; /* struct buffer */
 };
 
-/** Releases all. */
-void buffers_finish(struct buffers *buffers);
+/** Releases the latest buffer. Without any buffer, frees the table and returns false. */
+bool buffer_release_last(struct buffers *buffers);
 /** Null where there is no such buffer. */
 struct buffer *buffers_find(const struct buffers *buffers, uint32_t number);
 

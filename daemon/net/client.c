@@ -91,23 +91,34 @@ static void cancel_running(struct client *client)
     }
 }
 
-/* Drops jobs for a slice of time. Returns whether all are gone. */
+/* Drops a job, else a prepared job, else a buffer. Returns false if the client has nothing left. */
+static bool drop_one(struct client *client, const struct fault *fault)
+{
+    struct task *task;
+
+    if (link_empty(&client->tasks))
+        return prepared_release_last(client) || buffer_release_last(&client->buffers);
+    task = LINK_OWNER(client->tasks.next, struct task, client_link);
+    task_orphan(task);
+    if (!task->ended)
+        task_abort(task, fault);
+    return true;
+}
+
+/* Drops what the client has for a slice of time. Returns whether all is gone. */
 static bool drop_slice(struct client *client)
 {
     const uint64_t begin = uv_hrtime();
+    bool more;
     struct fault fault;
 
     fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
-    while (!link_empty(&client->tasks) && uv_hrtime() - begin < CHORE_SLICE_NS) {
-        struct task *task = LINK_OWNER(client->tasks.next, struct task, client_link);
-
-        task_orphan(task);
-        if (!task->ended)
-            task_abort(task, &fault);
-    }
+    do
+        more = drop_one(client, &fault);
+    while (more && uv_hrtime() - begin < CHORE_SLICE_NS);
     dispatch_run(
         client->service); /* other jobs may start now, and those that waited for these end */
-    return link_empty(&client->tasks);
+    return !more;
 }
 
 static void on_dropping(struct chore *chore)
@@ -120,23 +131,16 @@ static void on_dropping(struct chore *chore)
         release(client);
 }
 
-static void drop_tasks(struct client *client)
+/* Drops what the client has. Jobs that still run hold the memory they need. */
+static void drop_all(struct client *client)
 {
+    news_unsubscribe(client);
+    pending_drop_all(&client->pending);
     if (chore_queued(&client->dropping))
         return;
     cancel_running(client);
     if (!drop_slice(client))
         chore_add(&client->service->chores, &client->dropping);
-}
-
-/* What it had. Jobs that still run hold the memory they need. */
-static void drop_all(struct client *client)
-{
-    news_unsubscribe(client);
-    pending_drop_all(&client->pending);
-    drop_tasks(client);
-    prepared_jobs_finish(client);
-    buffers_finish(&client->buffers);
 }
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
@@ -171,6 +175,7 @@ static void client_close(struct client *client, const char *why)
     client->state = CLIENT_CLOSED;
     client_unhold(client);
     link_remove(&client->unsent_link);
+    link_remove(&client->full_link);
     chore_remove(&client->more_lines);
     drop_all(client);
     client->handles += chore_queued(&client->dropping);
@@ -223,6 +228,7 @@ void client_end(struct client *client)
     if (client->state != CLIENT_OPEN)
         return;
     client->state = CLIENT_ENDING;
+    link_remove(&client->full_link);
     chore_remove(&client->more_lines);
     drop_all(client);
     if (!client->doomed)
@@ -322,7 +328,7 @@ bool client_is_paused(const struct client *client)
 bool client_takes_input(const struct client *client)
 {
     return client->state == CLIENT_OPEN && !client->doomed && !client->congested && !client->held &&
-           !client->full && !client->listing && !client_is_paused(client);
+           link_empty(&client->full_link) && !client->listing && !client_is_paused(client);
 }
 
 /* Nothing more will come of it but the replies that are on their way. */
@@ -406,16 +412,12 @@ void client_settle(struct client *client)
 
 void client_relieve_all(struct service *service)
 {
-    for (struct link *l = service->clients.next; l != &service->clients; l = l->next) {
-        struct client *client = LINK_OWNER(l, struct client, link);
+    while (!link_empty(&service->full)) {
+        struct client *client = LINK_OWNER(service->full.next, struct client, full_link);
 
-        if (!client->full)
-            continue;
-        client->full = false;
-        client->busy = true;
-        intake_lines(client);
-        client->busy = false;
-        update(client);
+        link_remove(&client->full_link);
+        if (!client_is_paused(client))
+            chore_add(&service->chores, &client->more_lines);
     }
 }
 
@@ -438,6 +440,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->link);
     link_init(&client->held_link);
     link_init(&client->unsent_link);
+    link_init(&client->full_link);
     chore_init(&client->more_lines, intake_go_on);
     chore_init(&client->dropping, on_dropping);
     link_init(&client->tasks);

@@ -47,7 +47,7 @@ struct client {
     uv_poll_t poll;
     int events;            /* what poll waits for */
     uv_timer_t timer;      /* a line to be finished, replies to be flushed, or doom */
-    struct chore dropping; /* drops its jobs, once it is not open any more */
+    struct chore dropping; /* drops all it has, once it is not open any more */
     unsigned handles;      /* of the poll and the two timers, not closed yet */
     enum client_state state;
     bool doomed;                        /* closed as soon as the loop runs on */
@@ -56,7 +56,7 @@ struct client {
     bool congested;                     /* too much output waits: no more input is taken */
     bool busy;                          /* in the middle of its input: not to be judged now */
     enum hold held;                     /* why its next line has to wait */
-    bool full;                          /* too many of its descriptors wait to be closed */
+    struct link full_link;              /* in the service's full */
     struct link held_link, unsent_link; /* in the service's held and unsent */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */
     bool listing;                       /* listing.c: a job.list is under way */

@@ -26,7 +26,7 @@ static bool must_wait(struct client *client)
 
     if (!reaper_full(client->flow->user->uid))
         return false;
-    client->full = true;
+    link_append(&client->service->full, &client->full_link);
     if (log_begin_rated(&line, LOG_NOTICE, "client waits until its descriptors are closed",
                         &client->flow->user->log_rates[LOG_KIND_STREAM])) {
         client_log(&line, client);

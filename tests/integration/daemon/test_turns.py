@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One connection does not delay another: mlid handles long requests in slices, and the cost of
 daemon.stats does not grow with the number of jobs."""
+import json
+import pathlib
+import signal
 import time
 
 from load import buffered
@@ -121,6 +124,49 @@ class Turns(Case):
             if len(seen - {0, 10000}) > 0:
                 return
         self.fail("all jobs were dropped at once")
+
+    def test_a_client_that_leaves_many_prepared_jobs(self):
+        """They and the buffers are released in slices: others see some of them gone and some not."""
+        config = {"limits": {"prepared_per_client": 16384, "buffers_per_client": 4096}}
+        mlid = self.service(config=config)
+        other = self.connect(mlid)
+        for _ in range(5):
+            with self.connect(mlid) as link:
+                params, memory = buffered(link, 16)
+                line = envelope("job.prepare", params, 7, 0) + b"\n"
+                link.strict_ids = False
+                for _ in range(20):
+                    before = link.arrived
+                    link.send_raw(line * 500)
+                    link.need(lambda: link.arrived >= before + 500, "replies")
+                self.assertEqual(other.call("daemon.stats")["prepared"], 10000)
+            seen = set()
+            while 0 not in seen:
+                seen.add(other.call("daemon.stats")["prepared"])
+            self.eventually(lambda: other.call("daemon.info")["clients"] == 1)
+            self.assertEqual(other.call("daemon.stats")["buffers"], {"now": 0, "bytes": 0})
+            del memory
+            if len(seen - {0, 10000}) > 1:
+                return
+        self.fail("all prepared jobs were released at once")
+
+    def test_a_shorter_history(self):
+        """The records beyond a lowered limit go after a reload, the oldest first."""
+        config = {"limits": {"history": 65536}}
+        mlid = self.service(config=config)
+        link, other = self.connect(mlid), self.connect(mlid)
+        self.fill(link, 20000)
+        config["limits"]["history"] = 10
+        pathlib.Path(mlid.socket).with_name("mlid.json").write_text(json.dumps(config))
+        mlid.process.send_signal(signal.SIGHUP)
+
+        def known(job):
+            id = other.request("job.status", {"job": job})
+            return "result" in other.reply(id)
+
+        self.eventually(lambda: not known(19990))
+        self.assertTrue(all(known(job) for job in range(19991, 20001)))
+        self.assertEqual(len(other.call("job.list")["jobs"]), 10)
 
     def cost_of_stats(self, link):
         """Seconds of the fastest of some batches."""
