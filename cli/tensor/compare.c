@@ -116,6 +116,33 @@ int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct differe
     return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
 }
 
+static void count_bytes(const struct tensor_file *a, const struct tensor_file *b,
+                        struct difference *difference)
+{
+    for (uint64_t i = 0; i < difference->a_bytes; i++) {
+        if (a->data[i] == b->data[i] || difference->count++ > 0)
+            continue;
+        difference->kind = DIFFERENCE_BYTES;
+        difference->byte_at = i;
+        difference->a_byte = a->data[i];
+        difference->b_byte = b->data[i];
+    }
+}
+
+int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
+                  struct difference *difference, struct fault *fault)
+{
+    *difference = (struct difference){.a_bytes = size, .b_bytes = size};
+    if (size == 0)
+        return 0; /* there are no pages to map */
+    a->header.data_size = b->header.data_size = size;
+    if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
+        return -1;
+    if (memcmp(a->data, b->data, (size_t)size) != 0)
+        count_bytes(a, b, difference);
+    return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
+}
+
 void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],
                            struct difference *difference)
 {
@@ -161,6 +188,13 @@ const char *difference_text(const struct difference *difference, const char *a, 
                  difference->count, difference->elements, left, difference->a_value, a,
                  difference->b_value, b);
         break;
+    case DIFFERENCE_BYTES:
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %" PRIu64
+                 ": 0x%02x in %s, 0x%02x in %s",
+                 difference->count, difference->a_bytes, difference->byte_at, difference->a_byte, a,
+                 difference->b_byte, b);
+        break;
     case DIFFERENCE_DIGEST:
         snprintf(out, COMPARE_TEXT_MAX, "digests differ: %s of %s, %s expected",
                  digest_text(difference->a_digest, a_digest), a,
@@ -199,6 +233,12 @@ const char *difference_expected(const struct difference *difference, const char 
                  "%" PRIu64 " of %" PRIu64
                  " elements differ, the first at %s: got %s, expected %s%s%s",
                  d->count, d->elements, at, d->a_value, d->b_value, in, file);
+        break;
+    case DIFFERENCE_BYTES:
+        snprintf(out, COMPARE_TEXT_MAX,
+                 "the elements are the same, but %" PRIu64 " of %" PRIu64
+                 " bytes differ, the first at byte %" PRIu64 ": got 0x%02x, expected 0x%02x%s%s",
+                 d->count, d->a_bytes, d->byte_at, d->a_byte, d->b_byte, in, file);
         break;
     case DIFFERENCE_DIGEST:
         snprintf(out, COMPARE_TEXT_MAX, "digests differ: got %s, expected %s",
@@ -249,7 +289,8 @@ static void size_json(struct jsonw *w, const char *key, uint64_t bytes)
 
 void difference_json(struct jsonw *w, const char *key, const struct difference *difference)
 {
-    static const char *const kinds[] = {"none", "size", "dtype", "shape", "values", "digest"};
+    static const char *const kinds[] = {"none",   "size",  "dtype", "shape",
+                                        "values", "bytes", "digest"};
     if (difference->kind == DIFFERENCE_NONE) {
         jsonw_null(w, key);
         return;
@@ -264,6 +305,10 @@ void difference_json(struct jsonw *w, const char *key, const struct difference *
     if (difference->kind == DIFFERENCE_SIZE) {
         size_json(w, "a", difference->a_bytes);
         size_json(w, "b", difference->b_bytes);
+    } else if (difference->kind == DIFFERENCE_BYTES) {
+        jsonw_uint(w, "at", difference->byte_at);
+        jsonw_uint(w, "count", difference->count);
+        jsonw_uint(w, "bytes", difference->a_bytes);
     } else if (difference->kind == DIFFERENCE_DIGEST) {
         digest_json(w, "a", difference->a_digest);
         digest_json(w, "b", difference->b_digest);

@@ -12,8 +12,8 @@
 #include "tensor_file.h"
 
 /*
- * The first thing that differs: the size of a raw file, the dtype, the shape, else elements. Of a
- * tensor that is known by its digest only, the digests.
+ * The first thing that differs: the size of a raw file, the dtype, the shape, else elements, else
+ * bytes of the files. Of a tensor that is known by its digest only, the digests.
  */
 struct difference {
     enum {
@@ -22,14 +22,18 @@ struct difference {
         DIFFERENCE_DTYPE,
         DIFFERENCE_SHAPE,
         DIFFERENCE_VALUES,
+        DIFFERENCE_BYTES,
         DIFFERENCE_DIGEST
     } kind;
-    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE */
+    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE; both the same for DIFFERENCE_BYTES */
     struct npy_header a, b;
     /* DIFFERENCE_VALUES */
     uint32_t at[MLI_MAX_RANK]; /* the first, in the order of the coordinates */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
-    uint64_t count, elements; /* that differ; in all */
+    uint64_t count, elements; /* that differ (bytes for DIFFERENCE_BYTES); in all */
+    /* DIFFERENCE_BYTES: the position of the first one, and its two values */
+    uint64_t byte_at;
+    uint8_t a_byte, b_byte;
     /* DIFFERENCE_DIGEST */
     uint8_t a_digest[DIGEST_SIZE], b_digest[DIGEST_SIZE];
 };
@@ -48,6 +52,14 @@ void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
 /** Compares two open tensors. Returns 0 with *difference filled, or -1 where one can't be read. */
 int compare_tensors(struct tensor_file *a, struct tensor_file *b, struct difference *difference,
                     struct fault *fault);
+
+/**
+ * Compares `size` bytes of two open files; the bytes of a file begin at its header.data_offset.
+ * Sets header.data_size of both to `size` and maps them. Returns 0 with *difference
+ * (DIFFERENCE_NONE or _BYTES) filled, or -1 if a file cannot be read.
+ */
+int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
+                  struct difference *difference, struct fault *fault);
 
 /** Two digests that differ. */
 void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],

@@ -27,13 +27,10 @@ struct verdict {
         ONLY_B,
         DTYPES,
         SHAPES,
-        VALUES, /* `difference` */
-        BYTES   /* `at`, `count`, `values` */
+        CONTENT /* `difference` */
     } kind;
     const struct tensor_entry *a, *b; /* `nothing` where the name is not there */
     struct difference difference;
-    uint64_t at, count;
-    uint8_t values[2];
 };
 
 static const struct tensor_entry nothing;
@@ -56,32 +53,6 @@ static int open_entry(struct tensor_file *file, const struct side *side, struct 
     return -1;
 }
 
-static void count_bytes(const struct tensor_file *a, const struct tensor_file *b,
-                        struct verdict *verdict)
-{
-    uint64_t size = a->header.data_size;
-    for (uint64_t i = 0; i < size; i++) {
-        if (a->data[i] == b->data[i] || verdict->count++ > 0)
-            continue;
-        verdict->kind = BYTES;
-        verdict->at = i;
-        verdict->values[0] = a->data[i];
-        verdict->values[1] = b->data[i];
-    }
-}
-
-static int compare_bytes(struct tensor_file *a, struct tensor_file *b, struct verdict *verdict,
-                         struct fault *fault)
-{
-    if (a->header.data_size == 0)
-        return 0; /* there are no pages to map */
-    if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
-        return -1;
-    if (memcmp(a->data, b->data, (size_t)a->header.data_size) != 0)
-        count_bytes(a, b, verdict);
-    return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
-}
-
 static int compare_contents(const struct side sides[2], struct tensor_entry *entries[2],
                             struct verdict *verdict, struct fault *fault)
 {
@@ -91,10 +62,10 @@ static int compare_contents(const struct side sides[2], struct tensor_entry *ent
         return -1;
     int status = open_entry(&b, &sides[1], entries[1], bytes, fault);
     if (status == 0) {
-        status = bytes ? compare_bytes(&a, &b, verdict, fault)
+        status = bytes ? compare_bytes(&a, &b, a.header.data_size, &verdict->difference, fault)
                        : compare_tensors(&a, &b, &verdict->difference, fault);
         if (verdict->difference.kind != DIFFERENCE_NONE)
-            verdict->kind = VALUES;
+            verdict->kind = CONTENT;
         tensor_file_close(&b);
     }
     tensor_file_close(&a);
@@ -159,15 +130,8 @@ static void verdict_text(const struct verdict *verdict, const struct side sides[
         snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s",
                  listing_shape(verdict->a, left), a, listing_shape(verdict->b, right), b);
         break;
-    case BYTES:
-        snprintf(out, COMPARE_TEXT_MAX,
-                 "%" PRIu64 " of %" PRIu64 " bytes differ, the first at %" PRIu64
-                 ": 0x%02x in %s, 0x%02x in %s",
-                 verdict->count, verdict->a->bytes, verdict->at, verdict->values[0], a,
-                 verdict->values[1], b);
-        break;
     case SAME:
-    case VALUES:
+    case CONTENT:
         difference_text(&verdict->difference, a, b, out);
         break;
     }
@@ -182,15 +146,12 @@ static void entry_json(struct jsonw *w, const char *key, const struct tensor_ent
 
 static void verdict_json(struct jsonw *w, const char *name, const struct verdict *verdict)
 {
-    static const char *const kinds[] = {[ONLY_A] = "missing",
-                                        [ONLY_B] = "missing",
-                                        [DTYPES] = "dtype",
-                                        [SHAPES] = "shape",
-                                        [BYTES] = "bytes"};
+    static const char *const kinds[] = {
+        [ONLY_A] = "missing", [ONLY_B] = "missing", [DTYPES] = "dtype", [SHAPES] = "shape"};
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "tensor", name);
     jsonw_bool(w, "same", verdict->kind == SAME);
-    if (verdict->kind == SAME || verdict->kind == VALUES) {
+    if (verdict->kind == SAME || verdict->kind == CONTENT) {
         difference_json(w, "difference", &verdict->difference);
         jsonw_object_end(w);
         return;
@@ -199,11 +160,6 @@ static void verdict_json(struct jsonw *w, const char *name, const struct verdict
     jsonw_string(w, "kind", kinds[verdict->kind]);
     if (verdict->kind == ONLY_A || verdict->kind == ONLY_B)
         jsonw_string(w, "in", verdict->kind == ONLY_A ? "b" : "a");
-    if (verdict->kind == BYTES) {
-        jsonw_uint(w, "at", verdict->at);
-        jsonw_uint(w, "count", verdict->count);
-        jsonw_uint(w, "bytes", verdict->a->bytes);
-    }
     if (verdict->kind == DTYPES || verdict->kind == SHAPES) {
         entry_json(w, "a", verdict->a);
         entry_json(w, "b", verdict->b);

@@ -89,6 +89,77 @@ class Digests(ExpectCase):
         self.assertIn("digests differ", result.json[1]["error"]["message"])
 
 
+class RawGoldens(ExpectCase):
+    """Of a raw output every byte of the file counts, also those that hold no element."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("in.bin", b"aa\0\0aa")
+        self.job = mov({"file": "in.bin", "type": "fx8", "shape": [2, 2], "strides": [4, 1]},
+                       {"file": "out.bin", "strides": [4, 1]}, expect={"file": "golden.bin"})
+
+    def assert_differs(self, job, golden, at, count, values):
+        self.write("golden.bin", golden)
+        for fact, result in self.each(job, 1):
+            size = len(golden)
+            self.assertEqual(fact["expect"]["difference"],
+                             {"kind": "bytes", "at": at, "count": count, "bytes": size})
+            self.assertEqual(result.err, "mlictl: job.json: /expect: the elements are the same, "
+                             f"but {count} of {size} bytes differ, the first at byte {at}: got "
+                             f"{values[0]}, expected {values[1]} in golden.bin\n")
+
+    def test_gaps_are_compared(self):
+        self.assert_differs(self.job, b"aaXYaa", 2, 2, ("0x00", "0x58"))
+        self.assert_differs(self.job, b"aa\0Yaa", 3, 1, ("0x00", "0x59"))
+        self.write("golden.bin", b"aa\0\0aa")
+        for fact, _ in self.each(self.job, 0):
+            self.assertTrue(fact["expect"]["same"])
+
+    def test_elements_come_first(self):
+        self.write("golden.bin", b"aaXYab")
+        for fact, _ in self.each(self.job, 1):
+            difference = fact["expect"]["difference"]
+            self.assertEqual((difference["kind"], difference["at"]), ("values", [1, 1]))
+
+    def test_an_update_is_compared_whole(self):
+        before = b"12345678"
+        for shape in ({}, {"shape": [2, 2]}):
+            job = dict(self.job, dst={"file": "out.bin", "update": True, "offset": 1,
+                                      "strides": [4, 1], **shape})
+            if shape:
+                job["dst"]["strides"] = [3, 1]
+            after = b"1aa4aa78" if shape else b"1aa45aa8"
+            for golden, at in ((b"0" + after[1:], 0), (after[:-1] + b"9", 7)):
+                self.write("out.bin", before)
+                self.assert_differs(job, golden, at, 1,
+                                    (f"0x{after[at]:02x}", f"0x{golden[at]:02x}"))
+            self.write("golden.bin", after)
+            for _ in self.each(job, 0):
+                self.assertEqual(self.read("out.bin"), after)
+
+    def test_a_npy_golden_has_no_gaps(self):
+        self.write_npy("golden.npy", shape=(2, 2), data=b"aaaa")
+        for _ in self.each(dict(self.job, expect={"file": "golden.npy"}), 0):
+            pass
+
+    def test_a_written_golden_is_as_expected(self):
+        """What --update-golden writes is what a run accepts; batch refuses other gaps, too."""
+        for golden in ("golden.bin", "golden.npy"):
+            job = dict(self.job, expect={"file": golden})
+            self.write("job.json", job)
+            self.ctl("batch", "--keep", "none", "--update-golden", "job.json", code=1)
+            self.ctl("batch", "--keep", "none", "job.json", code=0)
+            for _ in self.each(job, 0):
+                self.assertEqual(self.read("out.bin"), b"aa\0\0aa")
+        self.assertEqual(self.read("golden.bin"), b"aa\0\0aa")
+        self.write("golden.bin", b"aaXYaa")
+        self.write("job.json", self.job)
+        result = self.ctl("batch", "--keep", "none", "job.json", code=1)
+        self.assertIn("the elements are the same, but 2 of 6 bytes differ", result.out + result.err)
+        self.ctl("batch", "--keep", "none", "--update-golden", "job.json", code=1)
+        self.assertEqual(self.read("golden.bin.new"), b"aa\0\0aa")
+
+
 class ExpectedErrors(ExpectCase):
     def assert_as_expected(self, job, name, commands=None):
         before = self.listing().keys() | {"job.json"}
