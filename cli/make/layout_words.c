@@ -59,7 +59,8 @@ int layout_words_parse(const char *text, struct layout_words *words, char why[LA
         return -1;
     }
     words->count = (uint32_t)length;
-    for (size_t i = 0; i < length; i++) {
+    /* check() has limited the length; compilers cannot see it. */
+    for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at) {
             snprintf(why, LAYOUT_WORDS_WHY_MAX, "%s has the letter %c, %.*s has not", to, to[i],

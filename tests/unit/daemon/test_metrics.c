@@ -11,6 +11,7 @@
 
 #include "metrics.h"
 #include "peer.h"
+#include "reaper.h"
 #include "seam.h"
 #include "state.h"
 
@@ -45,6 +46,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
+    reaper_wait(); /* its threads read the seam */
     seam = real;
     metrics_destroy(metrics);
     service_destroy(service);
