@@ -62,6 +62,19 @@ static int note_repeat(struct options *options, const struct option *option, con
     return 0;
 }
 
+/* An unset variable of a shell would stand for the root or the working directory. */
+static int check_path(const struct option *option, const char *value)
+{
+    const struct value *takes = option->takes;
+    if (*value || !option->value || !takes ||
+        (takes->kind != VALUE_FILE && takes->kind != VALUE_JOB_FILE &&
+         takes->kind != VALUE_DIRECTORY))
+        return 0;
+    print_error("--%s is empty; give it a path: --%s %s", option->name, option->name,
+                option->value);
+    return -1;
+}
+
 /* Notes one option; `inline_value` is what followed "=", or null. May take the next word. */
 static int take(struct options *options, const struct option *option, const char *inline_value,
                 char **words, int *used)
@@ -80,6 +93,8 @@ static int take(struct options *options, const struct option *option, const char
         *used = inline_value ? 1 : 2;
     }
     size_t index = (size_t)(option - options->table);
+    if (check_path(option, value))
+        return -1;
     if (option->repeats && note_repeat(options, option, value))
         return -1;
     if (options->values[index] && option->value && !option->repeats) {

@@ -83,9 +83,9 @@ static int choose(struct book *book, const struct setup *setup)
     const struct resume resume = {book->settings, &book->journal.state, setup, book->contents};
     book->todo = calloc(cases->count + 1, sizeof(*book->todo));
     book->ended = calloc(cases->count + 1, sizeof(*book->ended));
-    book->kept = calloc(cases->count + 1, sizeof(*book->kept));
+    book->passed = calloc(cases->count + 1, sizeof(*book->passed));
     book->known = calloc(cases->count + 1, sizeof(*book->known));
-    if (!book->todo || !book->ended || !book->kept || !book->known)
+    if (!book->todo || !book->ended || !book->passed || !book->known)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
         struct batch_case *batch_case = &cases->list[i];
@@ -158,7 +158,7 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
     struct book *book = context;
     struct fault fault;
     book->ended[index] = true;
-    book->kept[index] = trial->result.kept != NULL;
+    book->passed[index] = case_status_is_good(trial->result.status, true);
     if (book->journals && !book->spoilt)
         written(book, journal_add(&book->journal, &trial->result, &fault), &fault);
     tell(book, &trial->result);
@@ -207,11 +207,11 @@ static struct kept_case *list_places(const struct book *book, const char *keep)
     bool failed = !list;
     for (size_t i = 0; i < cases->count && !failed; i++) {
         list[i].place = keep_place(keep, cases->list[i].name);
-        list[i].in_use = book->known[i] && book->known[i]->kept;
+        list[i].in_use = book->known[i] && !case_status_is_good(book->known[i]->status, true);
         failed = !list[i].place;
     }
     for (size_t i = 0; i < book->todo_count && !failed; i++)
-        list[book->todo[i] - cases->list].in_use = book->kept[i];
+        list[book->todo[i] - cases->list].in_use = !book->passed[i];
     if (!failed) {
         qsort(list, cases->count, sizeof(*list), compare_places);
         return list;
@@ -225,14 +225,15 @@ static struct kept_case *list_places(const struct book *book, const char *keep)
 /* Removes what earlier runs kept of cases that pass now; after a run that is complete. */
 static void clean(const struct book *book)
 {
-    const char *keep = book->settings->trial.keep;
-    if (!keep)
+    const struct keeping *keeping = &book->settings->trial.keeping;
+    if (!keeping->directory)
         return;
-    kept_end(keep);
-    struct kept_case *list = book->summary.not_run > 0 ? NULL : list_places(book, keep);
+    kept_end(keeping->directory);
+    struct kept_case *list =
+        book->summary.not_run > 0 ? NULL : list_places(book, keeping->directory);
     if (!list)
         return;
-    kept_clean(keep, list, book->cases->count, book->settings->whole, &book->begin);
+    kept_clean(keeping, list, book->cases->count, book->settings->whole, &book->begin);
     for (size_t i = 0; i < book->cases->count; i++)
         free(list[i].place);
     free(list);
@@ -264,6 +265,6 @@ void book_finish(struct book *book)
     contents_destroy(book->contents);
     free(book->todo);
     free(book->ended);
-    free(book->kept);
+    free(book->passed);
     free(book->known);
 }

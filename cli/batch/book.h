@@ -30,7 +30,7 @@ struct book {
     bool complained;                  /* of --keep: once is enough */
     struct batch_case **todo;         /* those that are run */
     bool *ended;                      /* of todo */
-    bool *kept;                       /* of todo: it failed, and was kept */
+    bool *passed;                     /* of todo: it passed, at once or not */
     size_t todo_count;
     uint64_t begin_ns;
     struct timespec begin;  /* by the clock of file times */

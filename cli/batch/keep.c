@@ -12,7 +12,6 @@
 
 #include "contents.h"
 #include "escaped.h"
-#include "kept.h"
 #include "output.h"
 #include "regular.h"
 #include "utf8.h"
@@ -24,8 +23,10 @@ enum { FILE_NAME_MAX = 32 };
 enum { LINKED_BYTES_MIN = 1 << 20 };
 
 struct keeper {
-    const char *directory; /* of --keep */
-    const char *place;     /* of the case, in it */
+    const struct keeping *keeping;
+    const char *place; /* the directory of the case */
+    int fd;            /* of that directory */
+    bool fresh;        /* its files are never replaced */
     struct fault *fault;
 };
 
@@ -45,7 +46,8 @@ static size_t plain_bytes(const char *at)
 
 /*
  * Names lead out of the directory with "..", or with a slash in front. Both are spelt otherwise, as
- * is what is not plain, and so is the percent sign that tells it.
+ * is what is not plain, and so is the percent sign that tells it. The dot of ".kept..." is spelt
+ * otherwise, because the list and the pool have these names.
  */
 char *keep_place(const char *directory, const char *name)
 {
@@ -55,12 +57,14 @@ char *keep_place(const char *directory, const char *name)
         return NULL;
     char *out = stpcpy(place, directory);
     bool begins = true; /* a part of the name */
+    bool reserved = strncmp(name, ".kept", strlen(".kept")) == 0;
     *out++ = '/';
     for (const char *c = name; *c;) {
         bool dots = begins && strspn(c, ".") == strcspn(c, "/");
         size_t plain = plain_bytes(c);
         begins = *c == '/';
-        if (*c == '%' || (c == name && *c == '/') || (dots && *c == '.') || plain == 0) {
+        if (*c == '%' || (c == name && (*c == '/' || reserved)) || (dots && *c == '.') ||
+            plain == 0) {
             out += sprintf(out, "%%%02X", (unsigned char)*c++);
         } else {
             out = mempcpy(out, c, plain);
@@ -78,34 +82,26 @@ static int complain(const char *path, int error, struct fault *fault)
                      strerror(error));
 }
 
-/* The directory and those above it. */
-static int make_directories(char *place, struct fault *fault)
+/* Makes the directory of --keep and those above it. */
+static int make_directories(const char *directory, struct fault *fault)
 {
-    int error = 0;
-    for (char *at = place + 1; error == 0; at++) {
+    char *path = strdup(directory);
+    int error = path ? 0 : ENOMEM;
+    for (char *at = path; error == 0 && *at;) {
+        at += 1 + strcspn(at + 1, "/");
         char end = *at;
-        if (end != '/' && end != '\0')
-            continue;
         *at = '\0';
-        if (mkdir(place, 0777) && errno != EEXIST)
+        if (mkdir(path, 0777) && errno != EEXIST)
             error = errno;
         *at = end;
-        if (!end)
-            break;
     }
-    return error ? complain(place, error, fault) : 0;
+    free(path);
+    return error ? complain(directory, error, fault) : 0;
 }
 
 static const char *ending_of(const struct tensor_ref *ref)
 {
     return file_format_word(tensor_ref_format(ref));
-}
-
-/* A place without a job file says nothing; one that holds something else stays. */
-static void abandon(const struct keeper *keeper)
-{
-    kept_forget(keeper->place);
-    rmdir(keeper->place);
 }
 
 /* An open file, or `bytes`, as the file `name`. */
@@ -117,7 +113,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     char *path = NULL;
     if (asprintf(&path, "%s/%s", keeper->place, name) < 0)
         return out_of_memory(keeper->fault);
-    int result = output_init(&output, path, NULL, keeper->fault);
+    int result = output_init_at(&output, keeper->fd, path, keeper->fault);
     if (result == 0 && fd < 0)
         result = output_write(&output, bytes, size, 0, keeper->fault);
     else if (result == 0 && fstat(fd, &status))
@@ -125,10 +121,27 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     else if (result == 0)
         result = output_copy_data(&output, fd, (uint64_t)status.st_size, keeper->fault);
     if (result == 0)
-        result = output_commit(&output, false, keeper->fault);
+        result = output_commit(&output, keeper->fresh, keeper->fault);
     output_finish(&output);
     free(path);
     return result;
+}
+
+/* Makes the copy in the pool, if no other thread has made it, and its second name. */
+static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, const char *name,
+                      int fd)
+{
+    const struct keeper of_pool = {.keeping = keeper->keeping,
+                                   .place = KEPT_POOL,
+                                   .fd = pool,
+                                   .fresh = true,
+                                   .fault = keeper->fault};
+    if (linkat(pool, stamp, keeper->fd, name, 0) == 0)
+        return true;
+    if (errno != ENOENT)
+        return false;
+    (void)save(&of_pool, stamp, fd, NULL, 0);
+    return linkat(pool, stamp, keeper->fd, name, 0) == 0;
 }
 
 /*
@@ -138,22 +151,13 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
 static bool save_link(const struct keeper *keeper, const char *name, int fd)
 {
     struct stat status;
-    char stamp[BASIS_DIGITS + 1], *pool = NULL, *copy = NULL, *path = NULL;
-    bool done = false;
+    char stamp[BASIS_DIGITS + 1];
     if (fstat(fd, &status) || status.st_size < LINKED_BYTES_MIN || !contents_stamp(&status, stamp))
         return false;
-    if (asprintf(&pool, "%s/" KEPT_POOL, keeper->directory) >= 0 &&
-        asprintf(&copy, "%s/%s", pool, stamp) >= 0 &&
-        asprintf(&path, "%s/%s", keeper->place, name) >= 0) {
-        const struct keeper of_pool = {keeper->directory, pool, keeper->fault};
-        done = link(copy, path) == 0;
-        if (!done && errno == ENOENT && (mkdir(pool, 0777) == 0 || errno == EEXIST) &&
-            save(&of_pool, stamp, fd, NULL, 0) == 0)
-            done = link(copy, path) == 0;
-    }
-    free(pool);
-    free(copy);
-    free(path);
+    int pool = kept_open_pool(keeper->keeping->directory, true);
+    bool done = pool >= 0 && link_copy(keeper, pool, stamp, name, fd);
+    if (pool >= 0)
+        close(pool);
     return done;
 }
 
@@ -223,24 +227,33 @@ static char *given_path(const char *place, const struct evidence *evidence)
     return path;
 }
 
-int keep_case(const char *directory, bool is_ours, const char *name,
-              const struct evidence *evidence, struct kept *kept, struct fault *fault)
+/* Returns 0, or -1 with the directory removed again. */
+static int fill(struct keeper *keeper, const struct evidence *evidence)
 {
-    char *place = keep_place(directory, name);
-    const struct keeper keeper = {.directory = directory, .place = place, .fault = fault};
+    keeper->fd = kept_open(keeper->keeping, keeper->place, keeper->fault);
+    if (keeper->fd < 0)
+        return -1;
+    kept_forget(keeper->fd);
+    int status = keep_files(keeper, evidence);
+    if (status)
+        kept_forget(keeper->fd); /* without a job file the rest is useless */
+    close(keeper->fd);
+    if (status)
+        kept_abandon(keeper->keeping, keeper->place);
+    return status;
+}
+
+int keep_case(const struct keeping *keeping, const char *name, const struct evidence *evidence,
+              struct kept *kept, struct fault *fault)
+{
+    char *place = keep_place(keeping->directory, name);
+    struct keeper keeper = {.keeping = keeping, .place = place, .fault = fault};
     *kept = (struct kept){0};
     if (!place)
         return out_of_memory(fault);
-    int status = make_directories(place, fault);
-    if (status == 0) {
-        /* Noted first, so that a killed run leaves nothing that is not in the list. */
-        status = kept_note(directory, is_ours, place, fault);
-        kept_forget(place);
-        if (status == 0)
-            status = keep_files(&keeper, evidence);
-        if (status)
-            abandon(&keeper);
-    }
+    int status = make_directories(keeping->directory, fault);
+    if (status == 0)
+        status = fill(&keeper, evidence);
     if (status == 0 && asprintf(&kept->job, "%s/job.json", place) < 0) {
         kept->job = NULL;
         status = out_of_memory(fault);

@@ -11,6 +11,7 @@
 #define CLI_BATCH_KEEP_H
 
 #include "evidence.h"
+#include "kept.h"
 
 /* Paths of what was kept, on the heap. */
 struct kept {
@@ -19,11 +20,11 @@ struct kept {
 };
 
 /**
- * Keeps the case `name` below `directory`, which is made if it is not there; `is_ours`: as
- * kept_note() has it. Returns 0 with *kept filled, or -1 with *kept empty.
+ * Keeps the case `name` below keeping->directory, which is made if it does not exist. Returns 0
+ * with *kept filled, or -1 with *kept empty.
  */
-int keep_case(const char *directory, bool is_ours, const char *name,
-              const struct evidence *evidence, struct kept *kept, struct fault *fault);
+int keep_case(const struct keeping *keeping, const char *name, const struct evidence *evidence,
+              struct kept *kept, struct fault *fault);
 
 /** The directory of a case: `name` below `directory`, wherever its dots lead. Heap; null: no
  *  memory. */

@@ -7,224 +7,372 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bounds.h"
+#include "digest.h"
+#include "kept_list.h"
 #include "print.h"
-#include "text.h"
 #include "textw.h"
 
-static const char marker[] = ".kept";
-static const char head[] =
-    "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
-static const char ours[] = "# It has made this directory, too.\n";
+enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
 
-/* Opens DIR/.kept, locked; -1: errno. */
-static int open_marker(const char *directory, int flags)
+uint64_t kept_origin(char *const *paths, size_t count)
 {
-    char *path = NULL;
-    struct stat status;
-    if (asprintf(&path, "%s/%s", directory, marker) < 0)
-        return -1;
-    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    free(path);
-    if (fd < 0)
-        return -1;
-    /* File systems without locks do without. */
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        (void)flock(fd, LOCK_EX);
-        return fd;
-    }
-    close(fd);
-    errno = EINVAL;
-    return -1;
+    struct textw w;
+    char *here = realpath(".", NULL);
+    textw_init(&w);
+    textw_printf(&w, "%s", here ? here : "");
+    for (size_t i = 0; i < count; i++)
+        textw_printf(&w, "\n%s", paths[i]);
+    uint64_t origin = w.failed ? 0 : digest64(w.data, w.length);
+    textw_finish(&w);
+    free(here);
+    return origin;
 }
 
-static int write_all(int fd, const char *text, size_t size)
+static int complain(const struct keeping *keeping, const char *place, const char *why,
+                    struct fault *fault)
 {
-    ssize_t put = write(fd, text, size);
-    if (put == (ssize_t)size)
+    char shown[2][PRINT_PATH_MAX];
+    return fault_set(fault, FAULT_IO_ERROR, NULL, "%s/%s %s",
+                     print_path(shown[0], keeping->directory), print_path(shown[1], place), why);
+}
+
+static int complain_errno(const struct keeping *keeping, const char *place, int error,
+                          struct fault *fault)
+{
+    char why[128];
+    snprintf(why, sizeof(why), "cannot be made: %s", strerror(error));
+    return complain(keeping, place, why, fault);
+}
+
+/* Opens the directory `name`, which is no link, of another. */
+static int open_below(int parent, const char *name)
+{
+    return openat(parent, name, DIRECTORY | O_NOFOLLOW);
+}
+
+/* Opens a directory that exists; links are not followed. With `parent` the one above it. */
+static int walk_to(int root, const char *place, bool parent)
+{
+    int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+    while (at >= 0 && *place) {
+        size_t length = strcspn(place, "/");
+        if (parent && !place[length])
+            break;
+        char *name = strndup(place, length);
+        int next = name ? open_below(at, name) : -1, error = errno;
+        free(name);
+        close(at);
+        errno = error;
+        at = next;
+        place += length + (place[length] == '/');
+    }
+    return at;
+}
+
+/* Notes one directory and makes it: a killed run leaves none that is not in the list. Returns a
+ * descriptor or -1. */
+static int make(const struct keeping *keeping, struct kept_list *list, int parent, const char *name,
+                const char *place, struct fault *fault)
+{
+    if (kept_list_add(list, place, keeping->origin, keeping->is_ours))
+        return complain_errno(keeping, ".kept", errno, fault);
+    if (mkdirat(parent, name, 0777))
+        return complain_errno(keeping, place, errno, fault);
+    int fd = open_below(parent, name);
+    return fd < 0 ? complain_errno(keeping, place, errno, fault) : fd;
+}
+
+static int check_listed(const struct keeping *keeping, struct kept_list *list, const char *place,
+                        struct fault *fault)
+{
+    if (kept_list_read(list))
+        return complain_errno(keeping, ".kept", errno, fault);
+    if (kept_list_has(list, place))
         return 0;
-    if (put >= 0)
-        errno = ENOSPC;
-    return -1;
+    return complain(keeping, place,
+                    "exists and was not made by `mlictl batch`: the case is not kept; "
+                    "rename it, or give another --keep DIR",
+                    fault);
 }
 
-int kept_note(const char *directory, bool is_ours, const char *place, struct fault *fault)
+/* Enters the last part of `place`; `last`: it is the directory of the case. */
+static int enter(const struct keeping *keeping, struct kept_list *list, int parent,
+                 const char *place, bool last, struct fault *fault)
 {
-    char shown[PRINT_PATH_MAX];
-    struct stat status;
-    struct textw line;
-    int fd = open_marker(directory, O_WRONLY | O_APPEND | O_CREAT), result = -1;
-    textw_init(&line);
-    if (fd >= 0 && fstat(fd, &status) == 0) {
-        if (status.st_size == 0)
-            textw_printf(&line, "%s%s", head, is_ours ? ours : "");
-        textw_printf(&line, "%s\n", place + strlen(directory) + 1);
-        result = line.failed ? -1 : write_all(fd, line.data, line.length);
-    }
-    if (result)
-        fault_set(fault, FAULT_IO_ERROR, NULL, "%s/%s cannot be written: %s",
-                  print_path(shown, directory), marker, strerror(errno));
-    textw_finish(&line);
-    if (fd >= 0)
+    const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
+    int fd = open_below(parent, name);
+    if (fd < 0 && errno == ENOENT)
+        return make(keeping, list, parent, name, place, fault);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return complain(keeping, place,
+                        "is no directory or a symbolic link: the case is not kept; "
+                        "rename it, or give another --keep DIR",
+                        fault);
+    if (fd < 0)
+        return complain_errno(keeping, place, errno, fault);
+    if (last && check_listed(keeping, list, place, fault)) {
         close(fd);
-    return result;
+        return -1;
+    }
+    return fd;
 }
 
-static void remove_file(const char *place, const char *name)
+static int enter_all(const struct keeping *keeping, struct kept_list *list, int root,
+                     const char *place, struct fault *fault)
 {
-    char *path = NULL;
-    if (asprintf(&path, "%s/%s", place, name) >= 0)
-        unlink(path);
+    char *path = strdup(place);
+    int at = path ? fcntl(root, F_DUPFD_CLOEXEC, 0) : -1;
+    if (at < 0)
+        complain_errno(keeping, place, errno, fault);
+    for (char *end = path; at >= 0 && *end;) {
+        end += strcspn(end, "/");
+        char cut = *end;
+        *end = '\0';
+        int next = enter(keeping, list, at, path, !cut, fault);
+        *end = cut;
+        end += cut != '\0';
+        close(at);
+        at = next;
+    }
     free(path);
+    return at;
 }
 
-void kept_forget(const char *place)
+/* The path of a case relative to the directory. */
+static const char *relative(const struct keeping *keeping, const char *place)
+{
+    return place + strlen(keeping->directory) + 1;
+}
+
+int kept_open(const struct keeping *keeping, const char *place, struct fault *fault)
+{
+    const char *name = relative(keeping, place);
+    struct kept_list list = {.fd = -1};
+    int root = open(keeping->directory, DIRECTORY), fd = -1;
+    if (root < 0)
+        return complain_errno(keeping, "", errno, fault);
+    if (kept_list_open(&list, root, true))
+        complain_errno(keeping, ".kept", errno, fault);
+    else
+        fd = enter_all(keeping, &list, root, name, fault);
+    kept_list_close(&list);
+    close(root);
+    return fd;
+}
+
+void kept_forget(int fd)
 {
     static const char *const names[] = {
         "job.json",   "params.json", "given.npy",          "given.raw",         "out.npy",
         "out.raw",    "source.npy",  "source.raw",         "source.npz",        "golden.npy",
         "golden.raw", "golden.npz",  "source.safetensors", "golden.safetensors"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        remove_file(place, names[i]);
+        unlinkat(fd, names[i], 0);
 }
 
-/* Somebody may have edited the list: nothing outside of the directory is touched. */
-static bool is_below(const char *name)
+/* Removes an empty directory. */
+static int remove_empty(int root, const char *place)
 {
-    if (*name == '/' || *name == '\0')
-        return false;
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        size_t length = strcspn(part, "/");
-        if (length == 0 || (part[0] == '.' && strspn(part, ".") == length))
-            return false;
+    const char *slash = strrchr(place, '/');
+    int parent = walk_to(root, place, true);
+    if (parent < 0)
+        return -1;
+    int result = unlinkat(parent, slash ? slash + 1 : place, AT_REMOVEDIR);
+    close(parent);
+    return result;
+}
+
+void kept_abandon(const struct keeping *keeping, const char *place)
+{
+    int root = open(keeping->directory, DIRECTORY);
+    if (root < 0)
+        return;
+    remove_empty(root, relative(keeping, place));
+    close(root);
+}
+
+/* The directory that `path` is in, relative to `directory`, links followed. Null: none. */
+static char *directory_below(const char *directory, const char *path)
+{
+    char *root = realpath(directory, NULL), *real = realpath(path, NULL), *name = NULL;
+    size_t length = root ? strlen(root) : 0;
+    char *slash = real ? strrchr(real, '/') : NULL;
+    if (slash && length > 0 && strncmp(real, root, length) == 0 && real[length] == '/' &&
+        slash > real + length) {
+        *slash = '\0';
+        name = strdup(real + length + 1);
     }
-    return true;
+    free(root);
+    free(real);
+    return name;
+}
+
+bool kept_holds(const char *directory, const char *file)
+{
+    struct kept_list list;
+    char *name = directory_below(directory, file);
+    int root = name ? open(directory, DIRECTORY) : -1;
+    bool holds = false;
+    if (root >= 0) {
+        holds = kept_list_open(&list, root, false) == 0 && kept_list_read(&list) == 0 &&
+                kept_list_has(&list, name);
+        kept_list_close(&list);
+        close(root);
+    }
+    free(name);
+    return holds;
 }
 
 /* By the job file, which is written last; a killed run may have left none. */
-static bool is_older(const char *place, const struct timespec *begin)
+static bool is_older(int fd, const struct timespec *begin)
 {
     struct stat status;
-    char *job = NULL;
-    if (asprintf(&job, "%s/job.json", place) < 0)
+    if (fstatat(fd, "job.json", &status, AT_SYMLINK_NOFOLLOW) && fstat(fd, &status))
         return false;
-    bool there = stat(job, &status) == 0 || stat(place, &status) == 0;
-    free(job);
-    if (!there || status.st_mtim.tv_sec != begin->tv_sec)
-        return !there || status.st_mtim.tv_sec < begin->tv_sec;
+    if (status.st_mtim.tv_sec != begin->tv_sec)
+        return status.st_mtim.tv_sec < begin->tv_sec;
     return status.st_mtim.tv_nsec < begin->tv_nsec;
 }
 
-/* The directory of a case, and those above it that are empty then. */
-static void remove_place(char *place, size_t root)
-{
-    kept_forget(place);
-    while (strlen(place) > root && rmdir(place) == 0)
-        *strrchr(place, '/') = '\0';
-}
-
 struct cleaner {
-    const char *directory;
+    const struct keeping *keeping;
+    int root; /* of the directory */
     const struct kept_case *cases;
     size_t count;
     bool all;
     const struct timespec *begin;
-    bool is_ours;      /* the directory */
-    struct textw left; /* lines of the marker that stay */
+    struct kept_list list;
+    char origin[KEPT_ORIGIN_DIGITS + 1]; /* of this run */
 };
 
-static int compare(const void *place, const void *c)
+struct wanted {
+    const char *directory, *place;
+};
+
+static int compare(const void *key, const void *element)
 {
-    return strcmp(place, ((const struct kept_case *)c)->place);
+    const struct wanted *wanted = key;
+    const struct kept_case *c = element;
+    return strcmp(wanted->place, c->place + strlen(wanted->directory) + 1);
 }
 
-static bool is_stale(const struct cleaner *cleaner, const char *place)
+static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line)
 {
+    const struct wanted wanted = {cleaner->keeping->directory, line->place};
     const struct kept_case *found =
         cleaner->count == 0
             ? NULL
-            : bsearch(place, cleaner->cases, cleaner->count, sizeof(*found), compare);
-    return (found ? !found->in_use : cleaner->all) && is_older(place, cleaner->begin);
+            : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
+    if (found)
+        return !found->in_use;
+    return cleaner->all && (!*line->origin || strcmp(line->origin, cleaner->origin) == 0);
 }
 
-static void take_line(struct cleaner *cleaner, const char *line)
+/* Removes the directory of a case, and those above it that are in the list and empty then. */
+static void remove_place(struct cleaner *cleaner, const char *place)
 {
-    char *place = NULL;
-    if (strncmp(line, ours, sizeof(ours) - 2) == 0)
-        cleaner->is_ours = true;
-    if (*line == '#' || !is_below(line))
-        return;
-    if (asprintf(&place, "%s/%s", cleaner->directory, line) < 0)
-        cleaner->left.failed = true;
-    else if (is_stale(cleaner, place))
-        remove_place(place, strlen(cleaner->directory));
-    else
-        textw_printf(&cleaner->left, "%s\n", line);
-    free(place);
-}
-
-static void take_lines(struct cleaner *cleaner, struct text *text)
-{
-    char *line = text->bytes, *end = text->bytes + text->length, *newline;
-    for (; line < end && (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
-        *newline = '\0';
-        take_line(cleaner, line);
-    }
-}
-
-/* A list that cannot be written loses lines at worst, and what they name stays. */
-static void put_back(const struct cleaner *cleaner, int fd)
-{
-    const struct textw *left = &cleaner->left;
-    if (left->failed)
-        return;
-    if (left->length == 0) {
-        remove_file(cleaner->directory, marker);
-        if (cleaner->is_ours)
-            rmdir(cleaner->directory);
-    } else if (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0 &&
-               write_all(fd, head, sizeof(head) - 1) == 0 &&
-               (!cleaner->is_ours || write_all(fd, ours, sizeof(ours) - 1) == 0)) {
-        (void)write_all(fd, left->data, left->length);
-    }
-}
-
-void kept_clean(const char *directory, const struct kept_case *cases, size_t count, bool all,
-                const struct timespec *begin)
-{
-    struct cleaner cleaner = {
-        .directory = directory, .cases = cases, .count = count, .all = all, .begin = begin};
-    struct text text = {0};
-    struct fault fault;
-    int fd = open_marker(directory, O_RDWR);
+    int fd = walk_to(cleaner->root, place, false);
     if (fd < 0)
         return;
-    textw_init(&cleaner.left);
-    if (text_read(&text, fd, JOB_FILE_BYTES_MAX, &fault) == 0) {
-        take_lines(&cleaner, &text);
-        put_back(&cleaner, fd);
-    }
-    text_finish(&text);
-    textw_finish(&cleaner.left);
+    bool older = is_older(fd, cleaner->begin);
+    if (older)
+        kept_forget(fd);
     close(fd);
+    char *path = older ? strdup(place) : NULL;
+    while (path && remove_empty(cleaner->root, path) == 0) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+        if (!kept_list_has(&cleaner->list, path))
+            break;
+    }
+    free(path);
+}
+
+/* Drops the lines whose directories do not exist any more, or were replaced by links. */
+static void drop_lines(struct cleaner *cleaner)
+{
+    struct kept_list *list = &cleaner->list;
+    size_t left = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        int fd = walk_to(cleaner->root, list->lines[i].place, false);
+        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+            continue;
+        if (fd >= 0)
+            close(fd);
+        list->lines[left++] = list->lines[i];
+    }
+    list->count = left;
+}
+
+static void clean(struct cleaner *cleaner)
+{
+    struct kept_list *list = &cleaner->list;
+    if (kept_list_open(list, cleaner->root, false) || kept_list_read(list))
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        if (is_stale(cleaner, &list->lines[i]))
+            remove_place(cleaner, list->lines[i].place);
+    }
+    drop_lines(cleaner);
+    kept_list_write(list, cleaner->root);
+    if (list->count == 0 && list->is_ours)
+        rmdir(cleaner->keeping->directory);
+}
+
+void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
+                bool all, const struct timespec *begin)
+{
+    struct cleaner cleaner = {.keeping = keeping,
+                              .root = open(keeping->directory, DIRECTORY),
+                              .cases = cases,
+                              .count = count,
+                              .all = all,
+                              .begin = begin,
+                              .list = {.fd = -1}};
+    if (cleaner.root < 0)
+        return;
+    kept_list_origin(keeping->origin, cleaner.origin);
+    clean(&cleaner);
+    kept_list_close(&cleaner.list);
+    close(cleaner.root);
+}
+
+int kept_open_pool(const char *directory, bool make)
+{
+    int root = open(directory, DIRECTORY);
+    if (root < 0)
+        return -1;
+    if (make)
+        (void)mkdirat(root, KEPT_POOL, 0777);
+    int fd = open_below(root, KEPT_POOL);
+    close(root);
+    return fd;
 }
 
 void kept_end(const char *directory)
 {
-    char *pool = NULL;
-    DIR *files = asprintf(&pool, "%s/" KEPT_POOL, directory) < 0 ? NULL : opendir(pool);
-    if (files) {
-        for (struct dirent *file; (file = readdir(files));) {
-            if (file->d_name[0] != '.')
-                remove_file(pool, file->d_name);
-        }
-        closedir(files);
-        rmdir(pool);
+    int pool = kept_open_pool(directory, false);
+    int fd = pool < 0 ? -1 : openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !files)
+        close(fd);
+    if (pool >= 0)
+        close(pool);
+    if (!files)
+        return;
+    for (struct dirent *file; (file = readdir(files));) {
+        if (file->d_name[0] != '.')
+            unlinkat(dirfd(files), file->d_name, 0);
     }
-    free(pool);
+    closedir(files);
+    int root = open(directory, DIRECTORY);
+    if (root >= 0) {
+        unlinkat(root, KEPT_POOL, AT_REMOVEDIR);
+        close(root);
+    }
 }

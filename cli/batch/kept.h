@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The directory of --keep: which of its directories this tool has made, and their removal.
+ * The directory of --keep: makes the directories of cases in it, and removes those that mlictl
+ * batch has made. Directories of others are never written and never removed, and symbolic links
+ * below DIR are not followed.
  *
- *     DIR/.kept         a line for each of them, relative to DIR
+ *     DIR/.kept         lists what was made: kept_list.h
  *     DIR/.kept-files   large files that cases share by hard links, while a run lasts
  *     DIR/a/b           of case a/b: keep.h
  */
@@ -11,34 +13,55 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "fault.h"
 
 #define KEPT_POOL ".kept-files"
 
-/**
- * Notes that `place`, a directory below `directory`, was made, and, in a new list, whether
- * `directory` `is_ours` too: if not, it stays when it is empty. Returns 0 or -1.
- */
-int kept_note(const char *directory, bool is_ours, const char *place, struct fault *fault);
+/* The directory of --keep, as a run uses it. */
+struct keeping {
+    const char *directory; /* null: nothing is kept */
+    bool is_ours;          /* it did not exist when the run began */
+    uint64_t origin;       /* kept_origin() of the run */
+};
 
-/** Removes the files of a kept case from its directory, and no other files. */
-void kept_forget(const char *place);
+/** The digest of the working directory and the PATHs of a run. */
+uint64_t kept_origin(char *const *paths, size_t count);
+
+/**
+ * Opens the directory `place` of a case below the existing keeping->directory. Makes it and the
+ * directories above it if they do not exist, and notes them in the list. Refuses a directory that
+ * is not in the list, and symbolic links. Returns a descriptor, or -1.
+ */
+int kept_open(const struct keeping *keeping, const char *place, struct fault *fault);
+
+/** Removes the files of a kept case from its open directory, and no other files. */
+void kept_forget(int fd);
+
+/** Removes the directory `place` of a case from keeping->directory, if it is empty. */
+void kept_abandon(const struct keeping *keeping, const char *place);
+
+/** Whether `file` is in a directory of the list, whose files later runs replace and remove. */
+bool kept_holds(const char *directory, const char *file);
+
+/** Opens DIR/.kept-files, made if `make` and it does not exist. Returns a descriptor or -1. */
+int kept_open_pool(const char *directory, bool make);
 
 /* A case of the run that ends. */
 struct kept_case {
     char *place; /* keep_place() of it; owned */
-    bool in_use; /* the current result of the case refers to it */
+    bool in_use; /* the case did not pass */
 };
 
 /**
  * Removes what earlier runs kept of `cases` (by place, sorted by strcmp()) that are not in use, and
- * with `all` of cases that are not among them. What was kept since `begin` belongs to another run
- * and stays. Failures are ignored: what cannot be removed stays.
+ * with `all` of other cases that runs of the same origin kept. What was kept since `begin` belongs
+ * to another run and stays. Failures are ignored: what cannot be removed stays.
  */
-void kept_clean(const char *directory, const struct kept_case *cases, size_t count, bool all,
-                const struct timespec *begin);
+void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
+                bool all, const struct timespec *begin);
 
 /** Removes the names of shared files, when a run has ended. */
 void kept_end(const char *directory);

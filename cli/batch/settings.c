@@ -98,8 +98,10 @@ static void read_keep(struct settings *settings, const struct options *options)
     const char *directory = options_get(options, "keep");
     bool none = directory && strcmp(directory, "none") == 0;
     settings->keep = directory && !none ? directory : "batch-failed";
-    settings->trial.keep = none ? NULL : settings->keep;
-    settings->trial.keep_is_ours = access(settings->keep, F_OK) != 0;
+    settings->trial.keeping =
+        (struct keeping){.directory = none ? NULL : settings->keep,
+                         .is_ours = access(settings->keep, F_OK) != 0,
+                         .origin = kept_origin(options->arguments, options->argument_count)};
     settings->trial.attempt.keep = !none;
 }
 

@@ -86,11 +86,12 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
                  const struct trial_plan *plan, const struct attempt *failure)
 {
     enum case_status status = trial->result.status;
-    if (!plan->keep || !failure->evidence.job || (status != CASE_FAILED && status != CASE_ERROR))
+    if (!plan->keeping.directory || !failure->evidence.job ||
+        (status != CASE_FAILED && status != CASE_ERROR))
         return;
     struct kept kept;
-    trial->complains = keep_case(plan->keep, plan->keep_is_ours, batch_case->name,
-                                 &failure->evidence, &kept, &trial->fault) != 0;
+    trial->complains =
+        keep_case(&plan->keeping, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
     trial->result.kept = kept.job;
     if (kept.job)
         trial->result.again = again_command(plan->options, kept.job);

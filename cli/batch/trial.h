@@ -7,14 +7,14 @@
 
 #include "attempt.h"
 #include "connector.h"
+#include "kept.h"
 
 struct trial_plan {
     struct attempt_plan attempt;
     uint32_t repeat;               /* times that it has to pass */
     atomic_uint *repeat_now;       /* set to the number of each attempt that begins; null: not */
     uint32_t retries;              /* attempts that may fail, if the next one passes */
-    const char *keep;              /* directory of what failed; null: nowhere */
-    bool keep_is_ours;             /* it did not exist when the run began */
+    struct keeping keeping;        /* where failed cases are kept */
     const struct options *options; /* of the command line, which tell how to do that again */
     struct setup setup;            /* what all results depend on, where they are noted */
 };

@@ -48,8 +48,26 @@ static bool is_selected(const void *context, const char *name)
     return filter_selects(context, name);
 }
 
+/* A run must not remove the files that it reads. */
+static int check_kept(const struct cases *cases, const struct settings *settings,
+                      struct fault *fault)
+{
+    const char *keep = settings->trial.keeping.directory;
+    char shown[2][PRINT_PATH_MAX];
+    for (size_t i = 0; keep && !settings->list && i < cases->count; i++) {
+        const char *file = cases->list[i].file;
+        if (kept_holds(keep, file))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "%s was kept in %s, where this run replaces and removes kept cases: "
+                             "give another --keep DIR, or --keep none",
+                             print_path(shown[0], file), print_path(shown[1], keep));
+    }
+    return 0;
+}
+
 /* Sorted, and without those that --filter leaves out. */
-static enum exit_code collect(struct cases *cases, const struct options *options)
+static enum exit_code collect(struct cases *cases, const struct settings *settings,
+                              const struct options *options)
 {
     struct fault fault;
     for (size_t i = 0; i < options->argument_count; i++) {
@@ -60,6 +78,8 @@ static enum exit_code collect(struct cases *cases, const struct options *options
         return fail(options, &fault);
     size_t found = cases->count;
     cases_retain(cases, is_selected, options);
+    if (check_kept(cases, settings, &fault))
+        return fail(options, &fault);
     if (cases->count > 0)
         return EXIT_CODE_DONE;
     fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
@@ -187,7 +207,7 @@ static enum exit_code batch(const struct options *options)
     if (settings_read(&settings, options))
         return EXIT_CODE_INVALID;
     struct cases cases = {.except = settings.keep};
-    enum exit_code code = collect(&cases, options);
+    enum exit_code code = collect(&cases, &settings, options);
     if (code == EXIT_CODE_DONE)
         code = run_all(&cases, &settings, options);
     cases_finish(&cases);

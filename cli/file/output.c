@@ -152,14 +152,9 @@ int output_take(struct output *output)
     return fd;
 }
 
-int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
+/* Makes the file without its name, in the directory that is open. */
+static int create(struct output *output, struct fault *fault)
 {
-    empty(output, path, pointer);
-    if (find_target(output, fault))
-        return -1;
-    output->directory = open_directory(output);
-    if (output->directory < 0)
-        return complain_directory(output, errno, fault);
     if (strlen(output->name) > NAME_MAX)
         return complain(output, ENAMETOOLONG, "cannot be created", fault);
     if (has_proc())
@@ -171,6 +166,29 @@ int output_init(struct output *output, const char *path, const char *pointer, st
     if (output->fd < 0)
         return complain(output, errno, "cannot be created", fault);
     return keep_mode(output, fault);
+}
+
+int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault)
+{
+    empty(output, path, pointer);
+    if (find_target(output, fault))
+        return -1;
+    output->directory = open_directory(output);
+    if (output->directory < 0)
+        return complain_directory(output, errno, fault);
+    return create(output, fault);
+}
+
+int output_init_at(struct output *output, int directory, const char *path, struct fault *fault)
+{
+    empty(output, path, NULL);
+    output->target = strdup(path);
+    output->directory = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    if (!output->target || output->directory < 0)
+        return complain(output, errno, "cannot be created", fault);
+    char *slash = strrchr(output->target, '/');
+    output->name = slash ? slash + 1 : output->target;
+    return create(output, fault);
 }
 
 int output_check_fresh(const struct output *output, bool replace, struct fault *fault)

@@ -33,8 +33,15 @@ struct output {
 int output_init(struct output *output, const char *path, const char *pointer, struct fault *fault);
 
 /**
- * The same of a file that is kept in memory: refuses what output_init() would, but for a directory
- * that cannot be written. output_commit() does nothing, output_take() gives it away.
+ * Begins a file in the open directory `directory`, which stays the caller's. The file gets the last
+ * part of `path`; the rest is for messages only. What has this name is replaced and, if it is a
+ * symbolic link, not followed. Returns 0 or -1; output_finish() is legal after both.
+ */
+int output_init_at(struct output *output, int directory, const char *path, struct fault *fault);
+
+/**
+ * As output_init(), of a file that is kept in memory: refuses what output_init() would, but for a
+ * directory that cannot be written. output_commit() does nothing, output_take() gives it away.
  */
 int output_init_memory(struct output *output, const char *path, const char *pointer,
                        struct fault *fault);

@@ -134,8 +134,8 @@ class Kept(BatchCase):
         self.told("cases", code=0)
         left = sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
         self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
-                         ["batch-failed/a/notes.txt", "batch-failed/mine/job.json",
-                          "precious/job.json"])
+                         ["batch-failed/.kept", "batch-failed/a/notes.txt",
+                          "batch-failed/mine/job.json", "precious/job.json"])
         # Without the list nothing is removed.
         self.add("c", "bad.npy")
         self.told("cases", code=1)
@@ -256,6 +256,114 @@ class Kept(BatchCase):
             self.assertEqual(words[:2], ["mlictl", "run"])
             self.assertIn("differ", self.again(self.path(words[2])).err)
 
+    def failing(self, *names):
+        for name in names:
+            self.add(name, "bad.npy")
+
+    def test_a_directory_that_others_made_is_left_alone(self):
+        self.failing("tile", "sub/conv")
+        self.write("kept/tile/job.json", "notes")
+        self.write("kept/tile/source.npy", "mine")
+        os.makedirs(self.path("kept/sub"))
+        before = self.listing()
+        for keep in ("kept", "."):
+            if keep == ".":
+                os.rename(self.path("kept/tile"), self.path("tile"))
+                before = self.listing()
+            result = self.batch("cases", "--keep", keep, code=1)
+            self.assertIn("tile exists and was not made by `mlictl batch`", result.err)
+            self.assertNotIn("tile", self.read(f"{keep}/.kept").decode())
+            self.assertEqual({k: v for k, v in self.listing().items() if k in before}, before)
+            self.add("tile")
+            self.add("sub/conv")
+            self.batch("cases", "--keep", keep, code=0)
+            after = {k: v for k, v in self.listing().items() if not k.startswith("cases")}
+            self.assertEqual(after, {k: v for k, v in before.items() if not k.startswith("cases")})
+            self.assertFalse(self.exists(f"{keep}/.kept"))
+            self.assertTrue(self.exists("kept/sub"))
+            self.failing("tile", "sub/conv")
+
+    def test_a_run_does_not_remove_the_cases_that_it_reads(self):
+        self.failing("c1", "deep/c2")
+        self.batch("cases", code=1)
+        before = self.listing()
+        result = self.batch("batch-failed", code=2)
+        self.assertIn("batch-failed/c1/job.json was kept in batch-failed", result.err)
+        self.write("list", "batch-failed/deep/c2\n")
+        self.batch("list", code=2)
+        after = self.listing()
+        after.pop("list")
+        self.assertEqual(after, before)
+        self.batch("batch-failed", "--keep", "second", code=1)
+        self.batch("batch-failed", "--keep", "none", code=1)
+        self.assertTrue(self.exists("batch-failed/c1/golden.npy"))
+        self.assertTrue(self.exists("second/c1/job/job.json"))
+
+    def test_other_paths_leave_what_was_kept(self):
+        self.failing("c1")
+        self.batch("cases", code=1)
+        self.write("other/fine.json", self.job("good.npy", "../"))
+        self.batch("other", code=0)
+        self.assertTrue(self.exists("batch-failed/c1/job.json"))
+        # The same PATH elsewhere, with a copy of what was kept.
+        os.makedirs(self.path("elsewhere"))
+        for name in ("in.npy", "good.npy", "bad.npy"):
+            shutil.copy(self.path(name), self.path("elsewhere"))
+        shutil.copytree(self.path("batch-failed"), self.path("elsewhere/batch-failed"))
+        os.mkdir(self.path("elsewhere/cases"))
+        shutil.copy(self.path("other/fine.json"), self.path("elsewhere/cases"))
+        self.finish(self.start_in(self.dir / "elsewhere", "batch", "cases"), code=0)
+        self.assertTrue(self.exists("elsewhere/batch-failed/c1/job.json"))
+
+    def test_links_below_the_directory_are_not_followed(self):
+        self.failing("a", "b", "deep/c")
+        self.batch("cases", code=1)
+        for name in ("a", "b", "deep"):
+            os.rename(self.path(f"batch-failed/{name}"), self.path(f"moved-{name}"))
+            os.symlink(f"../moved-{name}", self.path(f"batch-failed/{name}"))
+        def moved():
+            return {k: v for k, v in self.listing().items() if k.startswith("moved-")}
+        before = moved()
+        result = self.batch("cases", code=1)
+        self.assertIn("is no directory or a symbolic link", result.err)
+        self.assertEqual(moved(), before)
+        self.add("a")
+        self.batch("cases", code=1)
+        self.add("b")
+        self.add("deep/c")
+        self.batch("cases", code=0)
+        self.assertEqual(moved(), before)
+        self.assertTrue(os.path.islink(self.path("batch-failed/a")))
+
+    def test_a_link_in_place_of_a_file_is_replaced(self):
+        self.failing("a")
+        self.batch("cases", code=1)
+        self.write("mine", "mine")
+        for name in ("job.json", "source.npy"):
+            os.unlink(self.path(f"batch-failed/a/{name}"))
+            os.symlink("../../mine", self.path(f"batch-failed/a/{name}"))
+        self.batch("cases", code=1)
+        self.assertEqual(self.read("mine"), b"mine")
+        self.assertIn("differ", self.again(self.path("batch-failed/a/job.json")).err)
+
+    def test_an_updated_case_keeps_its_failure(self):
+        self.failing("a")
+        self.batch("cases", code=1)
+        self.told("cases", "--update-golden", code=1)
+        self.assertTrue(self.exists("batch-failed/a/job.json"))
+
+    def test_names_that_the_directory_needs_itself(self):
+        for name in (".kept", ".kept-files"):
+            self.write(f"{name}.json", self.job("bad.npy"))
+            result = self.batch(f"./{name}.json", code=1)
+            self.assertNotIn("--keep", result.err)
+            self.assertTrue(self.exists(f"batch-failed/%2E{name[1:]}/job.json"), str(result))
+
+    def test_an_empty_path_is_refused(self):
+        self.add("a")
+        for option in ("--keep", "--resume", "--junit", "--socket"):
+            result = self.batch("cases", option, "", code=2)
+            self.assertIn(f"{option} is empty", result.err)
     def test_nowhere_and_impossible(self):
         self.add("a", "bad.npy")
         self.assertNotIn("kept", self.told("cases", "--keep", "none", code=1)[1]["a"])

@@ -121,10 +121,11 @@ static void test_filters(void **state)
 static void test_places(void **state)
 {
     static const char *const places[][2] = {
-        {"a", "d/a"},         {"a/b.c", "d/a/b.c"},     {"../a", "d/%2E./a"},
-        {"..", "d/%2E."},     {"a/../b", "d/a/%2E./b"}, {"./a", "d/%2E/a"},
-        {"/a", "d/%2Fa"},     {"a..b", "d/a..b"},       {"..a", "d/..a"},
-        {"%2Fa", "d/%252Fa"}, {"a/...", "d/a/%2E.."},   {"/../a", "d/%2F%2E./a"},
+        {"a", "d/a"},           {"a/b.c", "d/a/b.c"},     {"../a", "d/%2E./a"},
+        {"..", "d/%2E."},       {"a/../b", "d/a/%2E./b"}, {"./a", "d/%2E/a"},
+        {"/a", "d/%2Fa"},       {"a..b", "d/a..b"},       {"..a", "d/..a"},
+        {"%2Fa", "d/%252Fa"},   {"a/...", "d/a/%2E.."},   {"/../a", "d/%2F%2E./a"},
+        {".kept", "d/%2Ekept"}, {"a/.kept", "d/a/.kept"},
     };
 
     (void)state;

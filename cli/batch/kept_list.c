@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kept_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bounds.h"
+#include "textw.h"
+
+static const char marker[] = ".kept";
+static const char head[] =
+    "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
+static const char ours[] = "# It has made this directory, too.\n";
+
+/* Opens the file once and locks it; *gone: another run has removed it meanwhile. */
+static int open_locked(int root, int flags, bool *gone)
+{
+    struct stat status;
+    int fd = openat(root, marker, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    *gone = false;
+    if (fd < 0)
+        return -1;
+    /* File systems without locks do without. */
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        (void)flock(fd, LOCK_EX);
+        *gone = fstat(fd, &status) == 0 && status.st_nlink == 0;
+        if (!*gone)
+            return fd;
+    }
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+int kept_list_open(struct kept_list *list, int root, bool make)
+{
+    bool gone;
+    *list = (struct kept_list){.fd = -1};
+    do {
+        list->fd = open_locked(root, O_RDWR | O_APPEND | (make ? O_CREAT : 0), &gone);
+    } while (gone);
+    return list->fd < 0 ? -1 : 0;
+}
+
+/* Somebody may have edited the list: nothing outside of the directory is touched. */
+static bool is_below(const char *name)
+{
+    if (*name == '/' || *name == '\0')
+        return false;
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t length = strcspn(part, "/");
+        if (length == 0 || (part[0] == '.' && strspn(part, ".") == length))
+            return false;
+    }
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct kept_line *)a)->place, ((const struct kept_line *)b)->place);
+}
+
+static void take_line(struct kept_list *list, char *line)
+{
+    if (strncmp(line, ours, sizeof(ours) - 2) == 0)
+        list->is_ours = true;
+    if (*line == '#')
+        return;
+    char *tab = strchr(line, '\t');
+    if (tab)
+        *tab = '\0';
+    if (is_below(line))
+        list->lines[list->count++] = (struct kept_line){line, tab ? tab + 1 : ""};
+}
+
+static size_t count_newlines(const struct text *text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text->length; i++)
+        count += text->bytes[i] == '\n';
+    return count;
+}
+
+static void drop_duplicates(struct kept_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || strcmp(list->lines[kept - 1].place, list->lines[i].place) != 0)
+            list->lines[kept++] = list->lines[i];
+    }
+    list->count = kept;
+}
+
+int kept_list_read(struct kept_list *list)
+{
+    struct fault fault;
+    struct text *text = &list->text;
+    errno = EIO;
+    if (lseek(list->fd, 0, SEEK_SET) || text_read(text, list->fd, JOB_FILE_BYTES_MAX, &fault))
+        return -1;
+    list->lines = calloc(count_newlines(text) + 1, sizeof(*list->lines));
+    if (!list->lines)
+        return -1;
+    char *line = text->bytes, *end = text->bytes + text->length, *newline;
+    for (; line < end && (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
+        *newline = '\0';
+        take_line(list, line);
+    }
+    qsort(list->lines, list->count, sizeof(*list->lines), compare);
+    drop_duplicates(list);
+    return 0;
+}
+
+bool kept_list_has(const struct kept_list *list, const char *place)
+{
+    const struct kept_line wanted = {.place = place};
+    return list->count > 0 &&
+           bsearch(&wanted, list->lines, list->count, sizeof(wanted), compare) != NULL;
+}
+
+static int write_all(int fd, const struct textw *w)
+{
+    errno = ENOMEM;
+    if (w->failed)
+        return -1;
+    ssize_t put = write(fd, w->data, w->length);
+    if (put == (ssize_t)w->length)
+        return 0;
+    if (put >= 0)
+        errno = ENOSPC;
+    return -1;
+}
+
+static void put_line(struct textw *w, const char *place, const char *origin)
+{
+    textw_printf(w, "%s%s%s\n", place, *origin ? "\t" : "", origin);
+}
+
+int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bool is_ours)
+{
+    char digits[KEPT_ORIGIN_DIGITS + 1];
+    struct stat status;
+    struct textw w;
+    if (fstat(list->fd, &status))
+        return -1;
+    textw_init(&w);
+    if (status.st_size == 0)
+        textw_printf(&w, "%s%s", head, is_ours ? ours : "");
+    kept_list_origin(origin, digits);
+    put_line(&w, place, digits);
+    int result = write_all(list->fd, &w);
+    int error = errno;
+    textw_finish(&w);
+    errno = error;
+    return result;
+}
+
+void kept_list_write(struct kept_list *list, int root)
+{
+    struct textw w;
+    if (list->count == 0) {
+        unlinkat(root, marker, 0);
+        return;
+    }
+    textw_init(&w);
+    textw_printf(&w, "%s%s", head, list->is_ours ? ours : "");
+    for (size_t i = 0; i < list->count; i++)
+        put_line(&w, list->lines[i].place, list->lines[i].origin);
+    if (!w.failed && ftruncate(list->fd, 0) == 0)
+        (void)write_all(list->fd, &w);
+    textw_finish(&w);
+}
+
+void kept_list_close(struct kept_list *list)
+{
+    text_finish(&list->text);
+    free(list->lines);
+    if (list->fd >= 0)
+        close(list->fd);
+    *list = (struct kept_list){.fd = -1};
+}
+
+void kept_list_origin(uint64_t origin, char out[KEPT_ORIGIN_DIGITS + 1])
+{
+    snprintf(out, KEPT_ORIGIN_DIGITS + 1, "%016" PRIx64, origin);
+}
