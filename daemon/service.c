@@ -51,7 +51,7 @@ static int acquire(struct service *service, uv_loop_t *loop, const struct config
         error = pool_take(config, &fault);
     if (error < 0)
         return error;
-    error = reaper_start(relieve, service);
+    error = reaper_start(config->clients, relieve, service);
     if (error == 0) {
         error = completions_init(&service->completions, loop);
         if (error < 0)

@@ -59,7 +59,7 @@ struct service {
     struct log_rate turned_away_rate;
     struct users users;
     struct link unsent; /* clients with replies that wait for the end of this round of the loop */
-    struct link full;   /* clients of users with too many descriptors that wait to be closed */
+    struct link full;   /* clients of users with too many descriptors that wait */
     struct held held;   /* clients whose next job waits for room */
     uv_prepare_t round; /* the end of a round: just before the loop sleeps */
     uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: none yet */

@@ -4,12 +4,19 @@
  * either: close(2) of a socket can linger, close(2) of a file on FUSE can wait for its server for
  * ever, and unmapping gigabytes takes its time.
  *
- *     loop's thread     reaper_close(), reaper_add() --> a queue for each user
- *     reaper threads    take the first piece of work of a queue that no other thread serves
+ *     loop's thread     reaper_close(), reaper_add() --> a queue for each user, in two lanes
+ *     reaper threads    take the first piece of work of a lane that no other thread serves
  *
- * One thread at most works for a user, so a user whose descriptors do not close holds up nobody
- * else: another thread starts when a queue would have to wait, up to REAPER_THREADS_MAX. Threads
- * that are not needed any more end after a second, all but one.
+ * One lane holds work that ends by itself (files in memory and on local disks), the other work that
+ * may block. Three crews of threads serve them:
+ *
+ *     sure      the first lane of all users
+ *     master    the second lane of root and of the user that the process runs as
+ *     others    the second lane of all other users, with as many threads as clients are allowed
+ *
+ * One thread at most serves a lane, so a user whose descriptors do not close delays only
+ * descriptors of that user which may block. A lane that would have to wait gets a new thread while
+ * its crew may have more. All threads of a crew but one end after a second without work.
  *
  * A process has one reaper. Where it does not run, all work is done by the caller. Any thread may
  * call everything but reaper_start() and reaper_stop().
@@ -24,9 +31,10 @@
 #include "link.h"
 
 enum {
-    REAPER_THREADS_MAX = 16,
+    REAPER_THREADS_MIN = 16, /* bounds of the "others" crew */
+    REAPER_THREADS_MAX = 256,
     REAPER_FDS_MAX = 64, /* descriptors of one user that wait to be closed: see reaper_full() */
-    REAPER_FDS_OF_ALL = 1024, /* the same for all users together */
+    REAPER_FDS_OF_ALL = 4096, /* descriptors of all users together that wait to be closed */
     REAPER_PATIENCE_MS = 1000 /* how long reaper_stop() waits for work that makes no progress */
 };
 
@@ -35,13 +43,16 @@ struct reap {
     struct link link;
     void (*run)(struct reap *reap); /* on a reaper thread; may free the piece */
     size_t fds;                     /* descriptors that it closes */
+    bool may_block;                 /* it may wait for a peer or a server */
 };
 
 /**
- * Starts the reaper with one thread. `relief` is called by a reaper thread when reaper_full() has
- * answered true and may answer false now; it must not call the reaper. Returns 0 or -errno.
+ * Starts the reaper with one thread. `threads` bounds those for the work of unprivileged users that
+ * may block, between REAPER_THREADS_MIN and REAPER_THREADS_MAX. `relief` is called by a reaper
+ * thread when reaper_full() has answered true and may answer false now; it must not call the
+ * reaper. Returns 0 or -errno.
  */
-int reaper_start(void (*relief)(void *context), void *context);
+int reaper_start(unsigned threads, void (*relief)(void *context), void *context);
 
 /**
  * Waits until all work is done, then ends the threads. Work that blocks is waited for as long as
@@ -56,12 +67,18 @@ void reaper_wait(void);
 /** Adds work for a user. The piece and what it is about belong to the reaper from now on. */
 void reaper_add(uid_t uid, struct reap *reap);
 
-/** Closes descriptors of a user. Where memory is short the caller's thread closes them. */
+/**
+ * Closes descriptors of a user: small files in memory at once, others on the reaper's threads.
+ * Where memory is short the caller's thread closes them.
+ */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 
+/** Returns whether this is a regular file on a local block device. */
+bool reaper_is_local(mode_t mode, dev_t dev);
+
 /**
- * Closes a connected socket, in which descriptors may wait that nobody has received. Its peer sees
- * the end at once.
+ * Closes a connected socket. Its peer sees the end at once. The caller's thread closes it if it has
+ * no unread bytes; else descriptors that nobody has received may wait in it.
  */
 void reaper_close_connection(int socket);
 

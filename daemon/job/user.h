@@ -36,6 +36,8 @@ struct user {
     struct link subscribers; /* news.h */
     uint32_t clients;        /* connections now */
     uint32_t jobs;           /* under way */
+    size_t waiting_fds;      /* received by the connections, not taken by a line yet: intake.c */
+    bool crowded;            /* a connection waits until waiting_fds is lower */
     uint64_t buffer_bytes;
     uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
     uint64_t jobs_done, bytes_moved; /* since he came first */

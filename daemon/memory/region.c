@@ -7,6 +7,7 @@
 #include <linux/dma-buf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "seam.h"
 
@@ -64,6 +65,7 @@ static int open_region(struct region *region, int fd, const struct region_want *
     region->sealed |= file.dma_buf; /* its size is fixed */
     region->quick =
         file.memory && file.allocated <= QUICK_MAX && region->mapping.pages_size <= QUICK_MAX;
+    region->reap.may_block = !file.memory && (file.dma_buf || !reaper_is_local(S_IFREG, file.dev));
     region->size = bytes;
     region->file_offset = want->offset;
     region->dev = file.dev;
@@ -101,6 +103,7 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
     }
     region->holders = 1;
     region->reap.run = reap_region;
+    region->reap.may_block = true; /* until the kind of the file is known */
     region->uid = want->uid;
     region->guard.slot = region->dma_buf = -1;
     region->write = want->use.write;

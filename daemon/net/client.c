@@ -162,6 +162,7 @@ static void close_waiting_fds(struct client *client)
 
     if (frame_take_fds(&client->in, count, fds) == 0)
         client_close_fds(client, fds, count);
+    intake_count_fds(client);
     for (size_t i = 0; i < client->out.fd_count; i++)
         client_close_fds(client, &client->out.fds[i].fd, 1);
     client->out.fd_count = 0;
@@ -196,7 +197,7 @@ static void on_timer(uv_timer_t *timer)
         client_close(client, "does not read its replies");
     else if (client->input_ended)
         client_close(client, "does not read its last replies");
-    else if (client_takes_input(client))
+    else if (client_takes_input(client) || intake_is_crowded(client))
         intake_overdue(client);
 }
 

@@ -57,6 +57,7 @@ struct client {
     bool busy;                          /* in the middle of its input: not to be judged now */
     enum hold held;                     /* why its next line has to wait */
     struct link full_link;              /* in the service's full */
+    size_t counted_fds;                 /* in user->waiting_fds */
     struct link held_link, unsent_link; /* in the service's held and unsent */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */
     bool listing;                       /* listing.c: a job.list is under way */
@@ -106,7 +107,7 @@ void client_settle(struct client *client);
 bool client_is_paused(const struct client *client);
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);
-/** Takes input again from clients whose users' descriptors have been closed. */
+/** Takes input again from the clients that wait until their users have fewer descriptors. */
 void client_relieve_all(struct service *service);
 /** Has descriptors that came from the client closed by the reaper. */
 void client_close_fds(const struct client *client, const int *fds, size_t count);

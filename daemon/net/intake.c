@@ -11,6 +11,8 @@
 #include "request.h"
 #include "state.h"
 
+enum { WAITING_FDS_MAX = 128 }; /* of one user, received and not taken by a line */
+
 static void stream_fault(struct client *client, const char *pointer, const char *text)
 {
     struct fault fault;
@@ -19,17 +21,48 @@ static void stream_fault(struct client *client, const char *pointer, const char 
     client_stream_fault(client, &fault);
 }
 
-/* True where no more descriptors are taken from this user for now. */
+bool intake_is_crowded(const struct client *client)
+{
+    return !link_empty(&client->full_link) && client->flow->user->crowded;
+}
+
+void intake_count_fds(struct client *client)
+{
+    struct user *user = client->flow->user;
+
+    user->waiting_fds += client->in.fd_count - client->counted_fds;
+    client->counted_fds = client->in.fd_count;
+    if (!user->crowded || user->waiting_fds + PROTO_FDS_MAX > WAITING_FDS_MAX)
+        return;
+    user->crowded = false;
+    uv_async_send(&client->service->relieved);
+}
+
+/* Returns why no more descriptors are taken from this user for now, or null. */
+static const char *reason_to_wait(const struct client *client)
+{
+    struct user *user = client->flow->user;
+
+    if (reaper_full(user->uid))
+        return "descriptors of this user are not closed yet";
+    if (user->waiting_fds + PROTO_FDS_MAX <= WAITING_FDS_MAX)
+        return NULL;
+    user->crowded = true;
+    return "lines of this user that are not finished or not handled yet hold too many descriptors";
+}
+
 static bool must_wait(struct client *client)
 {
+    const char *why = reason_to_wait(client);
     struct log_line line;
 
-    if (!reaper_full(client->flow->user->uid))
+    if (!why)
         return false;
     link_append(&client->service->full, &client->full_link);
-    if (log_begin_rated(&line, LOG_NOTICE, "client waits until its descriptors are closed",
+    if (log_begin_rated(&line, LOG_NOTICE, "client waits for descriptors",
                         &client->flow->user->log_rates[LOG_KIND_STREAM])) {
         client_log(&line, client);
+        log_text(&line, "why", why);
         log_end(&line);
     }
     return true;
@@ -77,6 +110,7 @@ int intake_receive(struct client *client)
         stream_fault(client, "/fds", "fds: more descriptors wait than two messages may carry");
         return 0;
     }
+    intake_count_fds(client);
     frame_commit(&client->in, (size_t)got);
     return 0;
 }
@@ -89,7 +123,7 @@ static void watch_line(struct client *client, bool progress)
 
     if (client->state != CLIENT_OPEN || client->doomed)
         return;
-    if (!begun || !client_takes_input(client) || ms == 0)
+    if (!begun || ms == 0 || !(client_takes_input(client) || intake_is_crowded(client)))
         uv_timer_stop(&client->timer);
     else if (progress || !uv_is_active((uv_handle_t *)&client->timer))
         client_set_timer(client, ms);
@@ -108,6 +142,7 @@ static void handle_lines(struct client *client, uint64_t began)
         if (client_takes_input(client) && uv_hrtime() - began > CHORE_TURN_NS)
             chore_add(&client->service->chores, &client->more_lines);
     }
+    intake_count_fds(client);
     if (client_takes_input(client) && frame_leftover(&client->in))
         stream_fault(client, "/fds", "fds: more descriptors came than were announced");
     watch_line(client, progress);

@@ -3,6 +3,8 @@
 #ifndef DAEMON_INTAKE_H
 #define DAEMON_INTAKE_H
 
+#include <stdbool.h>
+
 struct chore;
 struct client;
 
@@ -14,6 +16,15 @@ int intake_receive(struct client *client);
  * of the loop together have not taken 2 ms; at least one line. A chore handles the others.
  */
 void intake_lines(struct client *client);
+
+/** Counts the client's descriptors that no line has taken, for its user. After each change. */
+void intake_count_fds(struct client *client);
+
+/**
+ * Returns whether nothing is received from the client because lines of its user hold too many
+ * descriptors. A line that is begun must be finished in time nevertheless.
+ */
+bool intake_is_crowded(const struct client *client);
 
 /** The chore of a client: handles the lines that intake_lines() left. */
 void intake_go_on(struct chore *chore);

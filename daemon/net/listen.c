@@ -32,12 +32,12 @@ static void resume(uv_timer_t *retry)
 }
 
 /* The backlog would make the loop spin: look away for a while. */
-static void pause_accepting(struct listener *listener, int error)
+static void pause_accepting(struct listener *listener, const char *why)
 {
     struct log_line line;
 
     if (log_begin(&line, LOG_WARNING, "accepting pauses")) {
-        log_errno(&line, "error", error);
+        log_text(&line, "why", why);
         log_end(&line);
     }
     uv_poll_stop(&listener->poll);
@@ -114,7 +114,7 @@ static bool accept_one(struct listener *listener)
 
     /* To turn somebody away takes a descriptor to close, too. */
     if (reaper_overfull()) {
-        pause_accepting(listener, EMFILE);
+        pause_accepting(listener, "too many descriptors of clients wait to be closed");
         return false;
     }
     fd = seam.accept(listener->bound.fd);
@@ -129,7 +129,7 @@ static bool accept_one(struct listener *listener)
         return true;
     if (error == EMFILE && turn_away_with_reserve(listener))
         return true;
-    pause_accepting(listener, error);
+    pause_accepting(listener, strerror(error));
     return false;
 }
 
@@ -139,7 +139,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
     (void)events;
     if (status < 0) {
-        pause_accepting(listener, -status);
+        pause_accepting(listener, strerror(-status));
         return;
     }
     for (int i = 0; i < ACCEPTS_MAX && accept_one(listener); i++)

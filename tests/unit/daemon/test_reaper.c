@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fdpass.h"
@@ -15,7 +17,7 @@
 #include "seam.h"
 #include "server.h"
 
-enum { ALICE = 1, BOB, CAROL, USERS = 40, TOO_MANY = PROTO_FDS_MAX + 4 };
+enum { ALICE = 1, BOB, CAROL, USERS = 40, OTHERS = 40000, TOO_MANY = PROTO_FDS_MAX + 4 };
 
 static struct seam real;
 static int fds_before;
@@ -94,6 +96,32 @@ static int easy(void)
     return fd;
 }
 
+/* A new file without a name beside the program, or -1 where that is no local disk. */
+static int file_on_disk(void)
+{
+    char path[] = "/var/tmp/mli_reaper_XXXXXX";
+    int fd = mkostemp(path, O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    unlink(path);
+    assert_int_equal(seam.fstat(fd, &st), 0);
+    if (reaper_is_local(st.st_mode, st.st_dev))
+        return fd;
+    print_message("/var/tmp is not on a local disk: files there are not tested\n");
+    close(fd);
+    return -1;
+}
+
+static int allocated_memfd(off_t size)
+{
+    int fd = memfd_with(NULL, 0);
+
+    assert_int_equal(posix_fallocate(fd, 0, size), 0);
+    return fd;
+}
+
 static void give(uid_t uid, int fd)
 {
     reaper_close(uid, &fd, 1);
@@ -129,7 +157,7 @@ static int teardown(void **state)
 static void test_one_blocks(void **state)
 {
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(ALICE, stuck());
     wait_until_blocked(1);
     give(ALICE, easy());
@@ -147,7 +175,7 @@ static void test_one_blocks(void **state)
 static void test_one_thread_a_user(void **state)
 {
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     for (int i = 0; i < 20; i++)
         give(ALICE, stuck());
     wait_until_blocked(1);
@@ -160,24 +188,66 @@ static void test_one_thread_a_user(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
+/* The threads of unprivileged users are bounded; other work has threads of its own. */
 static void test_bounded_threads(void **state)
 {
+    int disk;
+
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
-    for (int i = 0; i < USERS; i++)
-        give((uid_t)i, stuck());
-    wait_until_blocked(REAPER_THREADS_MAX);
+    assert_int_equal(reaper_start(REAPER_THREADS_MIN, NULL, NULL), 0);
+    for (int i = 1; i <= USERS; i++)
+        give(OTHERS + (uid_t)i, stuck());
+    wait_until_blocked(REAPER_THREADS_MIN);
+    disk = file_on_disk();
+    if (disk >= 0) {
+        give(OTHERS + USERS, disk); /* behind a descriptor that waits for a thread */
+        wait_until_closed(1);
+    }
+    assert_int_equal(blocked, REAPER_THREADS_MIN);
+    give(0, stuck()); /* root has a thread of its own */
+    wait_until_blocked(REAPER_THREADS_MIN + 1);
     let_go();
     reaper_wait();
-    assert_int_equal(most_blocked, REAPER_THREADS_MAX);
-    assert_int_equal(closed, USERS);
+    assert_int_equal(closed, USERS + 1 + (disk >= 0));
+    assert_int_equal(reaper_stop(), 0);
+}
+
+static void test_threads_for_each_client(void **state)
+{
+    (void)state;
+    assert_int_equal(reaper_start(USERS, NULL, NULL), 0);
+    for (int i = 1; i <= USERS; i++)
+        give(OTHERS + (uid_t)i, stuck());
+    wait_until_blocked(USERS);
+    let_go();
+    reaper_wait();
+    assert_int_equal(reaper_stop(), 0);
+}
+
+/* Files in memory never wait behind a socket of the same user. */
+static void test_memory_does_not_wait(void **state)
+{
+    enum { MIB = 1024 * 1024 };
+
+    (void)state;
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
+    give(ALICE, stuck());
+    wait_until_blocked(1);
+    for (int i = 0; i < 2 * REAPER_FDS_MAX; i++)
+        give(ALICE, memfd_with(NULL, 64));
+    assert_int_equal(closed, 2 * REAPER_FDS_MAX); /* by this thread */
+    give(ALICE, allocated_memfd(8 * MIB));        /* by a thread that no socket can block */
+    wait_until_closed(2 * REAPER_FDS_MAX + 1);
+    assert_false(reaper_full(ALICE));
+    let_go();
+    reaper_wait();
     assert_int_equal(reaper_stop(), 0);
 }
 
 static void test_bounded_descriptors(void **state)
 {
     (void)state;
-    assert_int_equal(reaper_start(count_relief, NULL), 0);
+    assert_int_equal(reaper_start(0, count_relief, NULL), 0);
     assert_false(reaper_full(ALICE));
     for (int i = 0; i < REAPER_FDS_MAX; i++) {
         assert_false(reaper_full(ALICE));
@@ -198,14 +268,14 @@ static void test_bounded_descriptors(void **state)
 static void test_stop_while_blocked(void **state)
 {
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(ALICE, stuck());
     give(ALICE, stuck());
     give(BOB, easy());
     assert_int_equal(reaper_stop(), 2);
     give(BOB, easy()); /* by this thread: there is no reaper */
     assert_int_equal(closed, 2);
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(BOB, easy());
     wait_until_closed(3);
     let_go();
@@ -222,7 +292,7 @@ static void *no_calloc(size_t count, size_t size)
 static void test_short_memory(void **state)
 {
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     seam.calloc = no_calloc;
     give(ALICE, easy());
     assert_int_equal(closed, 1);
@@ -332,6 +402,77 @@ static void test_back_pressure(void **state)
     server_stop(&server);
 }
 
+/* Sends two messages with 16 descriptors each, in a line that is not finished. */
+static void begin_lines(struct peer *peers, size_t count, int *fds)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int message = 0; message < 2; message++)
+            peer_send_raw(&peers[i], "{", 1, fds, PROTO_FDS_MAX);
+}
+
+/* The connections of a user together have a bounded number of descriptors that no line takes. */
+static void test_unfinished_lines(void **state)
+{
+    enum { PEERS = 20, HELD_MAX = 128 };
+    struct server server;
+    struct peer peers[PEERS], other;
+    int fds[PROTO_FDS_MAX], before;
+
+    (void)state;
+    server_config(&server);
+    server.config.line_timeout_ms = 300;
+    server_start(&server);
+    server_connect(&server, &other);
+    for (size_t i = 0; i < PEERS; i++) {
+        server_connect(&server, &peers[i]);
+        peer_expect_alive(&peers[i]);
+    }
+    for (size_t i = 0; i < COUNT_OF(fds); i++)
+        fds[i] = memfd_with(NULL, 64);
+    before = count_fds();
+    begin_lines(peers, PEERS, fds);
+    peer_expect_alive(&other);
+    assert_true(count_fds() <= before + HELD_MAX);
+    /* Each timeout of a line makes room for another connection. */
+    for (size_t i = 0; i < PEERS; i++)
+        peer_error(&peers[i], -1, FAULT_STREAM_ERROR);
+    for (size_t i = 0; i < PEERS; i++)
+        peer_finish(&peers[i]);
+    peer_expect_alive(&other);
+    peer_finish(&other);
+    for (size_t i = 0; i < COUNT_OF(fds); i++)
+        close(fds[i]);
+    server_stop(&server);
+}
+
+/* Connections that are closed do not wait behind a descriptor that does not close. */
+static void test_connections_close(void **state)
+{
+    enum { CONNECTIONS = 2 * REAPER_FDS_MAX };
+    struct server server;
+    struct peer peer, others;
+    int before;
+
+    (void)state;
+    server_config(&server);
+    server_start(&server);
+    server_connect(&server, &peer);
+    refuse_stuck(&peer, 1, true);
+    wait_until_blocked(1);
+    before = count_fds();
+    for (int i = 0; i < CONNECTIONS; i++) {
+        server_connect(&server, &others);
+        peer_finish(&others);
+    }
+    while (peer_info(&peer).clients > 1)
+        ;
+    assert_int_equal(count_fds(), before);
+    assert_false(reaper_full(getuid()));
+    let_go();
+    peer_finish(&peer);
+    server_stop(&server);
+}
+
 static struct server *unmapping;
 static atomic_uint on_loop, elsewhere;
 
@@ -386,11 +527,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_thread_a_user, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded_threads, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_threads_for_each_client, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory_does_not_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_while_blocked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_short_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clients, setup, teardown),
         cmocka_unit_test_setup_teardown(test_back_pressure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unfinished_lines, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_connections_close, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leaving, setup, teardown),
     };
 

@@ -321,7 +321,7 @@ static void test_large(void **state)
     struct region *region;
 
     (void)state;
-    assert_int_equal(reaper_start(NULL, NULL), 0);
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
     seam.munmap = noting_munmap;
     munmaps = 0;
     unmapped = largest = 0;
