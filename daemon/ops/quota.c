@@ -104,5 +104,5 @@ bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
         return false;
     if (quota != QUOTA_SHARE)
         return own < quota;
-    return own < SHARE_OF_FREE * (uint64_t)(limit - total);
+    return own == 0 || own < SHARE_OF_FREE * (uint64_t)(limit - total - 1);
 }

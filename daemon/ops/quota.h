@@ -45,8 +45,10 @@ const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid);
 
 /**
  * Tells whether a user who has `own` of the `total` in use may take one more of `limit`. With the
- * quota QUOTA_SHARE he may have up to three times what is still free: one user alone gets three
- * quarters of the limit, n users 3 / (3n + 1) each, and there is always room for another user.
+ * quota QUOTA_SHARE the user may take the first one while any is free, and further ones while the
+ * user then has at most three times what is left free. One user alone gets three quarters of the
+ * limit, n users who take turns 3 / (3n + 1) each. A further one is never the last of the limit:
+ * that one is left for the first of another user.
  */
 bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
 

@@ -33,6 +33,13 @@ class Connections(Shares):
         self.assertGreaterEqual(len(links), 32)
         self.connect_as(OTHER, service).ping()
 
+    def test_users_who_come_later_get_their_shares(self):
+        """Each takes what it can: at most three times what it leaves, and never the last one,
+        which the next user gets."""
+        service = self.service(config={"socket_mode": "0666"})
+        held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
+        self.assertEqual([len(links) for links in held], [45, 11, 3, 1])
+
     def test_root_gets_in_when_all_are_taken(self):
         """Also past its own quota: to look, and to drain."""
         service = self.service(config={"socket_mode": "0666",

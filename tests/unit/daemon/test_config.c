@@ -168,8 +168,18 @@ static void test_quotas(void **state)
     refuses("{'quotas':{'5':{'buffer_bytes':-1}}}", "/quotas/5/buffer_bytes");
 }
 
-/* Users who take all that they can get, one after the other. Returns what is left of the limit. */
-static uint32_t fill_with_shares(uint32_t limit, uint32_t *own, uint32_t users)
+/* Takes for one user until the rule refuses; other users have `total`. Returns the number. */
+static uint32_t take_all(uint32_t limit, uint32_t total)
+{
+    uint32_t own = 0;
+
+    while (quota_allows(QUOTA_SHARE, own, total + own, limit))
+        own++;
+    return own;
+}
+
+/* Users who take one each in turn. Returns what is left of the limit. */
+static uint32_t take_turns(uint32_t limit, uint32_t *own, uint32_t users)
 {
     uint32_t total = 0, before;
 
@@ -186,26 +196,58 @@ static uint32_t fill_with_shares(uint32_t limit, uint32_t *own, uint32_t users)
     return limit - total;
 }
 
-static void test_shares(void **state)
+static const uint32_t share_limits[] = {1, 2, 3, 4, 7, 60, 64, 1000, 1024};
+
+static void test_shares_of_users_who_take_turns(void **state)
 {
-    const uint32_t limits[] = {4, 7, 60, 64, 1000, 1024};
     uint32_t own[512];
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(limits); i++) {
-        for (uint32_t users = 1; 3 * users + 1 <= limits[i]; users++) {
-            const uint32_t left = fill_with_shares(limits[i], own, users);
+    for (size_t i = 0; i < COUNT_OF(share_limits); i++) {
+        const uint32_t limit = share_limits[i];
 
-            assert_true(left > 0); /* another user finds room */
-            for (uint32_t k = 0; k < users; k++)
-                assert_in_range(own[k], 1, 3 * left + 3);
+        for (uint32_t users = 1; 3 * users + 1 <= limit; users++) {
+            const uint32_t left = take_turns(limit, own, users);
+            const uint32_t share = 3 * limit / (3 * users + 1);
+
+            assert_true(left > 0); /* for another user */
+            for (uint32_t k = 0; k < users; k++) {
+                assert_true(own[k] <= 3 * left);
+                assert_in_range(own[k], share > 1 ? share - 1 : 1, share + 1);
+            }
         }
-        assert_in_range(limits[i] - fill_with_shares(limits[i], own, 1), limits[i] * 3 / 4,
-                        limits[i] * 3 / 4 + 1);
     }
-    assert_true(quota_allows(5, 4, 9, 10)); /* a quota replaces the share, */
+}
+
+/* A user who comes later gets a share of what the users before have left, and one at least. */
+static void test_shares_of_users_who_come_later(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(share_limits); i++) {
+        const uint32_t limit = share_limits[i];
+
+        for (uint32_t total = 0; total < limit;) {
+            const uint32_t own = take_all(limit, total);
+            const uint32_t most = (limit - total) * 3 / 4;
+
+            assert_int_equal(own, most > 0 ? most : 1);
+            total += own;
+            assert_true(own == 1 || own <= 3 * (limit - total));
+        }
+    }
+    assert_int_equal(take_all(60, 0), 45);
+    assert_int_equal(take_all(60, 45), 11);
+    assert_int_equal(take_all(60, 56), 3);
+    assert_int_equal(take_all(60, 59), 1);
+    assert_int_equal(take_all(60, 60), 0);
+}
+
+static void test_numbers_replace_the_share(void **state)
+{
+    (void)state;
+    assert_true(quota_allows(5, 4, 9, 10));
     assert_false(quota_allows(5, 5, 5, 10));
-    assert_false(quota_allows(5, 0, 10, 10)); /* not the limit */
+    assert_false(quota_allows(5, 0, 10, 10)); /* but not the limit */
 }
 
 static void test_access(void **state)
@@ -428,7 +470,9 @@ int main(void)
         cmocka_unit_test(test_default_socket),
         cmocka_unit_test(test_every_key_of_operations),
         cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_shares_of_users_who_take_turns),
+        cmocka_unit_test(test_shares_of_users_who_come_later),
+        cmocka_unit_test(test_numbers_replace_the_share),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_metrics),
     };

@@ -139,6 +139,7 @@ static void test_jobs_in_total(void **state)
 
     (void)state;
     server.config.jobs = 2;
+    server.config.quotas.standard.jobs = 2;
     start();
     server_connect(&server, &other);
     peer_submit(&peer, 0, src, dst, COPY);

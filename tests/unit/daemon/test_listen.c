@@ -44,6 +44,7 @@ static void test_limit_of_clients(void **state)
 
     (void)state;
     server.config.clients = 2;
+    server.config.quotas.standard.clients = 2;
     server_start(&server);
     server_connect(&server, &first);
     server_connect(&server, &second);
