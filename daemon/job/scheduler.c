@@ -154,17 +154,18 @@ static uint64_t lane_quantum(struct turn *turn, const struct ring_rules *rules)
 
 /* Jobs that the user's own jobs of higher priority hold up. From the top down, so that none moves
  * up twice at once. */
-static void age_lanes(const struct scheduler *scheduler, struct portion *portion, int class,
-                      uint64_t now)
+static void age_lanes(struct scheduler *scheduler, struct portion *portion, int class, uint64_t now)
 {
     struct turn *turn;
 
     if (scheduler->ageing_ns == 0)
         return;
     for (int i = LANE_PRIORITIES - 1; i-- > 0;) {
-        while ((turn = ring_overdue(&portion->rings[i], scheduler->ageing_ns, now))) {
+        while (scheduler->ageing_left > 0 &&
+               (turn = ring_overdue(&portion->rings[i], scheduler->ageing_ns, now))) {
             struct queued *first = head_of(lane_of(turn));
 
+            scheduler->ageing_left--;
             leave_lane_first(first, now);
             enter_lane(first, class, i + 1, now);
         }
@@ -172,9 +173,9 @@ static void age_lanes(const struct scheduler *scheduler, struct portion *portion
 }
 
 /* Returns the next job of a portion: its lane's deficit covers the cost. Further calls with the
- * same `now` return the same job until a job enters or leaves. */
-static struct queued *next_of(const struct scheduler *scheduler, struct portion *portion,
-                              uint64_t now)
+ * same `now` return the same job until a job enters or leaves: either the first call has moved up
+ * all lanes that are overdue, or ageing_left is 0 and no call moves up any more. */
+static struct queued *next_of(struct scheduler *scheduler, struct portion *portion, uint64_t now)
 {
     const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now};
     int i = LANE_PRIORITIES - 1;
@@ -205,10 +206,12 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
     if (scheduler->ageing_ns == 0)
         return;
     for (int i = LANE_PRIORITIES - 1; i-- > 0;) {
-        while ((turn = ring_overdue(&scheduler->classes[i], scheduler->ageing_ns, now))) {
+        while (scheduler->ageing_left > 0 &&
+               (turn = ring_overdue(&scheduler->classes[i], scheduler->ageing_ns, now))) {
             struct queued *next = next_of(scheduler, portion_of(turn), now);
             const int priority = next->priority > i + 1 ? next->priority : i + 1;
 
+            scheduler->ageing_left -= scheduler->ageing_left > 0; /* next_of() may age lanes */
             leave_class_served(scheduler, next, now);
             enter_class(scheduler, next, i + 1, priority, now);
         }
@@ -220,6 +223,7 @@ struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
     const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now};
     int i = LANE_PRIORITIES;
 
+    scheduler->ageing_left = SCHEDULER_AGED_MAX;
     age_classes(scheduler, now);
     while (i-- > 0) {
         struct portion *portion;

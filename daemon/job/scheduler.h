@@ -30,7 +30,11 @@ struct scheduler {
     struct ring classes[LANE_PRIORITIES];
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
+    uint32_t ageing_left; /* moves that this scheduler_take() may still make */
 };
+
+/* Jobs that one scheduler_take() moves up by ageing. The next call moves up the remaining jobs. */
+enum { SCHEDULER_AGED_MAX = 256 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
 

@@ -34,7 +34,7 @@ struct ring_rules {
     uint64_t (*cost)(struct turn *turn, const struct ring_rules *rules);
     /** Bytes that the member may start in each turn, at least 1. */
     uint64_t (*quantum)(struct turn *turn, const struct ring_rules *rules);
-    const void *context;
+    void *context;
     uint64_t now; /* ns */
 };
 

@@ -216,6 +216,31 @@ static void test_only_the_first_ages(void **state)
         free(job);
 }
 
+/* A call moves up a bounded number of jobs. The next calls move up the remaining jobs, all once. */
+static void test_ageing_of_many_takes_several_calls(void **state)
+{
+    enum { MANY = 1000 };
+    static struct share many_shares[MANY];
+    static struct lanes many_lanes[MANY];
+    static struct queued many[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        share_init(&many_shares[i]);
+        lanes_init(&many_lanes[i], &many_shares[i]);
+        queued_init(&many[i]);
+        scheduler_push(&scheduler, &many_lanes[i], &many[i], -1, 1, 1, 0);
+    }
+    assert_non_null(scheduler_take(&scheduler, AGEING));
+    assert_in_range(scheduler.lengths[0], MANY - SCHEDULER_AGED_MAX, MANY - 2);
+    for (int i = 0; i < 2 * MANY / SCHEDULER_AGED_MAX; i++) /* 2: in the class, and in the lane */
+        assert_non_null(scheduler_take(&scheduler, AGEING));
+    assert_int_equal(scheduler.lengths[0], 0);
+    assert_int_equal(scheduler.lengths[2], 0);
+    while (scheduler_take(&scheduler, AGEING))
+        ;
+}
+
 static void test_ageing_can_be_off(void **state)
 {
     struct job *low = push(0, -1, 1, 0);
@@ -507,6 +532,7 @@ int main(void)
         cmocka_unit_test_setup(test_who_pauses_saves_nothing_up, setup),
         cmocka_unit_test_setup(test_nothing_waits_for_ever, setup),
         cmocka_unit_test_setup(test_only_the_first_ages, setup),
+        cmocka_unit_test_setup(test_ageing_of_many_takes_several_calls, setup),
         cmocka_unit_test_setup(test_ageing_can_be_off, setup),
         cmocka_unit_test_setup(test_a_clock_that_is_behind, setup),
         cmocka_unit_test_setup(test_many_connections_of_one_user, setup),
