@@ -44,11 +44,12 @@ static int read_shard(const struct json *object, struct shard *shard)
 }
 
 /* First of all: what a newer format has is unknown here. */
-static int check_format(const struct json *value)
+static int check_format(const struct json *value, bool *older)
 {
     int64_t format;
     if (json_int(value, 0, INT64_MAX, &format))
         return -1;
+    *older = format < OUTLINE_FORMAT;
     return format <= OUTLINE_FORMAT
                ? 0
                : json_complain(value,
@@ -63,13 +64,15 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
     uint64_t total = 0, selected = 0, resumed = 0;
     struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
                 anew = json_member(value, "anew"), format = json_member(value, "format");
+    bool older = false;
     *outline = (struct batch_outline){0};
-    if ((json_present(&format) && check_format(&format)) || json_object(value, keys) ||
+    if ((json_present(&format) && check_format(&format, &older)) || json_object(value, keys) ||
         read_shard(value, &outline->shard) || count_read(value, "total", UINT32_MAX, &total) ||
         count_read(value, "cases", total, &selected) ||
         count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
         (json_present(&anew) && json_bool(&anew, &outline->anew)))
         return -1;
+    outline->older = !json_present(&format) || older;
     outline->total = (size_t)total;
     outline->selected = (size_t)selected;
     outline->resumed = (size_t)resumed;

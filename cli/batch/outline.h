@@ -22,6 +22,7 @@ struct batch_outline {
     uint64_t set;       /* digest_add() of all `total` names */
     uint64_t kept;      /* and of the `resumed` ones; is not written */
     bool anew;          /* in a state file: lines before this one are of no use to merge */
+    bool older;         /* it was read without the current format */
 };
 
 /** Whether both are the same part of the same cases. */

@@ -44,6 +44,9 @@ enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
 enum case_reason { CASE_REASON_TABLE(CASE_ENUM) CASE_REASON_COUNT };
 #undef CASE_ENUM
 
+/* Before the path of the kept result, at the end of a message. */
+#define RESULT_GIVEN "; the result is "
+
 struct case_result {
     char *name; /* of the case */
     char *file; /* its job file, as it was found */

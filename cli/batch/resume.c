@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "depends.h"
+#include "keep.h"
 #include "print.h"
 #include "textw.h"
 
@@ -19,10 +21,58 @@ static const char *common_reason(const struct basis *then, const struct setup *n
     if (then->setup.program != now->program)
         return "mlictl changed";
     if (then->setup.service != now->service)
-        return "the engine, its channels or the daemon changed";
+        return "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed";
     if (then->setup.options != now->options)
         return "an option that results depend on changed, as --repeat or --timeout";
     return NULL;
+}
+
+/* Whether the kept files of the result are where this run would keep them. */
+static bool is_kept(const struct keeping *keeping, const struct case_result *then)
+{
+    static const char job[] = "/job.json";
+    char *place = keep_place(keeping->directory, then->name);
+    size_t length = place ? strlen(place) : 0;
+    bool there = place && strncmp(then->kept, place, length) == 0 &&
+                 strcmp(then->kept + length, job) == 0 && access(then->kept, F_OK) == 0;
+    free(place);
+    return there;
+}
+
+/* A report must not name files that do not exist. */
+static const char *output_reason(const struct resume *resume, const struct case_result *then)
+{
+    const struct keeping *keeping = &resume->settings->trial.keeping;
+    if (then->status == CASE_UPDATED)
+        return "--update-golden has to write its result again";
+    if (then->kept && keeping->directory && !is_kept(keeping, then))
+        return "its kept files are missing";
+    return NULL;
+}
+
+/* Cuts "; the result is batch-failed/a/given.npy" off the message. */
+static void cut_given(struct case_result *result)
+{
+    const char *slash = strrchr(result->kept, '/');
+    char *given = NULL, *at;
+    int length = slash ? (int)(slash - result->kept) + 1 : 0;
+    if (!result->message || asprintf(&given, RESULT_GIVEN "%.*sgiven.", length, result->kept) < 0)
+        return;
+    at = strstr(result->message, given);
+    if (at)
+        *at = '\0';
+    free(given);
+}
+
+/* Takes the paths of kept files that do not exist any more from the result. */
+static void drop_kept(struct case_result *result)
+{
+    if (!result->kept || access(result->kept, F_OK) == 0)
+        return;
+    cut_given(result);
+    free(result->kept);
+    free(result->again);
+    result->kept = result->again = NULL;
 }
 
 /* Returns the reason, on the heap; NULL if the result holds, or without memory. */
@@ -39,6 +89,8 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
     if (!why && !file && resume->settings->rerun &&
         !case_status_is_good(then->status, resume->settings->flaky_is_good))
         why = "it did not pass";
+    if (!why && !file)
+        why = output_reason(resume, then);
     *holds = !why && !file;
     if (file && asprintf(&text, "%s %s %s", basis_role_text(file->role), file->name, how) < 0)
         return NULL;
@@ -47,12 +99,15 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
 
 const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case)
 {
-    const struct state_record *record = state_find(resume->state, batch_case->name);
+    struct state_record *record = state_find(resume->state, batch_case->name);
     bool holds;
     if (!record)
         return NULL;
     batch_case->rerun = reason_of(resume, &record->result, batch_case, &holds);
-    return holds ? &record->result : NULL;
+    if (!holds)
+        return NULL;
+    drop_kept(&record->result);
+    return &record->result;
 }
 
 struct reason {

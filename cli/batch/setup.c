@@ -9,6 +9,7 @@
 #include "build_id.h"
 #include "connector.h"
 #include "mli_helpers_api.h"
+#include "mli_mov_api.h"
 #include "xxh64.h"
 
 /* Options that choose the service, and options that change no result of a case that passed: they
@@ -90,14 +91,22 @@ static int add_daemon(struct xxh64 *x, struct client *client, struct fault *faul
     return 0;
 }
 
+/* The library's default engine is the same with and without its name. */
+static const char *option_of_service(const struct options *options, const char *name, bool embedded)
+{
+    const char *value = options_get(options, name);
+    return !value && embedded && strcmp(name, "engine") == 0 ? mli_mov_engine_at(0) : value;
+}
+
 int setup_find(struct setup *setup, const struct options *options, struct client *client,
                struct fault *fault)
 {
     struct xxh64 x;
     xxh64_init(&x);
+    bool embedded = connector_is_embedded(options);
     for (size_t i = 0; of_service[i]; i++)
-        add_text(&x, options_get(options, of_service[i]));
-    if (connector_is_embedded(options))
+        add_text(&x, option_of_service(options, of_service[i], embedded));
+    if (embedded)
         add_environment(&x);
     else if (add_daemon(&x, client, fault))
         return -1;

@@ -70,6 +70,8 @@ static int take_case(struct reader *reader, const struct json *value)
         return no_memory(reader->fault);
     }
     record->result = result;
+    if (reader->state->outline.older) /* what a result depends on meant something else then */
+        basis_finish(&record->result.basis);
     return 0;
 }
 
@@ -218,7 +220,7 @@ static int compare_name(const void *name, const void *record)
     return strcmp(name, ((const struct state_record *)record)->result.name);
 }
 
-const struct state_record *state_find(const struct state *state, const char *name)
+struct state_record *state_find(const struct state *state, const char *name)
 {
     if (state->count == 0)
         return NULL;

@@ -51,6 +51,6 @@ int state_load(struct state *state, const char *path, struct fault *fault);
 void state_finish(struct state *state);
 
 /** What became of a case; null where it is not in there. */
-const struct state_record *state_find(const struct state *state, const char *name);
+struct state_record *state_find(const struct state *state, const char *name);
 
 #endif /* CLI_BATCH_STATE_H */

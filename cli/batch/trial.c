@@ -76,7 +76,7 @@ static void attempt_all(struct trial *trial, struct tally *tally,
 static void tell_given(struct case_result *result, const char *given)
 {
     char *message = NULL;
-    if (!result->message || asprintf(&message, "%s; the result is %s", result->message, given) < 0)
+    if (!result->message || asprintf(&message, "%s" RESULT_GIVEN "%s", result->message, given) < 0)
         return;
     free(result->message);
     result->message = message;

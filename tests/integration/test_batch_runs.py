@@ -19,6 +19,9 @@ SEED = int(os.environ.get("MLI_TEST_SEED", random.randrange(1 << 30)))
 SANITIZED = os.environ.get("MLI_TEST_SLOW", "1") != "1"
 
 
+ENGINE_CHANGED = "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed"
+
+
 class Attempts(BatchCase):
     """The fault engine counts works: one worker, one work for each job."""
 
@@ -255,11 +258,61 @@ class Resumed(BatchCase):
         shutil.copytree(self.root / "cases", self.dir / "cases", copy_function=shutil.copyfile)
         for name in ("in.npy", "good.npy", "bad.npy", "s.jsonl"):
             shutil.copyfile(self.root / name, self.dir / name)
+        shutil.copytree(self.root / "batch-failed", self.dir / "batch-failed",
+                        copy_function=shutil.copyfile)
         self.assertEqual(self.reruns(code=1), {})
+
+    def test_kept_files_that_are_gone(self):
+        """A report names no file that does not exist."""
+        _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+        failed = {name for name, case in cases.items() if "kept" in case}
+        self.assertGreater(len(failed), 0)
+        shutil.rmtree(self.path("batch-failed"))
+        _, cases, _ = self.told("cases", "--resume", "s.jsonl", "--keep", "none", code=1)
+        for name in failed:
+            self.assertEqual({"kept", "again"} & set(cases[name]), set())
+            self.assertNotIn("the result is", cases[name]["message"])
+        self.told("cases", "--resume", "s.jsonl", "--rerun", code=1)
+        why = {name: "its kept files are missing" for name in failed}
+        for keep in ("kk", "kk", "batch-failed"):
+            self.assertEqual(self.reruns("--keep", keep, code=1), why)
+            self.assertEqual(self.reruns("--keep", keep, code=1), {})
+            shutil.rmtree(self.path(keep))
+
+    def test_a_golden_file_to_come_is_written_again(self):
+        words = ("cases", "--update-golden", "--resume", "s.jsonl")
+        self.add("c00", "bad.npy")
+        _, cases, _ = self.told(*words, code=1)
+        self.assertEqual(cases["c00"]["status"], "updated")
+        os.unlink(self.path("bad.npy.new"))
+        _, cases, _ = self.told(*words, code=1)
+        self.assertEqual(cases["c00"]["rerun"], "--update-golden has to write its result again")
+        self.assertTrue(self.exists("bad.npy.new"))
+        # Without the option the case has failed.
+        os.unlink(self.path("bad.npy.new"))
+        _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual(cases["c00"]["status"], "failed")
+
+    def test_the_default_engine_by_its_name(self):
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.assertEqual(self.reruns("-e", "threads", code=1), {})
+        self.assertEqual(self.reruns("-e", "threads:tiny=0", code=1),
+                         self.all_cases(ENGINE_CHANGED))
+
+    def test_a_state_without_its_format(self):
+        """The basis alone does not count."""
+        self.told("cases", "--resume", "s.jsonl", code=1)
+        text = self.read("s.jsonl").decode()
+        self.write("s.jsonl", text.replace('"format":2', '"format":1'))
+        why = "the state file does not say what the result depends on"
+        self.assertEqual(self.reruns(code=1), self.all_cases(why))
+        self.write("s.jsonl", text.replace(',"format":2', ''))
+        self.assertNotEqual(self.read("s.jsonl").decode(), text)
+        self.assertEqual(self.reruns(code=1), self.all_cases(why))
 
     def test_options_that_change_results(self):
         self.told("cases", "--resume", "s.jsonl", code=1)
-        engine = "the engine, its channels or the daemon changed"
+        engine = ENGINE_CHANGED
         other = "an option that results depend on changed, as --repeat or --timeout"
         self.assertEqual(self.reruns("-j1", "--retries", "2", "--flaky", "fail", "-v", code=1), {})
         self.assertEqual(self.reruns("-e", "inline", code=1), self.all_cases(engine))
@@ -284,7 +337,7 @@ class Resumed(BatchCase):
         words = ("-s", self.daemon.socket)
         self.told("cases", "--resume", "s.jsonl", *words, code=1)
         self.assertEqual(self.reruns(*words, code=1), {})
-        why = "the engine, its channels or the daemon changed"
+        why = ENGINE_CHANGED
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
         self.told("cases", "--resume", "s.jsonl", *words, code=1)
         (self.root / "other").mkdir()
