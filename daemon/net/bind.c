@@ -20,7 +20,8 @@ static int unix_socket(void)
     return fd < 0 ? -errno : fd;
 }
 
-/* Returns 0 where nobody listens at the address any more. */
+/* Returns 0 where nobody listens at the address any more, and -EOWNERDEAD for a socket of another
+ * user that cannot be tried. */
 static int probe(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -35,6 +36,8 @@ static int probe(const struct sockaddr_un *address)
         return fd;
     error = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 ? errno : 0;
     close(fd);
+    if (error == EACCES || error == EPERM)
+        return -EOWNERDEAD;
     /* Any other error, a full backlog for one, means that there is somebody. */
     return error == ECONNREFUSED || error == ENOENT ? 0 : -EADDRINUSE;
 }
@@ -59,7 +62,7 @@ static int bind_fresh(int fd, const struct sockaddr_un *address, uint32_t mode)
     if (error < 0)
         return error;
     if (unlink(address->sun_path) < 0 && errno != ENOENT)
-        return -errno;
+        return errno == EACCES || errno == EPERM ? -EOWNERDEAD : -errno;
     return bind_masked(fd, address, mode);
 }
 
@@ -124,6 +127,9 @@ const char *bind_error_text(int error)
     case EADDRINUSE:
         return "Address already in use: stop the process that listens there, or choose another "
                "path";
+    case EOWNERDEAD:
+        return "a socket of another user is there, and mlid may not remove it: choose another "
+               "path, or have its owner or root remove it if nobody listens there";
     case EBUSY:
         return "another process holds the lock file beside the socket (its path with .lock)";
     case ENOLCK:

@@ -61,7 +61,8 @@ static int cannot_listen(const char *key, const char *value, int error)
     if (log_begin(&line, LOG_ERR, "cannot listen")) {
         log_text(&line, key, value);
         log_text(&line, "error", bind_error_text(error));
-        if (error == -EACCES && strcmp(value, "/run/mlid.sock") == 0 && geteuid() != 0)
+        if ((error == -EACCES || error == -EOWNERDEAD) && strcmp(value, "/run/mlid.sock") == 0 &&
+            geteuid() != 0)
             log_text(&line, "hint", "XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH");
         log_end(&line);
     }

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bind.h"
@@ -95,6 +96,41 @@ static void test_stale_socket_is_replaced(void **state)
     assert_int_equal(mode_of(path), 0640);
     assert_int_equal(connects(path), 0);
     bind_release(&bound);
+}
+
+/* Binds as a user who may not connect to the socket that is there. Exits with 0 if that fails as it
+ * should. */
+static void bind_as_other(void)
+{
+    const int found = -EOWNERDEAD;
+    struct bound bound;
+
+    if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+        _exit(2);
+    _exit(bind_path(&bound, path, 0600, -1, -1) == found && access(path, F_OK) == 0 ? 0 : 1);
+}
+
+static void test_stale_socket_of_another_user(void **state)
+{
+    struct bound dead;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(bind_path(&dead, path, 0000, -1, -1), 0);
+    close(dead.fd);
+    assert_int_equal(chmod(directory, 0777), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        bind_as_other();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_null(strstr(bind_error_text(-EOWNERDEAD), "stop the process"));
+    assert_non_null(strstr(bind_error_text(-EOWNERDEAD), "another user"));
+    assert_int_equal(chmod(directory, 0700), 0);
+    unlink(path);
+    unlink(lock_path);
 }
 
 /* A full backlog answers EAGAIN: there is somebody. */
@@ -289,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_mode),
         cmocka_unit_test(test_live_socket_stays),
         cmocka_unit_test(test_stale_socket_is_replaced),
+        cmocka_unit_test(test_stale_socket_of_another_user),
         cmocka_unit_test(test_busy_socket_is_live),
         cmocka_unit_test(test_other_files_stay),
         cmocka_unit_test(test_paths),
