@@ -5,29 +5,15 @@
 #include "call.h"
 #include "client.h"
 #include "dispatch.h"
-#include "log.h"
 #include "refusal.h"
 #include "rpc.h"
 #include "state.h"
 #include "task.h"
 
-static void log_refusal(const struct client *client, const struct fault *fault)
-{
-    struct log_line line;
-
-    if (!log_begin_rated(&line, LOG_NOTICE, "job refused",
-                         &client->flow->user->log_rates[LOG_KIND_REFUSED]))
-        return;
-    client_log(&line, client);
-    log_text(&line, "error", fault_name(fault->code));
-    log_text(&line, "text", fault->text);
-    log_end(&line);
-}
-
 const struct ended *call_refuse_job(struct call *call)
 {
     call->client->service->totals.refused++;
-    log_refusal(call->client, &call->request->fault);
+    refusal_log(call->client, "job refused", &call->request->fault);
     refusal_remember(call->client, call->request);
     return call_refuse(call);
 }

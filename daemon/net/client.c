@@ -39,12 +39,13 @@ void client_log(struct log_line *line, const struct client *client)
     log_uint(line, "uid", client->flow->user->uid);
 }
 
-static void log_event(const struct client *client, int level, const char *event, const char *why)
+static void log_event(const struct client *client, enum log_kind kind, const char *event,
+                      const char *why)
 {
-    struct log_rate *rate = &client->flow->user->log_rates[LOG_KIND_STREAM];
+    const int level = kind == LOG_KIND_STREAM ? LOG_NOTICE : LOG_INFO;
     struct log_line line;
 
-    if (!log_begin_rated(&line, level, event, level == LOG_NOTICE ? rate : NULL))
+    if (!log_begin_rated(&line, level, event, &client->flow->user->log_rates[kind]))
         return;
     client_log(&line, client);
     if (why)
@@ -172,7 +173,7 @@ static void client_close(struct client *client, const char *why)
 {
     if (client->state == CLIENT_CLOSED)
         return;
-    log_event(client, LOG_INFO, "client left", why);
+    log_event(client, LOG_KIND_LEFT, "client left", why);
     client->state = CLIENT_CLOSED;
     client_unhold(client);
     link_remove(&client->unsent_link);
@@ -219,7 +220,7 @@ void client_doom(struct client *client, const char *why)
     if (client->doomed || client->state == CLIENT_CLOSED)
         return;
     if (why)
-        log_event(client, LOG_NOTICE, "client given up", why);
+        log_event(client, LOG_KIND_STREAM, "client given up", why);
     client->doomed = true;
     client_set_timer(client, 0);
 }
@@ -241,7 +242,7 @@ void client_stream_fault(struct client *client, const struct fault *fault)
 {
     struct answer answer;
 
-    log_event(client, LOG_NOTICE, "protocol error", fault->text);
+    log_event(client, LOG_KIND_STREAM, "protocol error", fault->text);
     answer_init(&answer, client, &(struct rpc_id){.kind = RPC_ID_NULL});
     answer_fault(&answer, fault);
     client_end(client);
@@ -492,7 +493,7 @@ int client_create(struct service *service, int fd, enum slot slot)
     client->slot = slot;
     service->last_client++;
     client->flow->user->clients++;
-    log_event(client, LOG_INFO, "client came", NULL);
+    log_event(client, LOG_KIND_CAME, "client came", NULL);
     greet(client);
     update(client);
     return 0;

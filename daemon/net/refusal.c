@@ -6,6 +6,7 @@
 #include "client.h"
 #include "history.h"
 #include "job_read.h"
+#include "log.h"
 #include "numbered.h"
 #include "prepared.h"
 #include "rpc.h"
@@ -95,4 +96,17 @@ void refusal_remember(struct client *client, const struct rpc_request *request)
         remember_names(client, &params, &request->fault);
     else if (is_text(&method, "job.start"))
         remember_prepared(client, &params, &request->fault);
+}
+
+void refusal_log(const struct client *client, const char *event, const struct fault *fault)
+{
+    struct log_line line;
+
+    if (!log_begin_rated(&line, LOG_NOTICE, event,
+                         &client->flow->user->log_rates[LOG_KIND_REFUSED]))
+        return;
+    client_log(&line, client);
+    log_text(&line, "error", fault_name(fault->code));
+    log_text(&line, "text", fault->text);
+    log_end(&line);
 }

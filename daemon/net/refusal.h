@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of refused jobs. */
+/* Log lines of refused requests, and records of refused jobs. */
 #ifndef DAEMON_REFUSAL_H
 #define DAEMON_REFUSAL_H
 
 struct client;
+struct fault;
 struct rpc_request;
+
+/** Logs `event` with the client and the fault that a request was refused with. */
+void refusal_log(const struct client *client, const char *event, const struct fault *fault);
 
 /**
  * Adds a failed job with the name in a refused job.submit or job.start (the name of the prepared

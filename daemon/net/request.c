@@ -20,12 +20,18 @@
 
 typedef const struct ended *handler(struct call *call);
 
+static const struct ended *refuse(struct call *call)
+{
+    refusal_log(call->client, "request refused", &call->request->fault);
+    return answer_fault(&call->answer, &call->request->fault);
+}
+
 static const struct ended *refuse_method(struct call *call)
 {
     call_discard_fds(call);
     fault_set(&call->request->fault, FAULT_METHOD_NOT_FOUND, "/method",
               "method: this service does not have it");
-    return answer_fault(&call->answer, &call->request->fault);
+    return refuse(call);
 }
 
 static handler *const handlers[RPC_METHOD_COUNT] = {
@@ -102,19 +108,19 @@ void request_handle(struct client *client, const char *line, size_t length)
     answer_init(&call.answer, client, &request.id);
     if (request.fds > PROTO_FDS_MAX) {
         /* Whose the waiting descriptors are cannot be told. */
-        answer_fault(&call.answer, &request.fault);
+        refuse(&call);
         client_end(client);
     } else if (frame_take_fds(&client->in, request.fds, call.fds) < 0) {
         fault_set(&request.fault, FAULT_STREAM_ERROR, "/fds",
                   "fds: %u announced, %zu came with the line", request.fds, client->in.fd_count);
-        answer_fault(&call.answer, &request.fault);
+        refuse(&call);
         client_end(client);
     } else {
         call.fd_count = request.fds;
         if (bad) {
             call_discard_fds(&call);
             refusal_remember(client, &request);
-            answer_fault(&call.answer, &request.fault);
+            refuse(&call);
         } else {
             run(&call);
         }

@@ -19,7 +19,14 @@ struct log_rate {
 };
 
 /* Kinds of lines that each user has a bound of its own for. */
-enum log_kind { LOG_KIND_REFUSED, LOG_KIND_FAILED, LOG_KIND_STREAM, LOG_KINDS };
+enum log_kind {
+    LOG_KIND_REFUSED, /* jobs and requests */
+    LOG_KIND_FAILED,
+    LOG_KIND_STREAM,
+    LOG_KIND_CAME,
+    LOG_KIND_LEFT,
+    LOG_KINDS
+};
 
 /**
  * True where a line may be written now; *suppressed is how many were left out before it. Else the

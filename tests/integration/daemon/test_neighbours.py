@@ -42,6 +42,25 @@ class Neighbours(Case):
         self.assertLess(self.mlid.text().count("job refused"), 100)
         self.assertGreater(self.mlid.text().count("job refused"), 5)
 
+    def test_connections_in_the_log(self):
+        for _ in range(200):
+            self.connect(self.mlid).close()
+        self.eventually(lambda: self.mlid.text().count("client left") >= 20)
+        link = self.connect(self.mlid)
+        link.call("daemon.ping")
+        for event in ("client came", "client left"):
+            self.assertLess(self.mlid.text().count(event), 100)
+
+    def test_requests_in_the_log(self):
+        """A line that is no request is logged, and so is a request for an unknown method."""
+        link = self.connect(self.mlid)
+        for _ in range(100):
+            link.fault("no.such.method")
+        lines = [line for line in self.mlid.text().splitlines() if "request refused" in line]
+        self.assertIn("error=\"METHOD_NOT_FOUND\"", lines[0])
+        self.assertIn(f"uid={os.getuid()} ", lines[0])
+        self.assertLess(len(lines), 100)
+
     @needs_root
     def test_refusals_of_others(self):
         """One user's flood takes no line from another user."""
