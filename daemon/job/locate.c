@@ -90,11 +90,10 @@ static int locate_tensor(struct places *places, struct place *place, const struc
                          struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = side->write, .name = side->name, .pointer = side->fd},
+        .use = {.write = side->write, .name = side->name, .pointer = side->fd, .uid = job->uid},
         .offset = ref->offset,
         .bytes = end,
         .exclusive = job->user == PLACES_OF_JOB,
-        .uid = job->uid,
     };
     struct buffer *buffer;
 

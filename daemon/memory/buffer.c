@@ -132,10 +132,12 @@ struct buffer *buffer_register(struct buffers *buffers, struct flow *flow, int f
                                const struct buffer_limits *limits, struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = wants_write(fd, call->access), .name = "fd", .pointer = "/fd"},
+        .use = {.write = wants_write(fd, call->access),
+                .name = "fd",
+                .pointer = "/fd",
+                .uid = flow->user->uid},
         .bytes = call->has_size ? call->size : 0,
         .seal = true,
-        .uid = flow->user->uid,
     };
     struct region *region;
 
@@ -171,9 +173,12 @@ struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t
                             const struct buffer_limits *limits, int *fd, struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = true, .name = "size", .pointer = "/size", .own = true},
+        .use = {.write = true,
+                .name = "size",
+                .pointer = "/size",
+                .own = true,
+                .uid = flow->user->uid},
         .bytes = size,
-        .uid = flow->user->uid,
     };
     struct region *region;
     struct buffer *buffer = NULL;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@ enum {
 };
 
 static struct mapping_policy policy = {.max = UINT32_MAX};
-static atomic_uint mappings; /* any thread unmaps */
 
 void mapping_set_policy(const struct mapping_policy *wanted)
 {
@@ -123,16 +121,6 @@ static int check_memory(const struct mapped_file *file, const struct mapping_use
                      use->name);
 }
 
-static int check_count(const struct mapping_use *use, struct fault *fault)
-{
-    if (atomic_load(&mappings) < policy.max)
-        return 0;
-    return fault_set(fault, FAULT_LIMIT, use->pointer,
-                     "limits.mappings: the service has %" PRIu32 " mappings, as many as it may; "
-                     "release buffers or prepared jobs, or try again when jobs have ended",
-                     policy.max);
-}
-
 int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
                       struct fault *fault)
 {
@@ -193,17 +181,21 @@ int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64
     void *pages;
 
     *mapping = (struct mapping){0};
-    if (check_range(file, offset, bytes, use, fault) < 0 || check_count(use, fault) < 0)
+    if (check_range(file, offset, bytes, use, fault) < 0)
         return -1;
     size = (skip + bytes + page - 1) / page * page; /* a file's size leaves room for this */
     if (size > SIZE_MAX)
         return fault_set(fault, FAULT_INTERNAL, use->pointer,
                          "%s: no address space for %" PRIu64 " B", use->name, bytes);
+    if (mapping_count_take(&mapping->claim, use->uid, policy.max, use->pointer, fault) < 0)
+        return -1;
     pages = map_pages(file, (off_t)(offset - skip), (size_t)size, use->write);
-    if (pages == MAP_FAILED)
-        return fault_set(fault, errno == ENOMEM ? FAULT_INTERNAL : FAULT_BAD_DESCRIPTOR,
-                         use->pointer, "%s: cannot be mapped: %s", use->name, strerror(errno));
-    atomic_fetch_add(&mappings, 1);
+    if (pages == MAP_FAILED) {
+        fault_set(fault, errno == ENOMEM ? FAULT_INTERNAL : FAULT_BAD_DESCRIPTOR, use->pointer,
+                  "%s: cannot be mapped: %s", use->name, strerror(errno));
+        mapping_count_give_back(&mapping->claim);
+        return -1;
+    }
     mapping->pages = pages;
     mapping->pages_size = (size_t)size;
     mapping->data = mapping->pages + skip;
@@ -218,7 +210,6 @@ void mapping_finish(struct mapping *mapping)
             size = UNMAP_MAX;
         seam.munmap(mapping->pages + at, size);
     }
-    if (mapping->pages)
-        atomic_fetch_sub(&mappings, 1);
+    mapping_count_give_back(&mapping->claim);
     *mapping = (struct mapping){0};
 }

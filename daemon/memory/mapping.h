@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "fault.h"
+#include "mapping_count.h"
 
 /* How a descriptor will be used, and what complaints call it. */
 struct mapping_use {
@@ -20,11 +21,12 @@ struct mapping_use {
     const char *name;    /* "src" */
     const char *pointer; /* "/src/fd" */
     bool own;            /* the service has made the file: it may be sparse */
+    uid_t uid;           /* the user whose mappings it counts among */
 };
 
 /* What holds for all mappings of the process. */
 struct mapping_policy {
-    uint32_t max;       /* mappings at a time */
+    uint32_t max;       /* mappings at a time, of all users */
     bool refuse_sparse; /* files in memory must be allocated whole */
     bool memory_only;   /* no files on disks and servers, whose pages a transfer could wait for */
 };
@@ -47,6 +49,7 @@ struct mapping {
     unsigned char *pages; /* null: nothing is mapped */
     size_t pages_size;    /* whole pages */
     unsigned char *data;  /* the byte that was asked for */
+    struct mapping_claim claim;
 };
 
 /** Is it a file that can be mapped for this use? Returns 0, or -1 (BAD_DESCRIPTOR, INTERNAL). */
@@ -55,7 +58,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
 
 /**
  * Maps `bytes` > 0 bytes from `offset` on. Returns 0, or -1 where the file is too small or cannot
- * be mapped (BAD_DESCRIPTOR), there are as many mappings as there may be (LIMIT), or memory is
+ * be mapped (BAD_DESCRIPTOR), the user may have no more mappings (LIMIT), or memory is
  * short (INTERNAL); *mapping is then empty.
  */
 int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,

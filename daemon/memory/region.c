@@ -104,7 +104,7 @@ struct region *region_create(int fd, const struct region_want *want, struct faul
     region->holders = 1;
     region->reap.run = reap_region;
     region->reap.may_block = true; /* until the kind of the file is known */
-    region->uid = want->uid;
+    region->uid = want->use.uid;
     region->guard.slot = region->dma_buf = -1;
     region->write = want->use.write;
     region->exclusive = want->exclusive;

@@ -44,7 +44,6 @@ struct region_want {
     uint64_t offset, bytes; /* bytes 0: from the offset to the file's end */
     bool exclusive;         /* for one transfer */
     bool seal;              /* keep the file from shrinking, where that can be had */
-    uid_t uid;              /* whose it is: the reaper keeps users apart */
 };
 
 /**

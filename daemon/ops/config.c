@@ -43,7 +43,7 @@ static const struct number limit_numbers[] = {
     NUMBER(struct config, buffer_bytes_per_client, "buffer_bytes_per_client", 0, BYTES_MAX,
            INT64_C(4) << 30),
     NUMBER(struct config, prepared_per_client, "prepared_per_client", 0, 16384, 256),
-    NUMBER(struct config, mappings, "mappings", 2, SIGBUS_GUARDS_MAX, 30000),
+    NUMBER(struct config, mappings, "mappings", 8, SIGBUS_GUARDS_MAX, 30000),
     NUMBER(struct config, history, "history", 0, 65536, 1024),
     NUMBER(struct config, line_timeout_ms, "line_timeout_ms", 0, MS_MAX, 10000),
     NUMBER(struct config, reply_timeout_ms, "reply_timeout_ms", 0, MS_MAX, 60000),

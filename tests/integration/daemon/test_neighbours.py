@@ -4,6 +4,7 @@ import fcntl
 import os
 
 from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
+from wire import Fault
 
 OTHER = NOBODY - 1
 BAD = {"op": "mov", "src": {}, "dst": {}}
@@ -75,23 +76,45 @@ class Neighbours(Case):
 class Mappings(Case):
     def test_limit(self):
         """Past it requests are refused and nothing else is lost; what is released can be had again."""
-        mlid = self.service(config={"limits": {"mappings": 4}})
+        mlid = self.service(config={"limits": {"mappings": 8}})
         link, other = self.connect(mlid), self.connect(mlid)
-        memory = [Memory(b"abcd") for _ in range(6)]
-        for one in memory[:3]:
+        memory = [Memory(b"abcd") for _ in range(8)]
+        # A user has 5 of 7 at most; root and mlid's own user have the reserved one, too.
+        for one in memory[:5]:
             link.call("buffer.register", {"fd": 0}, [one.fd])
-        params, fds = copy(4), [memory[3].fd, memory[4].fd]
+        params, fds = copy(4), [memory[5].fd, memory[6].fd]
         fault = other.fault("job.submit", params, fds)
         self.assertFault(fault, "LIMIT", "/dst/fd")
         self.assertIn("limits.mappings", fault.message)
         link.call("buffer.alloc", {"size": 4096})
         self.assertFault(link.fault("buffer.alloc", {"size": 4096}), "LIMIT")
-        self.assertFault(link.fault("buffer.register", {"fd": 0}, [memory[5].fd]), "LIMIT", "/fd")
+        self.assertFault(link.fault("buffer.register", {"fd": 0}, [memory[7].fd]), "LIMIT", "/fd")
         for number in (1, 2):
             link.call("buffer.release", {"buffer": number})
-        self.eventually(lambda: mlid.mapped() == 2)
+        self.eventually(lambda: mlid.mapped() == 4)
         for _ in range(20):
             other.call("job.submit", params, fds)
+
+    @needs_root
+    def test_shares(self):
+        """Users who take all they can leave some to others, and root has some of its own."""
+        mlid = self.service(config={"socket_mode": "0666", "limits": {"mappings": 64}})
+        self.connect(mlid)
+        memory = [Memory(b"abcd") for _ in range(2)]
+        taken = []
+        for uid in range(NOBODY, NOBODY - 2, -1):
+            with as_user(uid):
+                link = self.connect(mlid)
+            taken.append(0)
+            with self.assertRaisesRegex(Fault, "limits.mappings"):
+                while taken[-1] < 64:
+                    link.call("buffer.register", {"fd": 0}, [memory[0].fd])
+                    taken[-1] += 1
+        self.assertGreater(taken[0], taken[1])
+        for uid in (NOBODY - 2, 0):
+            with as_user(uid):
+                link = self.connect(mlid)
+            link.call("job.submit", copy(4), [one.fd for one in memory])
 
     def test_sparse(self):
         mlid = self.service(config={"refuse_sparse": True})

@@ -381,7 +381,7 @@ static void test_bad_values(void **state)
     refuses("{'limits':{'line_timeout_ms':-5}}", "/limits/line_timeout_ms");
     refuses("{'limits':{'history':65537}}", "/limits/history");
     refuses("{'limits':{'prepared_per_client':16385}}", "/limits/prepared_per_client");
-    refuses("{'limits':{'mappings':1}}", "/limits/mappings");
+    refuses("{'limits':{'mappings':7}}", "/limits/mappings");
     refuses("{'limits':{'mappings':65537}}", "/limits/mappings");
     refuses("{'refuse_sparse':1}", "/refuse_sparse");
     refuses("{'memory_only':'yes'}", "/memory_only");

@@ -245,32 +245,99 @@ static int map_code(int fd, const struct mapping_use *use, struct mapping *mappi
     if (mapped_file_check(&file, fd, use, &fault) == 0 &&
         mapping_init(mapping, &file, 0, 4096, use, &fault) == 0)
         return 0;
-    assert_non_null(strstr(fault.text, fault.code == FAULT_LIMIT ? "limits.mappings: the service "
-                                                                   "has 2 mappings"
-                                                                 : "refuse_sparse"));
+    assert_non_null(strstr(fault.text, fault.code == FAULT_LIMIT
+                                           ? "limits.mappings: the service has "
+                                       : fault.code == FAULT_INTERNAL ? "no memory"
+                                                                      : "refuse_sparse"));
     return fault.code;
 }
 
-/* A mapping counts until it is unmapped. */
+/* Maps for a user until that is refused. Returns how often it was not. */
+static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
+{
+    const struct mapping_use use = {.name = "src", .pointer = "/src/fd", .uid = uid};
+    unsigned count = 0;
+    int code;
+
+    while ((code = map_code(fd, &use, &mappings[count])) == 0)
+        count++;
+    assert_int_equal(code, FAULT_LIMIT);
+    assert_null(mappings[count].pages);
+    return count;
+}
+
+/* A mapping counts until it is unmapped; users share what the reserve leaves of the limit. */
 static void test_count(void **state)
 {
-    static const struct mapping_policy two = {.max = 2}, any = {.max = UINT32_MAX};
+    enum { ALICE = 40001, BOB, CAROL, DAVE };
+    static const struct mapping_policy sixteen = {.max = 16}, any = {.max = UINT32_MAX};
     int fd = memfd_with(NULL, 10000);
-    struct mapping mappings[3];
+    struct mapping mappings[17];
+    unsigned count;
 
     (void)state;
-    mapping_set_policy(&two);
-    assert_int_equal(map_code(fd, &reading, &mappings[0]), 0);
-    assert_int_equal(map_code(fd, &writing, &mappings[1]), 0);
-    assert_int_equal(map_code(fd, &reading, &mappings[2]), FAULT_LIMIT);
-    assert_null(mappings[2].pages);
-    mapping_finish(&mappings[2]);
-    mapping_finish(&mappings[0]);
-    mapping_finish(&mappings[0]);
-    assert_int_equal(map_code(fd, &reading, &mappings[0]), 0);
-    assert_int_equal(map_code(fd, &reading, &mappings[2]), FAULT_LIMIT);
-    mapping_finish(&mappings[0]);
-    mapping_finish(&mappings[1]);
+    mapping_set_policy(&sixteen);
+    count = map_all(fd, ALICE, mappings);
+    assert_int_equal(count, 10);
+    count += map_all(fd, BOB, mappings + count);
+    assert_int_equal(count, 13);
+    count += map_all(fd, CAROL, mappings + count);
+    assert_int_equal(count, 14);
+    assert_int_equal(map_all(fd, DAVE, mappings + count), 0);
+    count += map_all(fd, geteuid(), mappings + count);
+    assert_int_equal(count, 16);
+    mapping_finish(&mappings[15]);
+    mapping_finish(&mappings[15]);
+    mapping_finish(&mappings[14]);
+    assert_int_equal(map_all(fd, DAVE, mappings + 14), 0);
+    assert_int_equal(map_all(fd, geteuid(), mappings + 14), 2);
+    for (unsigned i = 0; i < count; i++)
+        mapping_finish(&mappings[i]);
+    assert_int_equal(map_all(fd, BOB, mappings), 10);
+    for (unsigned i = 0; i < 10; i++)
+        mapping_finish(&mappings[i]);
+    mapping_set_policy(&any);
+    close(fd);
+}
+
+static void *no_calloc(size_t count, size_t size)
+{
+    (void)count, (void)size;
+    return NULL;
+}
+
+static void *no_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    (void)address, (void)size, (void)protection, (void)flags, (void)fd, (void)offset;
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
+
+/* What fails is not counted. */
+static void test_count_of_failures(void **state)
+{
+    static const struct mapping_policy eight = {.max = 8}, any = {.max = UINT32_MAX};
+    const struct mapping_use use = {.name = "src", .pointer = "/src/fd", .uid = 40001};
+    int fd = memfd_with(NULL, 10000);
+    struct mapping mappings[8];
+    struct mapped_file file;
+    struct fault fault;
+    unsigned count;
+
+    (void)state;
+    mapping_set_policy(&eight);
+    assert_int_equal(mapped_file_check(&file, fd, &use, &fault), 0);
+    seam.calloc = no_calloc;
+    assert_int_equal(map_code(fd, &use, &mappings[0]), FAULT_INTERNAL);
+    seam = real;
+    seam.mmap = no_mmap;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(mapping_init(&mappings[0], &file, 0, 1, &use, &fault), -1);
+    seam = real;
+    count = map_all(fd, 40001, mappings);
+    assert_int_equal(count, 5);
+    while (count-- > 0)
+        mapping_finish(&mappings[count]);
     mapping_set_policy(&any);
     close(fd);
 }
@@ -336,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_sealed),
         cmocka_unit_test(test_count),
+        cmocka_unit_test_setup_teardown(test_count_of_failures, setup, teardown),
         cmocka_unit_test(test_sparse),
         cmocka_unit_test(test_memory_only),
         cmocka_unit_test_setup_teardown(test_failing_calls, setup, teardown),
