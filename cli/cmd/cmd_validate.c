@@ -21,14 +21,12 @@ struct validation {
     struct produced produced;
 };
 
-/* A move that libmli refuses is left to the service, which knows more. */
 static int check_limits(const struct limits *limits, const struct job_file *file,
                         const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
-    struct fault ignored;
-    if (explained_init(&explained, file, resolved, resolved->job->channels, &ignored))
-        return 0;
+    if (explained_init(&explained, file, resolved, resolved->job->channels, fault))
+        return -1;
     return limits_check(limits, resolved, &explained, fault);
 }
 

@@ -136,7 +136,8 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
  * @param dst  In: `mem_stride` as for a move (zero it for packed strides).
  *             Out: `rank`, `shape`, `mem_stride`, `el_type` and `data.capacity`, the bytes a
  *             destination needs at least. `data.mem` and `el_params` are left alone.
- * @return as mli_mov_tensor_sync(), except what concerns pointers and capacities.
+ * @return as mli_mov_tensor_sync(), except what concerns pointers and capacities:
+ *         MLI_STATUS_NOT_ENGH_MEM says that a tensor would need a capacity above 32 bits.
  *
  * Thread-safe.
  */

@@ -237,13 +237,22 @@ static void written_lattice(const struct geometry *g, struct lattice *lattice)
         lattice_add(lattice, g->axis[d].dst_stride * g->elem, 0, (int64_t)g->axis[d].count - 1);
 }
 
+/* Refuses a tensor of which the last byte touched is beyond its capacity. */
+ERROR_COLD static mli_status refuse_end(const char *name, uint64_t capacity, uint64_t end)
+{
+    if (end > UINT32_MAX)
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, name,
+                      ".data.capacity: % B needed, a tensor has at most % B (4 GiB): move it in "
+                      "parts",
+                      end, UINT32_MAX);
+    return refuse(MLI_STATUS_NOT_ENGH_MEM, name, ".data.capacity: % B given, % B needed", capacity,
+                  end);
+}
+
 mli_status geometry_check_written(const struct geometry *g)
 {
     struct lattice lattice;
 
-    if (g->written.end > UINT32_MAX)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name,
-                      ".data.capacity: % B needed, 32 bits hold %", g->written.end, UINT32_MAX);
     if (g->nested)
         return MLI_STATUS_OK;
     written_lattice(g, &lattice);
@@ -296,6 +305,15 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
     return MLI_STATUS_OK;
 }
 
+mli_status geometry_check_spans(const struct geometry *g)
+{
+    if (g->read.end > UINT32_MAX)
+        return refuse_end(g->src_name, UINT32_MAX, g->read.end);
+    if (g->written.end > UINT32_MAX)
+        return refuse_end(g->dst_name, UINT32_MAX, g->written.end);
+    return geometry_check_written(g);
+}
+
 /* Do bytes that are read and bytes that are written coincide? They lie between one another. */
 static __attribute__((noinline)) bool read_meets_written(const struct geometry *g, int64_t distance)
 {
@@ -317,11 +335,9 @@ mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src
     mli_status status;
 
     if (g->read.end > src->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->src_name, ".data.capacity: % B given, % B needed",
-                      src->data.capacity, g->read.end);
+        return refuse_end(g->src_name, src->data.capacity, g->read.end);
     if (g->written.end > dst->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, g->dst_name, ".data.capacity: % B given, % B needed",
-                      dst->data.capacity, g->written.end);
+        return refuse_end(g->dst_name, dst->data.capacity, g->written.end);
     if (!g->nested) {
         status = geometry_check_written(g);
         if (status != MLI_STATUS_OK)

@@ -56,8 +56,14 @@ struct geometry {
 mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          const mli_tensor *dst);
 
-/** Checks that the written elements fit 32-bit capacities and do not overlap one another. */
+/** Checks that the written elements do not overlap one another. */
 mli_status geometry_check_written(const struct geometry *g);
+
+/**
+ * Makes the checks that need neither pointers nor capacities: each tensor fits a capacity of 32
+ * bits (else MLI_STATUS_NOT_ENGH_MEM), and geometry_check_written().
+ */
+mli_status geometry_check_spans(const struct geometry *g);
 
 /** Checks what is touched against the capacities, and that src and dst are apart. */
 mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src,

@@ -93,7 +93,7 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
     if (status == MLI_STATUS_OK)
         status = geometry_init(&geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)
-        status = geometry_check_written(&geometry);
+        status = geometry_check_spans(&geometry);
     if (status == MLI_STATUS_OK)
         status = quant_check_dim(src, geometry.src_name);
     if (status != MLI_STATUS_OK)

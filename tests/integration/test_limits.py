@@ -97,6 +97,38 @@ class Limits(Case):
         refused = self.ctl("validate", "--limit-bytes", 47, "-s", "x", "small.json", code=2)
         self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
 
+    def test_a_source_beyond_4_gib(self):
+        """No capacity can describe it: refused before any other limit, and everywhere alike."""
+        size = 30 * GIB
+        with open(self.path("huge.raw"), "wb") as file:
+            file.truncate(size)
+        with open(self.path("huge.npy"), "wb") as file:
+            file.write(npy("|i1", (30, GIB), b""))
+            file.truncate(128 + size)
+        raw = {"file": "huge.raw", "type": "fx8", "shape": [30, GIB]}
+        strided = {"file": "huge.raw", "type": "fx8", "shape": [5, 8], "strides": [GIB, 1]}
+        batch = ["batch", "--keep", "none"]
+        commands = [["validate"], ["explain", "--no-memcpy"], ["run"], batch,
+                    ["submit", "-s", self.daemon.socket], ["validate", "-s", self.daemon.socket],
+                    ["validate", "--limit-bytes", 1000], ["run", "--limit-bytes", 1000]]
+        for source, window in ((raw, "4:5,:5"), (strided, ":,:5"), ({"file": "huge.npy"}, "4:5,:5")):
+            self.job_file("huge.json", {"op": "mov", "src": source, "slice": window,
+                                        "dst": {"file": "out.raw"}})
+            for command in commands:
+                with self.subTest(command=command, source=source):
+                    refused = self.ctl(*command, "huge.json", code=1 if command == batch else 2)
+                    self.assertIn(f"/src: src.data.capacity: {4 * GIB + 5} B needed, a tensor has "
+                                  f"at most {4 * GIB - 1} B (4 GiB): move it in parts",
+                                  refused.out + refused.err)
+                    self.assertFalse(self.exists("out.raw"))
+        for command in commands[:4]:
+            # The same bytes as a tensor of their own, and a window that ends before.
+            for source, window in (({**raw, "shape": [1, 8], "offset": 4 * GIB}, ":,:5"),
+                                   (raw, "1:2,:5")):
+                self.job_file("part.json", {"op": "mov", "src": source, "slice": window,
+                                            "dst": {"file": "part.raw"}})
+                self.ctl(*command, "part.json", code=0)
+
     def test_what_is_validated_is_run(self):
         """Also where a sub-tensor, gaps and padding make the two ranges differ from the files."""
         self.write("in.npy", npy("<i2", (9, 8), ramp(144)))

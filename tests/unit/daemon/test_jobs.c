@@ -572,7 +572,11 @@ static void test_job_bytes(void **state)
     peer_submit(peer, 3, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'fp32','shape':[4294967295],"
                 "'strides':[1000000]},'cfg':{'offset':[4294967294]},'dst':{'fd':1}");
-    peer_error(peer, 3, FAULT_LIMIT);
+    assert_int_equal(peer_error(peer, 3, FAULT_REFUSED)->status, MLI_STATUS_NOT_ENGH_MEM);
+    peer_submit(peer, 4, src, dst,
+                "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4294967295]},"
+                "'cfg':{'offset':[4294967294]},'dst':{'fd':1}");
+    peer_error(peer, 4, FAULT_LIMIT);
     close(src);
     close(dst);
 }

@@ -89,6 +89,32 @@ static void test_too_large(void **state)
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
+/* The last byte read counts, not the size of the source; no capacity can hold more than 32 bits. */
+static void test_source_too_large(void **state)
+{
+    mli_tensor layout = {.rank = 0}, before = layout;
+    struct tile t;
+
+    (void)state;
+    tile_init(&t, MLI_EL_FX_8);
+    memset(t.src.mem_stride, 0, sizeof(t.src.mem_stride));
+    t.src.rank = 2;
+    t.src.shape[0] = 5;
+    t.src.shape[1] = 0x40000000;
+    t.cfg.size[1] = 5;
+    assert_status(mli_mov_layout(&t.src, &t.cfg, &layout), MLI_STATUS_NOT_ENGH_MEM);
+    assert_string_equal(mli_last_error(),
+                        "src.data.capacity: 4294967301 B needed, a tensor has at most "
+                        "4294967295 B (4 GiB): move it in parts");
+    assert_memory_equal(&layout, &before, sizeof(layout));
+    t.src.data.capacity = UINT32_MAX;
+    assert_status(mli_mov_check(&t.src, &t.cfg, &t.dst), MLI_STATUS_NOT_ENGH_MEM);
+    assert_non_null(strstr(mli_last_error(), "a tensor has at most 4294967295 B"));
+    t.cfg.size[0] = 4;
+    assert_ok(mli_mov_layout(&t.src, &t.cfg, &layout));
+    assert_int_equal(layout.data.capacity, 20);
+}
+
 /* Everything but the data is as after the move, in a pool without channels. */
 static void test_check_is_a_move_without_data(void **state)
 {
@@ -122,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_strides_offsets_padding),
         cmocka_unit_test(test_per_axis_needs_no_arrays),
         cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_source_too_large),
         cmocka_unit_test(test_check_is_a_move_without_data),
     };
 
