@@ -13,6 +13,7 @@
 #include "hold.h"
 #include "log.h"
 #include "mapping.h"
+#include "mli_engine.h"
 #include "pool.h"
 #include "reaper.h"
 #include "seam.h"
@@ -112,6 +113,18 @@ static void on_trimming(struct chore *chore)
     }
 }
 
+/*
+ * Threads of this very process may be slow, but they do not get stuck, and there is no other user
+ * who waits for their channels.
+ */
+static bool is_unwatched(const struct config *config)
+{
+    struct mli_channel_caps caps = {0};
+
+    mli_mov_engine_caps(&caps);
+    return config->embedded && caps.flags & MLI_CHANNEL_CPU;
+}
+
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out)
 {
     struct service *service = seam.calloc(1, sizeof *service);
@@ -129,6 +142,8 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
     log_set_format(config->log_format);
     service->loop = loop;
     service->config = *config;
+    if (is_unwatched(config))
+        service->config.watchdog.limit_ms = 0;
     service->started = uv_hrtime();
     stats_init(service);
     init_lists(service);

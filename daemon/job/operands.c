@@ -15,6 +15,8 @@
  */
 enum { REPLY_ENTRIES_MAX = (PROTO_REPLY_MAX - 4096) / 19 };
 
+enum { PAGE_BYTES = 4096 };
+
 static bool is_sa(mli_element_type type)
 {
     return type == MLI_EL_SA_8 || type == MLI_EL_SA_32;
@@ -155,9 +157,19 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
     return preset_parameters(own, &job->dst.desc.quant, job->cfg.dst_offset[own->axis], fault);
 }
 
+/* Bytes that storage and memory transfer for `elements` in `span`: pages if they are far apart. */
+static uint64_t bytes_touched(const struct span *span, uint64_t elements)
+{
+    const uint64_t bytes = span->end - span->begin;
+    uint64_t pages;
+
+    return !__builtin_mul_overflow(elements, PAGE_BYTES, &pages) && pages < bytes ? pages : bytes;
+}
+
 static void measure(struct operands *operands, const struct job *job)
 {
     const mli_tensor *dst = &operands->dst;
+    uint64_t elements, read, written;
 
     operands->read = extent_read(&operands->src, &job->cfg);
     operands->written = (struct span){0, dst->data.capacity};
@@ -167,6 +179,10 @@ static void measure(struct operands *operands, const struct job *job)
                                    element_size(dst->el_type);
         operands->bytes *= dst->shape[i] - job->cfg.dst_offset[i];
     }
+    elements = operands->bytes / element_size(dst->el_type);
+    read = bytes_touched(&operands->read, elements);
+    written = bytes_touched(&operands->written, elements);
+    operands->touched = read > written ? read : written;
 }
 
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault)

@@ -16,7 +16,8 @@ struct operands {
     mli_tensor src, dst; /* src's per-axis arrays are the job's, dst's are those of `quant` */
     struct quant quant;  /* the destination's parameters: one entry, or one for each index */
     struct span read, written;
-    uint64_t bytes; /* written in all */
+    uint64_t bytes;   /* written in all */
+    uint64_t touched; /* read or written, whichever is more; whole pages of elements far apart */
 };
 
 /**

@@ -8,7 +8,7 @@
 #include "state.h"
 #include "task.h"
 
-enum { NS_PER_MS = 1000 * 1000 };
+enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* within a limit */, BEAT_MS_MAX = 1000 };
 
 static void on_timer(uv_timer_t *timer);
 
@@ -17,6 +17,15 @@ static struct service *service_of(struct watchdog *watchdog)
     return LINK_OWNER(watchdog, struct service, watchdog);
 }
 
+/* The longest time in ns for which the timer sleeps. */
+static uint64_t beat_of(const struct config *config)
+{
+    const uint64_t ms = config->watchdog.limit_ms / BEATS;
+
+    return (ms < 1 ? 1 : ms < BEAT_MS_MAX ? ms : BEAT_MS_MAX) * NS_PER_MS;
+}
+
+/* Arms the timer for `when` or for the next beat, whichever is first. */
 static void arm(struct watchdog *watchdog, uint64_t when)
 {
     const uint64_t now = uv_hrtime();
@@ -25,6 +34,10 @@ static void arm(struct watchdog *watchdog, uint64_t when)
         if (watchdog->armed != UINT64_MAX)
             uv_timer_stop(&watchdog->timer);
     } else {
+        const uint64_t beat = now + beat_of(&service_of(watchdog)->config);
+
+        if (when > beat)
+            when = beat;
         uv_update_time(watchdog->timer.loop); /* else it counts from a time long past */
         uv_timer_start(&watchdog->timer, on_timer,
                        when > now ? (when - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
@@ -32,15 +45,21 @@ static void arm(struct watchdog *watchdog, uint64_t when)
     watchdog->armed = when;
 }
 
+/* Since when a transfer has been running, later by the time in which the process was stopped. */
+static uint64_t start_of(const struct task *task)
+{
+    return task->watched + task->service->watchdog.lost;
+}
+
 /* When a transfer has taken too long; UINT64_MAX: never. */
 static uint64_t limit_of(const struct task *task)
 {
     const struct config *config = &task->service->config;
-    const uint64_t bytes = task->work->operands.bytes;
+    const uint64_t bytes = task->work->operands.touched;
 
     if (config->watchdog.limit_ms == 0 || task->ended)
         return UINT64_MAX;
-    return task->end.started + (uint64_t)config->watchdog.limit_ms * NS_PER_MS +
+    return start_of(task) + (uint64_t)config->watchdog.limit_ms * NS_PER_MS +
            bytes / config->watchdog.bytes_per_second * 1000 * NS_PER_MS;
 }
 
@@ -102,7 +121,7 @@ static void quarantine(struct watchdog *watchdog, uint32_t stuck)
 
 static void give_up(struct watchdog *watchdog, struct task *task, uint32_t stuck)
 {
-    const uint64_t ms = (uv_hrtime() - task->end.started) / NS_PER_MS;
+    const uint64_t ms = (uv_hrtime() - start_of(task)) / NS_PER_MS;
     struct fault fault;
 
     quarantine(watchdog, stuck);
@@ -150,12 +169,22 @@ static void look_after_channels(struct watchdog *watchdog, uint64_t now)
     }
 }
 
+/* A timer that is late by more than a beat says that the loop could not run meanwhile. */
+static void count_lost(struct watchdog *watchdog)
+{
+    const uint64_t now = uv_hrtime();
+
+    if (now > watchdog->armed && now - watchdog->armed > beat_of(&service_of(watchdog)->config))
+        watchdog->lost += now - watchdog->armed;
+    watchdog->armed = UINT64_MAX;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct watchdog *watchdog = timer->data;
     uint64_t next;
 
-    watchdog->armed = UINT64_MAX;
+    count_lost(watchdog);
     look_after_tasks(watchdog);
     look_after_channels(watchdog, uv_hrtime());
     dispatch_run(service_of(watchdog));
@@ -178,10 +207,12 @@ void watchdog_close(struct watchdog *watchdog)
     uv_close((uv_handle_t *)&watchdog->timer, NULL);
 }
 
-void watchdog_add(struct watchdog *watchdog, const struct task *task)
+void watchdog_add(struct watchdog *watchdog, struct task *task)
 {
-    const uint64_t limit = limit_of(task);
+    uint64_t limit;
 
+    task->watched = uv_hrtime() - watchdog->lost;
+    limit = limit_of(task);
     if (limit < watchdog->armed)
         arm(watchdog, limit);
 }

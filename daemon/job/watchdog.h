@@ -2,7 +2,8 @@
 /*
  * Transfers that take too long, and the channels that are to blame: they are out of service for a
  * while, and as long as their transfer has not ended. One timer, which runs only while there is
- * something to watch.
+ * something to watch. It fires several times within the shortest limit: when it is late, the
+ * process was stopped (SIGSTOP, a debugger) or starved, and this time does not count.
  */
 #ifndef DAEMON_WATCHDOG_H
 #define DAEMON_WATCHDOG_H
@@ -16,6 +17,7 @@ struct task;
 struct watchdog {
     uv_timer_t timer;
     uint64_t armed;                      /* uv_hrtime() at which it fires; UINT64_MAX: never */
+    uint64_t lost;                       /* nanoseconds in all by which the timer was late */
     uint64_t back[MLI_MOV_MAX_CHANNELS]; /* when a quarantine is over at the earliest */
 };
 
@@ -24,7 +26,7 @@ void watchdog_init(struct watchdog *watchdog, uv_loop_t *loop);
 void watchdog_close(struct watchdog *watchdog);
 
 /** The task's transfer has been started. */
-void watchdog_add(struct watchdog *watchdog, const struct task *task);
+void watchdog_add(struct watchdog *watchdog, struct task *task);
 /** One is over, its channels are not busy any more. */
 void watchdog_remove(struct watchdog *watchdog);
 

@@ -99,6 +99,7 @@ static uint32_t probe(void)
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
+    caps->flags = closed ? closed->flags : 0;
     caps->loops = MLI_MAX_RANK;
 }
 

@@ -13,6 +13,7 @@
 
 struct gate {
     sem_t entered, leave;
+    uint32_t flags; /* of the channels: MLI_CHANNEL_CPU or 0 */
 };
 
 /** Sets the service's engine. Call it before the service starts. */

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "gate.h"
+#include "mli_engine.h"
 #include "peer.h"
 
 enum { THREADS = 4, ROUNDS = 50 };
@@ -118,12 +120,50 @@ static void test_without_descriptors(void **state)
     assert_null(session());
 }
 
+/* Whether a job that takes far longer than watchdog.limit_ms is given up. */
+static bool is_watched(uint32_t channel_flags)
+{
+    struct gate gate = {.flags = channel_flags};
+    int src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
+    bool stuck = true;
+
+    fixture_config(&fixture.config);
+    fixture.config.watchdog.limit_ms = 50;
+    gate_close(&gate, &fixture.config);
+    fixture_start(&fixture);
+    peer_submit(&fixture.peer, 1, src, dst, COPY);
+    gate_wait(&gate);
+    if (channel_flags & MLI_CHANNEL_CPU) {
+        usleep(300 * 1000);
+        stuck = peer_info(&fixture.peer).jobs_failed > 0;
+        gate_release(&gate);
+        peer_ok(&fixture.peer, 1);
+    } else {
+        peer_error(&fixture.peer, 1, FAULT_CHANNEL_STUCK);
+        gate_release(&gate);
+    }
+    fixture_stop(&fixture);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+    return stuck;
+}
+
+/* Nobody waits for the channels of an embedded service; only a device can get stuck. */
+static void test_watchdog(void **state)
+{
+    (void)state;
+    assert_false(is_watched(MLI_CHANNEL_CPU));
+    assert_true(is_watched(0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_from_several_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_with_connections, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_descriptors, setup, teardown),
+        cmocka_unit_test(test_watchdog),
     };
 
     return cmocka_run_group_tests_name("embed", tests, fixture_warm_up, NULL);

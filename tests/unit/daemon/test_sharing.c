@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Channels shared out among connections, wide jobs, and channels that are stuck. */
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,6 +180,59 @@ static void test_a_channel_that_ignores_cancels(void **state)
     assert_int_equal(peer_info(&peer).jobs_failed, 1);
 }
 
+static sem_t resumed;
+
+static void stop_thread(int signal)
+{
+    const struct timespec length = {.tv_sec = 1, .tv_nsec = 500 * 1000 * 1000};
+
+    (void)signal;
+    nanosleep(&length, NULL);
+    sem_post(&resumed);
+}
+
+/* Time in which the process was stopped does not count: here a signal stops the loop's thread. */
+static void test_a_stopped_process(void **state)
+{
+    (void)state;
+    sem_init(&resumed, 0, 0);
+    signal(SIGUSR1, stop_thread);
+    server.config.watchdog.limit_ms = 1000;
+    scene_start_gated();
+    peer_submit(&peer, 0, src, dst, COPY);
+    gate_wait(&gate);
+    pthread_kill(server.thread, SIGUSR1);
+    while (sem_wait(&resumed) < 0)
+        ;
+    rest(100);
+    assert_int_equal(peer_info(&peer).jobs_running, 1);
+    gate_release(&gate);
+    peer_ok(&peer, 0);
+    signal(SIGUSR1, SIG_DFL);
+    sem_destroy(&resumed);
+}
+
+/* Elements that are far apart cost a page each: the time for them follows what is read. */
+static void test_a_strided_source(void **state)
+{
+    static const char within[] = "within ";
+    int strided = memfd_with(NULL, 28673), packed = memfd_with(NULL, 8);
+    const char *text;
+
+    (void)state;
+    stick("fault:threads,stick=1", 2);
+    server.config.watchdog.bytes_per_second = 28000;
+    scene_start();
+    peer_submit(&peer, 0, strided, packed,
+                "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8],'strides':[4096]},"
+                "'dst':{'fd':1}");
+    text = strstr(peer_error(&peer, 0, FAULT_CHANNEL_STUCK)->text, within);
+    assert_non_null(text);
+    assert_true(atoi(text + strlen(within)) >= 1050);
+    close(strided);
+    close(packed);
+}
+
 static void test_no_watchdog(void **state)
 {
     (void)state;
@@ -226,6 +283,8 @@ int main(void)
         SCENE(test_a_stuck_channel),
         SCENE(test_all_channels_stuck),
         SCENE(test_a_channel_that_ignores_cancels),
+        SCENE(test_a_stopped_process),
+        SCENE(test_a_strided_source),
         SCENE(test_no_watchdog),
         SCENE(test_a_long_chain_of_jobs),
     };
