@@ -12,6 +12,7 @@
 #include "digest.h"
 #include "execute.h"
 #include "golden.h"
+#include "print.h"
 #include "text.h"
 
 /* What nobody can tell by the code alone: files of the job are named in the fault's place. */
@@ -68,15 +69,16 @@ static void tell_fault(struct attempt *attempt, const struct fault *fault)
         result->pointer = strdup(fault->pointer);
 }
 
-static void tell_difference(struct attempt *attempt, const struct job *job,
+static void tell_difference(struct attempt *attempt, const struct resolved *resolved,
                             const struct outcome *outcome)
 {
     struct case_result *result = &attempt->result;
-    char text[COMPARE_TEXT_MAX];
+    const char *golden = resolved->expect_path;
+    char text[COMPARE_TEXT_MAX], shown[PRINT_PATH_MAX];
     struct jsonw w;
-    difference_expected(&outcome->difference, job->expect.golden.file, text);
+    difference_expected(&outcome->difference, golden ? print_path(shown, golden) : NULL, text);
     result->message = strdup(text);
-    if (asprintf(&result->pointer, "%s/expect", job->pointer) < 0)
+    if (asprintf(&result->pointer, "%s/expect", resolved->job->pointer) < 0)
         result->pointer = NULL;
     jsonw_init(&w);
     difference_json(&w, NULL, &outcome->difference);
@@ -85,11 +87,12 @@ static void tell_difference(struct attempt *attempt, const struct job *job,
     jsonw_finish(&w);
 }
 
-static void tell(struct attempt *attempt, const struct job *job, const struct outcome *outcome)
+static void tell(struct attempt *attempt, const struct resolved *resolved,
+                 const struct outcome *outcome)
 {
     if (outcome->verdict == VERDICT_MISMATCH) {
         set_reason(attempt, CASE_WHY_MISMATCH);
-        tell_difference(attempt, job, outcome);
+        tell_difference(attempt, resolved, outcome);
         return;
     }
     set_reason(attempt, outcome->verdict == VERDICT_NOT_REFUSED ? CASE_WHY_NOT_REFUSED
@@ -119,7 +122,7 @@ static void tell_more(struct attempt *attempt, const struct resolved *resolved,
                       const struct outcome *outcome)
 {
     struct attempt other = {0};
-    tell(&other, resolved->job, outcome);
+    tell(&other, resolved, outcome);
     const char *pointer = other.result.pointer;
     if (pointer)
         append(&attempt->result.message, "; ", pointer);
@@ -136,7 +139,7 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
     if (attempt->result.status == CASE_UPDATED)
         tell_more(attempt, resolved, outcome);
     else
-        tell(attempt, resolved->job, outcome);
+        tell(attempt, resolved, outcome);
     attempt->result.status = CASE_UPDATED;
     if (golden_write(resolved, &text, &fault)) {
         set_reason(attempt, CASE_WHY_STORAGE);
@@ -160,7 +163,7 @@ static void on_failure(void *context, const struct resolved *resolved,
     } else {
         attempt->over = true;
         untell(&attempt->result);
-        tell(attempt, resolved->job, outcome);
+        tell(attempt, resolved, outcome);
         if (attempt->plan->keep)
             evidence_take(&attempt->evidence, resolved, &attempt->produced, outcome);
     }

@@ -299,7 +299,9 @@ static int copied(const struct output *output, int error, struct fault *fault)
     if (cancel_requested())
         return cancel_fault(fault);
     if (error)
-        return complain(output, -error, "cannot be copied", fault);
+        return error == -ENODATA ? refuse(output, FAULT_IO_ERROR, "cannot be copied",
+                                          "the file that it is copied from shrank meanwhile", fault)
+                                 : complain(output, -error, "cannot be copied", fault);
     return 0;
 }
 

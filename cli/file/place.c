@@ -38,6 +38,49 @@ char *place_follow(const char *path)
     return NULL;
 }
 
+/* Whether `path` up to `end` is a directory and no link, so that "/.." leads back. */
+static bool leads_back(char *path, char *end)
+{
+    struct stat status;
+    char cut = *end;
+    *end = '\0';
+    bool is_directory = lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    *end = cut;
+    return is_directory;
+}
+
+/* The beginning of the last part in path..out that ".." takes away; null: it has to stay. */
+static char *parent_of(char *path, char *out)
+{
+    if (out == path || out[-1] != '/' || out - 1 == path)
+        return NULL;
+    char *part = out - 1;
+    while (part > path && part[-1] != '/')
+        part--;
+    bool dots = out - part == 3 && part[0] == '.' && part[1] == '.';
+    return !dots && part < out - 1 && leads_back(path, out - 1) ? part : NULL;
+}
+
+void place_simplify(char *path)
+{
+    char *out = path;
+    for (const char *in = path; *in;) {
+        size_t length = strcspn(in, "/"), slashes = strspn(in + length, "/");
+        bool last = !in[length + slashes];
+        char *parent = NULL;
+        if (length == 2 && in[0] == '.' && in[1] == '.' && !last)
+            parent = parent_of(path, out);
+        if (parent) {
+            out = parent;
+        } else if (!(length == 1 && *in == '.' && slashes > 0 && !last)) {
+            memmove(out, in, length + slashes);
+            out += length + slashes;
+        }
+        in += length + slashes;
+    }
+    *out = '\0';
+}
+
 bool place_of(const char *path, struct place *place)
 {
     char *last = place_follow(path);

@@ -16,6 +16,12 @@ struct place {
 /** The path with links followed as its last part, be the file there or not. Heap; null: errno. */
 char *place_follow(const char *path);
 
+/**
+ * Removes "NAME/.." and "./" from the path, in place. A NAME that is a symbolic link or no
+ * directory stays, so that the path means the same file.
+ */
+void place_simplify(char *path);
+
 /** False where there is no such directory. */
 bool place_of(const char *path, struct place *place);
 

@@ -192,12 +192,21 @@ static bool has_golden(const struct resolved *r, const struct produced *produced
            access(r->expect_path, F_OK) == 0 || errno != ENOENT;
 }
 
+/* Whether --update-golden can make the file: its directory exists, and no link has its name. */
+static bool can_be_written(const char *path)
+{
+    struct stat status;
+    struct place place;
+    return lstat(path, &status) && errno == ENOENT && place_of(path, &place);
+}
+
 /* What everybody meets with the first job that expects something. */
 static int complain_golden(const struct resolved *r, const struct produced *produced,
                            struct fault *fault)
 {
     blame(fault, "expect");
     if (fault->code == FAULT_CANCELLED || has_golden(r, produced) ||
+        !can_be_written(r->expect_path) ||
         file_format_is_archive(tensor_ref_format(&r->job->expect.golden)))
         return -1;
     return fault_set(fault, fault->code, "/expect/file",

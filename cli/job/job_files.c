@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bounds.h"
+#include "place.h"
 
 static int out_of_memory(struct fault *fault)
 {
@@ -183,8 +184,12 @@ void job_file_finish(struct job_file *file)
 char *job_file_path(const struct job_file *file, const char *path)
 {
     char *joined = NULL;
-    if (path[0] == '/' || strcmp(file->directory, ".") == 0)
-        return strdup(path);
     const char *slash = strcmp(file->directory, "/") == 0 ? "" : "/";
-    return asprintf(&joined, "%s%s%s", file->directory, slash, path) < 0 ? NULL : joined;
+    if (path[0] == '/' || strcmp(file->directory, ".") == 0)
+        joined = strdup(path);
+    else if (asprintf(&joined, "%s%s%s", file->directory, slash, path) < 0)
+        joined = NULL;
+    if (joined)
+        place_simplify(joined);
+    return joined;
 }

@@ -28,7 +28,8 @@ int job_file_load_text(struct job_file *file, const char *path, const struct tex
 const char *job_file_label(const char *path);
 void job_file_finish(struct job_file *file);
 
-/** A path of the job file as this process must open it. Heap; null: out of memory. */
+/** A path of the job file as this process must open it, without parts that lead back. Heap; null:
+ * out of memory. */
 char *job_file_path(const struct job_file *file, const char *path);
 
 #endif /* CLI_JOB_FILES_H */

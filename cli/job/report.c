@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "expectation.h"
@@ -134,13 +135,16 @@ static void print_refused(const struct print_style *style, const struct job_file
     print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
 }
 
-/* "golden.npz[w]" where it is one of several. */
-static const char *golden_name(const struct tensor_ref *ref, char out[TENSOR_FILE_SHOWN_MAX])
+/* "cases/golden.npz[w]" where it is one of several; null: a digest is expected. */
+static const char *golden_name(const struct job_file *file, const struct tensor_ref *ref,
+                               char out[TENSOR_FILE_SHOWN_MAX])
 {
-    if (!ref->tensor)
-        return ref->file;
-    print_path(out, ref->file);
-    return tensor_file_name(out, ref->tensor);
+    if (!ref->file)
+        return NULL;
+    char *path = job_file_path(file, ref->file);
+    print_path(out, path ? path : ref->file);
+    free(path);
+    return ref->tensor ? tensor_file_name(out, ref->tensor) : out;
 }
 
 /* Complaints name the file and the place in it, whatever else is printed. */
@@ -152,7 +156,7 @@ static void complain(const struct job_file *file, const struct job *job,
     if (outcome->difference.kind == DIFFERENCE_NONE)
         return;
     char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
-    difference_expected(&outcome->difference, golden_name(&job->expect.golden, golden), text);
+    difference_expected(&outcome->difference, golden_name(file, &job->expect.golden, golden), text);
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
 }
 

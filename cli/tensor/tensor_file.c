@@ -42,6 +42,8 @@ static int refuse_kind(const struct tensor_file *file, mode_t mode, struct fault
                      file->shown, kind_of_file(mode));
 }
 
+static const char shrank[] = "it shrank while it was read, or its storage failed";
+
 static int read_all(int fd, void *buffer, size_t size)
 {
     for (size_t done = 0; done < size;) {
@@ -71,7 +73,8 @@ static int read_npy(struct tensor_file *file, struct fault *fault)
     int result = -1;
     int error = read_all(file->fd, bytes, length);
     if (error) {
-        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, strerror(-error));
+        fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown,
+                  error == -ENODATA ? shrank : strerror(-error));
         goto out;
     }
     struct fault why;
@@ -362,6 +365,5 @@ int tensor_file_check(const struct tensor_file *file, struct fault *fault)
 {
     if (!file->map || !sigbus_guard_hit(&file->map->guard))
         return 0;
-    return fault_set(fault, FAULT_IO_ERROR, NULL,
-                     "%s: it shrank while it was read, or its storage failed", file->shown);
+    return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown, shrank);
 }

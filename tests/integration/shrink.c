@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded into mlictl by the tests: the file that $SHRINK_FILE names loses all its bytes right
- * after it has been mapped. Both names of mmap() are taken, so the header must not make one of the
- * other.
+ * after it has been mapped, or with $SHRINK_READ right before it is read. Both names of mmap() and
+ * pread() are taken, so the header must not make one of the other.
  */
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS
@@ -12,7 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef ssize_t (*pread_function)(int, void *, size_t, off64_t);
 typedef void *(*mmap_function)(void *, size_t, int, int, int, off64_t);
+
+static void shrink(int fd)
+{
+    const char *path = getenv("SHRINK_FILE");
+    struct stat open_file, named;
+    if (path && fstat(fd, &open_file) == 0 && stat(path, &named) == 0 &&
+        open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino && truncate(path, 0))
+        abort();
+}
 
 static void *map(const char *name, void *address, size_t size, int protection, int flags, int fd,
                  off64_t offset)
@@ -20,12 +30,8 @@ static void *map(const char *name, void *address, size_t size, int protection, i
     mmap_function next;
     *(void **)&next = dlsym(RTLD_NEXT, name);
     void *pages = next(address, size, protection, flags, fd, offset);
-    const char *path = getenv("SHRINK_FILE");
-    struct stat mapped, named;
-    if (pages != MAP_FAILED && fd >= 0 && path && fstat(fd, &mapped) == 0 &&
-        stat(path, &named) == 0 && mapped.st_dev == named.st_dev && mapped.st_ino == named.st_ino &&
-        truncate(path, 0))
-        abort();
+    if (pages != MAP_FAILED && fd >= 0)
+        shrink(fd);
     return pages;
 }
 
@@ -37,4 +43,23 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset)
 {
     return map("mmap64", address, size, protection, flags, fd, offset);
+}
+
+static ssize_t read_at(const char *name, int fd, void *buffer, size_t size, off64_t offset)
+{
+    pread_function next;
+    *(void **)&next = dlsym(RTLD_NEXT, name);
+    if (getenv("SHRINK_READ"))
+        shrink(fd);
+    return next(fd, buffer, size, offset);
+}
+
+ssize_t pread(int fd, void *buffer, size_t size, off_t offset)
+{
+    return read_at("pread", fd, buffer, size, offset);
+}
+
+ssize_t pread64(int fd, void *buffer, size_t size, off64_t offset)
+{
+    return read_at("pread64", fd, buffer, size, offset);
 }

@@ -159,7 +159,7 @@ class Verdicts(BatchCase):
         self.assertEqual(self.counts(end), {"passed": 3, "failed": 5, "error": 5})
         mismatch = cases["mismatch"]
         self.assertEqual(mismatch["message"], "1 of 24 elements differ, the first at [0, 1, 2]: "
-                                              f"got {MOVED[5]}, expected 99 in ../bad.npy; "
+                                              f"got {MOVED[5]}, expected 99 in bad.npy; "
                                               "the result is batch-failed/mismatch/given.npy")
         self.assertEqual(mismatch["pointer"], "/expect")
         self.assertEqual(mismatch["difference"]["at"], [0, 1, 2])

@@ -47,7 +47,7 @@ class Kept(BatchCase):
         self.assertEqual(sorted(os.listdir(self.path("batch-failed/deep/a"))),
                          ["given.npy", "golden.npy", "job.json", "out.npy", "source.npy"])
         self.assertRegex(case["message"], "^1 of 24 elements differ, the first at .*: got 20, expected"
-                         " 99 in ../../bad.npy; the result is batch-failed/deep/a/given.npy$")
+                         " 99 in bad.npy; the result is batch-failed/deep/a/given.npy$")
 
     def test_elsewhere(self):
         """The directory alone, as another machine has it."""
@@ -452,6 +452,31 @@ class Golden(BatchCase):
         self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
         self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
         self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
+
+    def test_what_is_said_where_none_can_be_written(self):
+        os.symlink("nowhere", self.path("dangling.npy"))
+        for golden in ("none/fresh.npy", "dangling.npy"):
+            self.add("a", golden)
+            _, cases, _ = self.told("cases", code=1)
+            self.assertNotIn("--update-golden", cases["a"]["message"])
+            _, cases, _ = self.update()
+            self.assertEqual(cases["a"]["status"], "error")
+
+    def test_paths_are_those_of_the_working_directory(self):
+        """A path through a link keeps its form, because ".." behind it leads elsewhere."""
+        os.makedirs(self.path("real/deep"))
+        os.symlink("real/deep", self.path("link"))
+        for name in ("in.npy", "bad.npy"):
+            shutil.copy(self.path(name), self.path("real"))
+        self.write("link/a.json", self.job("bad.npy", "../"))
+        self.add("deep/b", "bad.npy")
+        for directory, shown in (("link", "link/../bad.npy"), ("cases", "bad.npy")):
+            result = self.batch(directory, code=1)
+            self.assertIn(f"expected 99 in {shown}; the result is", result.out)
+            result = self.batch(directory, "--update-golden", code=1)
+            self.assertIn(f"written to {shown}.new; rename it", result.out)
+        result = self.ctl("run", "cases/deep/b.json", code=1)
+        self.assertIn("expected 99 in bad.npy", result.err)
 
     def test_one_file_of_several_cases(self):
         """Whichever is first writes it."""

@@ -277,7 +277,7 @@ class Expect(Case):
         self.write_npy("golden.npy", "|u1", (2, 3), data=bytes([0, 1, 2, 3, 9, 9]))
         result = self.move(self.job(), code=1)
         self.assertIn("mlictl: " + self.path("job.json") + ": /expect: 2 of 6 elements differ, "
-                      "the first at [1, 1]: got 4, expected 9 in golden.npy", result.err)
+                      "the first at [1, 1]: got 4, expected 9 in " + self.path("golden.npy"), result.err)
         self.assertEqual(self.read("out.npy")[128:], ramp(6))
         fact = self.ctl("run", "--json", "job.json", code=1).json[0]
         self.assertEqual((fact["state"], fact["exit"]), ("mismatch", 1))
@@ -285,7 +285,7 @@ class Expect(Case):
 
     def test_other_shape_or_dtype(self):
         self.write_npy("golden.npy", "|u1", (6,))
-        self.assertIn("shapes differ: got (2, 3), expected (6) in golden.npy",
+        self.assertIn("shapes differ: got (2, 3), expected (6) in " + self.path("golden.npy"),
                       self.move(self.job(), code=1).err)
         self.write_npy("golden.npy", "|i1", (2, 3))
         self.assertIn("dtypes differ", self.move(self.job(), code=1).err)

@@ -24,9 +24,12 @@ class WhileMapped(Case):
         if "MLI_SHRINK" not in os.environ:
             self.skipTest("a sanitizer's library is loaded first")
         self.shrinking = None
+        self.reading = False
 
     def environment(self):
         environment = super().environment()
+        if self.reading:
+            environment["SHRINK_READ"] = "1"
         if self.shrinking:
             environment.update(LD_PRELOAD=os.environ["MLI_SHRINK"], SHRINK_FILE=self.shrinking)
         return environment
@@ -47,6 +50,13 @@ class WhileMapped(Case):
                 self.write_npy("b.npy", "|i1", (100, 100), fortran)
                 result = self.shrunk(shrinking, "diff", "a.npy", "b.npy", "--json")
                 self.assertEqual([e["file"] for e in result.json], [shrinking])
+
+    def test_a_header(self):
+        """The file is empty when its first bytes are read."""
+        self.reading = True
+        self.write_npy("a.npy", "|i1", (100, 100))
+        result = self.shrunk("a.npy", "show", "a.npy")
+        self.assertNotIn("No data available", result.err)
 
     def test_diff_of_archives(self):
         for dtype in ("I16", "I64"):  # one that moves, one whose bytes are compared
