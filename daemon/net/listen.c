@@ -93,7 +93,7 @@ static void welcome(struct service *service, int fd)
 {
     struct fault fault;
     struct log_line line;
-    enum slot slot;
+    enum slot slot = SLOT_OPEN;
     int error;
 
     if (judge(service, fd, &slot, &fault) < 0) {

@@ -50,12 +50,13 @@ void log_set_journal(bool journal)
 bool log_is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
-    uintmax_t device, inode;
+    char expected[64];
     struct stat st;
-    char rest;
 
-    return stream && sscanf(stream, "%ju:%ju%c", &device, &inode, &rest) == 2 &&
-           fstat(STDERR_FILENO, &st) == 0 && st.st_dev == device && st.st_ino == inode;
+    if (!stream || fstat(STDERR_FILENO, &st) < 0)
+        return false;
+    snprintf(expected, sizeof expected, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+    return strcmp(stream, expected) == 0;
 }
 
 /* All of it or nothing, and nothing any more: half of an escape would be none. */
