@@ -18,6 +18,17 @@ bool channels_any_free(const struct channels *channels)
     return in_service(channels) & ~channels->busy & ~channels->reserved;
 }
 
+bool channels_any_reserved_free(const struct channels *channels)
+{
+    return in_service(channels) & ~channels->busy & channels->reserved;
+}
+
+void channels_release(struct channels *channels, uint32_t run)
+{
+    channels->busy &= ~run;
+    channels->backfilled &= ~run;
+}
+
 int channels_find(const struct channels *channels, uint32_t count, bool reserved)
 {
     const uint32_t kept = reserved ? 0 : channels->reserved;
@@ -46,15 +57,16 @@ uint32_t channels_widest(const struct channels *channels)
 
 bool channels_reserve(struct channels *channels, uint32_t count)
 {
+    const uint32_t blocked = channels->busy & ~channels->backfilled;
     uint32_t fewest = CHANNELS_MAX + 1;
 
     channels->reserved = 0;
     for (uint32_t first = 0; first + count <= CHANNELS_MAX; first++) {
         const uint32_t run = channels_run(first, count);
 
-        if ((in_service(channels) & run) != run || channels_count(channels->busy & run) >= fewest)
+        if ((in_service(channels) & run) != run || channels_count(blocked & run) >= fewest)
             continue;
-        fewest = channels_count(channels->busy & run);
+        fewest = channels_count(blocked & run);
         channels->reserved = run;
     }
     return channels->reserved != 0;

@@ -14,6 +14,8 @@ struct channels {
     uint32_t busy;        /* held by a transfer */
     uint32_t reserved;    /* kept for one wide job */
     uint32_t quarantined; /* out of service, busy or not */
+    uint32_t backfilled;  /* busy with a transfer that was started on reserved channels and is
+                             expected to end before the transfers that the wide job waits for */
 };
 
 static inline uint32_t channels_run(uint32_t first, uint32_t count)
@@ -35,12 +37,19 @@ bool channels_any_free(const struct channels *channels);
  *  -1: none. */
 int channels_find(const struct channels *channels, uint32_t count, bool reserved);
 
+/** Returns whether a transfer may be started on a reserved channel now. */
+bool channels_any_reserved_free(const struct channels *channels);
+
+/** A transfer on the channels of `run` has ended. */
+void channels_release(struct channels *channels, uint32_t run);
+
 /** How many neighbouring channels are in service at most, busy or not. */
 uint32_t channels_widest(const struct channels *channels);
 
 /**
  * Reserves the run of `count` that will probably be free first: the one with the fewest busy
- * channels. What was reserved before is not any more. False: no such run is in service.
+ * channels, backfilled ones not counted. Replaces the reservation before. Returns false where no
+ * run of `count` is in service.
  */
 bool channels_reserve(struct channels *channels, uint32_t count);
 

@@ -178,6 +178,91 @@ static bool serve_next(struct service *service, uint64_t now)
     return true;
 }
 
+/* The transfers that the first wide job waits for, backfilled ones left out. */
+struct blockers {
+    const struct channels *channels;
+    const struct user *owner; /* of the wide job */
+    uint64_t bytes;           /* the most that one of them still has to write */
+    bool any, of_others;      /* of users other than the owner */
+};
+
+static uint64_t bytes_left(const struct task *task)
+{
+    const uint64_t done = task_bytes_done(task), all = task->work->operands.bytes;
+
+    return task->ended || done >= all ? 0 : all - done;
+}
+
+static struct blockers find_blockers(const struct service *service)
+{
+    const struct channels *channels = &service->channels;
+    const struct task *wide = LINK_OWNER(service->wide.next, struct task, place);
+    struct blockers blockers = {.channels = channels, .owner = wide->flow->user};
+
+    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
+        const struct task *task = LINK_OWNER(l, struct task, place);
+        const uint32_t run = channels_run((uint32_t)task->first_channel, task_channels(task));
+        const uint64_t left = bytes_left(task);
+
+        if (!(run & channels->reserved) || (run & channels->backfilled))
+            continue;
+        blockers.any = true;
+        blockers.of_others |= task->flow->user != blockers.owner;
+        if (left > blockers.bytes)
+            blockers.bytes = left;
+    }
+    return blockers;
+}
+
+static bool ends_before(const struct task *task, const struct blockers *blockers)
+{
+    return task->work->operands.bytes <= blockers->bytes;
+}
+
+/* Bytes stand for time. A user whose wide job waits for the user's own transfers only does not
+ * keep others from the channels meanwhile. */
+static bool fits(struct queued *queued, const void *context)
+{
+    const struct blockers *blockers = context;
+    const struct task *task = LINK_OWNER(queued, struct task, queued);
+
+    if (channels_find(blockers->channels, task_channels(task), true) < 0)
+        return false;
+    if (!blockers->of_others && task->flow->user != blockers->owner)
+        return true;
+    return ends_before(task, blockers);
+}
+
+/*
+ * Backfilling: starts a job on channels that are kept for a wide job, if it is expected to end
+ * before the transfers that the wide job waits for. Those that were started here are not waited
+ * for in this sense, so that they never make room for further ones and the wide job starts.
+ */
+static bool serve_backfill(struct service *service, uint64_t now)
+{
+    struct channels *channels = &service->channels;
+    struct blockers blockers;
+    struct queued *queued;
+    struct task *task;
+    int first;
+
+    if (!channels_any_reserved_free(channels) || service->scheduler.length == 0)
+        return false;
+    blockers = find_blockers(service);
+    if (!blockers.any)
+        return false;
+    queued = scheduler_backfill(&service->scheduler, fits, &blockers, now);
+    if (!queued)
+        return false;
+    task = LINK_OWNER(queued, struct task, queued);
+    first = channels_find(channels, task_channels(task), true);
+    if (ends_before(task, &blockers))
+        channels->backfilled |= channels_run((uint32_t)first, task_channels(task));
+    start(task, first);
+    channels->backfilled &= channels->busy; /* it may have ended at once */
+    return true;
+}
+
 void dispatch_run(struct service *service)
 {
     const uint64_t begin = service->clock;
@@ -191,7 +276,8 @@ void dispatch_run(struct service *service)
             completions_resume(&service->completions);
             break;
         }
-        if (serve_wide(service) || serve_next(service, service->clock))
+        if (serve_wide(service) || serve_next(service, service->clock) ||
+            serve_backfill(service, service->clock))
             continue;
         if (link_empty(&service->settling))
             break;
@@ -247,7 +333,8 @@ void dispatch_done(struct task *task)
     struct service *service = task->service;
     struct fault fault;
 
-    service->channels.busy &= ~channels_run((uint32_t)task->first_channel, task_channels(task));
+    channels_release(&service->channels,
+                     channels_run((uint32_t)task->first_channel, task_channels(task)));
     link_remove(&task->place);
     task_become(task, JOB_STATE_DONE);
     service->running--;

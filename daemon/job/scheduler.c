@@ -218,6 +218,17 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
     }
 }
 
+/* A job that is started out of turn may cost more than the deficit of its user. */
+static void serve(struct scheduler *scheduler, struct portion *portion, struct queued *queued,
+                  uint64_t now)
+{
+    struct turn *turn = &portion->turn;
+
+    turn->deficit -= queued->cost < turn->deficit ? queued->cost : turn->deficit;
+    queued->lane->turn.deficit -= queued->cost;
+    leave_class_served(scheduler, queued, now);
+}
+
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
 {
     const struct ring_rules rules = {portion_cost, portion_quantum, scheduler, now};
@@ -233,10 +244,38 @@ struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now)
             continue;
         portion = portion_of(ring_choose(&scheduler->classes[i], &rules));
         queued = next_of(scheduler, portion, now);
-        portion->turn.deficit -= queued->cost;
-        queued->lane->turn.deficit -= queued->cost;
-        leave_class_served(scheduler, queued, now);
+        serve(scheduler, portion, queued, now);
         return queued;
     }
     return NULL;
+}
+
+static struct queued *backfill_class(struct scheduler *scheduler, struct ring *ring,
+                                     scheduler_fits *fits, const void *context, uint64_t now)
+{
+    struct link *l = ring->turns.next;
+
+    for (int i = 0; i < SCHEDULER_BACKFILL_USERS && l != &ring->turns; i++, l = l->next) {
+        struct portion *portion = portion_of(LINK_OWNER(l, struct turn, in_turns));
+        struct queued *queued = next_of(scheduler, portion, now);
+
+        if (!fits(queued, context))
+            continue;
+        serve(scheduler, portion, queued, now);
+        if (portion->length > 0)
+            ring_pass(ring, &portion->turn);
+        return queued;
+    }
+    return NULL;
+}
+
+struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *fits,
+                                  const void *context, uint64_t now)
+{
+    struct queued *queued = NULL;
+
+    scheduler->ageing_left = SCHEDULER_AGED_MAX;
+    for (int i = LANE_PRIORITIES; i-- > 0 && !queued;)
+        queued = backfill_class(scheduler, &scheduler->classes[i], fits, context, now);
+    return queued;
 }

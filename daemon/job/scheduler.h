@@ -45,6 +45,20 @@ void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct que
 /** The next one, taken out and charged for; null where nothing is queued. */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 
+/** Returns whether a job may start now, out of turn. */
+typedef bool scheduler_fits(struct queued *queued, const void *context);
+
+/* Users of each class that one scheduler_backfill() looks at. */
+enum { SCHEDULER_BACKFILL_USERS = 16 };
+
+/**
+ * Takes out and charges for the first job that fits, of the next jobs of the users in the order of
+ * their turns, higher classes first. The user's turn ends, so that users take turns here too.
+ * Returns null where none of the jobs fits.
+ */
+struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *fits,
+                                  const void *context, uint64_t now);
+
 /** Takes it out without a charge. Harmless where it is not queued. */
 void scheduler_remove(struct scheduler *scheduler, struct queued *queued);
 

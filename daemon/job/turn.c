@@ -60,9 +60,7 @@ struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
         }
         if (turn->deficit >= rules->cost(turn, rules))
             return turn;
-        turn->granted = false;
-        link_remove(&turn->in_turns);
-        link_append(&ring->turns, &turn->in_turns);
+        ring_pass(ring, turn);
         if (!first)
             first = turn;
     }

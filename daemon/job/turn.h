@@ -70,6 +70,14 @@ static inline void turn_leave(struct turn *turn)
     turn->granted = false;
 }
 
+/** The next member has its turn, and this one is the last of the round. */
+static inline void ring_pass(struct ring *ring, struct turn *turn)
+{
+    turn->granted = false;
+    link_remove(&turn->in_turns);
+    link_append(&ring->turns, &turn->in_turns);
+}
+
 /** The member that has waited longest, if it has done so for `ns`; else null. */
 static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
 {

@@ -160,5 +160,27 @@ class Turns(Shares):
         self.assertIn(self.starters(100).count(OTHER), range(70, 81))
 
 
+@needs_root
+class Wide(Shares):
+    def test_a_wide_job_behind_a_transfer_of_its_own_user(self):
+        """Other users have the free channels, whatever the size of their jobs."""
+        size = 1 << 20
+        service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 4})
+        memory = Memory(size=2 * size)
+        crowd = self.connect_as(CROWD, service)
+        other = self.connect_as(OTHER, service)
+        stuck = crowd.request("job.submit", copy(4096, {"fd": 0}, {"fd": 0, "offset": size}),
+                              [memory.fd])
+        self.eventually(lambda: other.call("daemon.info")["jobs_running"] == 1)
+        wide = crowd.request("job.submit", copy(4096, {"fd": 0}, {"fd": 0, "offset": size},
+                                                channels=4), [memory.fd])
+        self.eventually(lambda: other.call("daemon.info")["jobs_queued"] == 1)
+        for _ in range(50):
+            other.call("job.submit", copy(size, {"fd": 0}, {"fd": 0, "offset": size}), [memory.fd])
+        crowd.request("job.cancel", {"job": 1})
+        crowd.result(wide)
+        memory.close()
+
+
 if __name__ == "__main__":
     main()

@@ -87,12 +87,33 @@ static void test_reserve(void **state)
     assert_int_equal(channels.reserved, 0);
 }
 
+/* Backfilled channels are expected to be free before the others: they do not make a run worse. */
+static void test_backfilled(void **state)
+{
+    struct channels channels = of(0xf, 0x1, 0, 0);
+
+    (void)state;
+    assert_false(channels_any_reserved_free(&channels));
+    channels.reserved = 0x3;
+    assert_true(channels_any_reserved_free(&channels));
+    channels.busy = 0xf;
+    assert_false(channels_any_reserved_free(&channels));
+    channels.backfilled = 0xc;
+    assert_true(channels_reserve(&channels, 2));
+    assert_int_equal(channels.reserved, 0xc);
+    channels_release(&channels, 0x4);
+    assert_int_equal(channels.busy, 0xb);
+    assert_int_equal(channels.backfilled, 0x8);
+    channels.quarantined = 0x4;
+    assert_false(channels_any_reserved_free(&channels));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pool),     cmocka_unit_test(test_find),
         cmocka_unit_test(test_any_free), cmocka_unit_test(test_widest),
-        cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_reserve),  cmocka_unit_test(test_backfilled),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

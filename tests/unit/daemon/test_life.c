@@ -85,13 +85,15 @@ static void test_priorities(void **state)
         peer_ok(&peer, order[i]);
 }
 
-/* A wide job at the head waits for its channels, and nobody passes it. */
+/* A wide job at the head waits for its channels; a job with more bytes than the transfer that it
+ * waits for does not start before it. */
 static void test_wide_job(void **state)
 {
     (void)state;
     server.config.channels = 3;
     start();
-    peer_submit(&peer, 0, src, dst, WITH("'channels':2"));
+    peer_submit(&peer, 0, src, dst,
+                "'channels':2,'op':'mov','src':{'fd':0,'type':'fx8','shape':[2]},'dst':{'fd':1}");
     gate_wait(&gate);
     peer_submit(&peer, 1, src, dst, WITH("'channels':3"));
     peer_submit(&peer, 2, src, dst, COPY);

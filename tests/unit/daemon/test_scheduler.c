@@ -521,6 +521,44 @@ static void test_weights_at_random(void **state)
     drop_all(0);
 }
 
+static bool fits_bytes(struct queued *queued, const void *bytes)
+{
+    return queued->cost <= *(const uint64_t *)bytes;
+}
+
+static struct job *backfill(uint64_t bytes)
+{
+    struct queued *queued = scheduler_backfill(&scheduler, fits_bytes, &bytes, 0);
+
+    return queued ? LINK_OWNER(queued, struct job, queued) : NULL;
+}
+
+/* A user whose next job is too large does not keep the users behind from the channels. */
+static void test_backfill(void **state)
+{
+    struct job *large, *low, *first[2], *second[2];
+
+    (void)state;
+    assert_null(backfill(UINT64_MAX));
+    large = push(0, 0, 1000 * 1000, 0);
+    low = push(3, -1, 1, 0);
+    for (int i = 0; i < 2; i++)
+        first[i] = push(1, 0, 50000, 0);
+    for (int i = 0; i < 2; i++)
+        second[i] = push(2, 0, 50000, 0);
+    for (int i = 0; i < 2; i++) { /* users take turns */
+        assert_ptr_equal(backfill(50000), first[i]);
+        assert_ptr_equal(backfill(50000), second[i]);
+        free(first[i]);
+        free(second[i]);
+    }
+    assert_ptr_equal(backfill(50000), low);
+    free(low);
+    assert_null(backfill(50000));
+    assert_int_equal(scheduler.length, 1);
+    assert_next(large, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -544,6 +582,7 @@ int main(void)
         cmocka_unit_test_setup(test_at_random, setup),
         cmocka_unit_test_setup(test_weights_at_random, setup),
         cmocka_unit_test_setup(test_no_starvation_at_random, setup),
+        cmocka_unit_test_setup(test_backfill, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

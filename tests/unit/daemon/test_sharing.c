@@ -18,6 +18,9 @@ static void rest(long ms)
     nanosleep(&pause, NULL);
 }
 
+/* Ends before a COPY, as far as bytes tell. */
+#define SMALL "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2]},'dst':{'fd':1}"
+
 /* Whether there is a reply for the first client, within so long. */
 static bool answered(int ms)
 {
@@ -32,7 +35,7 @@ static void test_all_channels_are_kept_for_a_wide_job(void **state)
     server.config.channels = 4;
     scene_start_gated();
     for (int i = 0; i < 4; i++) {
-        peer_submit(&peer, i, src, dst, COPY);
+        peer_submit(&peer, i, src, dst, SMALL);
         gate_wait(&gate);
     }
     peer_submit(&peer, 4, src, dst, WITH("'channels':4"));
@@ -54,6 +57,41 @@ static void test_all_channels_are_kept_for_a_wide_job(void **state)
         gate_release(&gate);
     peer_ok(&peer, 4);
     for (int i = 0; i < 20; i++)
+        peer_ok(&other, -1);
+}
+
+static void wait_for_jobs_queued(uint32_t count)
+{
+    while (peer_info(&peer).jobs_queued != count)
+        rest(1);
+}
+
+/* One long transfer blocks a job over all channels: shorter jobs start on the others meanwhile,
+ * until the long one has ended. */
+static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
+{
+    (void)state;
+    server.config.channels = 4;
+    scene_start_gated();
+    peer_submit(&peer, 0, src, dst, COPY);
+    gate_wait(&gate);
+    peer_submit(&peer, 1, src, dst, WITH("'channels':4"));
+    wait_for_jobs_queued(1);
+    for (int i = 0; i < 8; i++)
+        peer_submit(&other, i, src, dst, SMALL);
+    wait_for_jobs_queued(6);
+    for (int i = 0; i < 3; i++)
+        gate_wait(&gate);
+    assert_int_equal(peer_info(&peer).jobs_running, 4);
+    while (!answered(20)) /* the first that ends may be any of the four */
+        gate_release(&gate);
+    peer_ok(&peer, 0);
+    while (!answered(20))
+        gate_release(&gate);
+    peer_ok(&peer, 1);
+    for (int i = 0; i < 10; i++)
+        gate_release(&gate);
+    for (int i = 0; i < 8; i++)
         peer_ok(&other, -1);
 }
 
@@ -96,7 +134,7 @@ static void test_a_wide_job_that_gives_up(void **state)
     (void)state;
     server.config.channels = 2;
     scene_start_gated();
-    peer_submit(&peer, 0, src, dst, COPY);
+    peer_submit(&peer, 0, src, dst, SMALL);
     gate_wait(&gate);
     peer_submit(&peer, 1, src, dst, WITH("'channels':2,'timeout_ms':50"));
     while (peer_info(&peer).jobs_queued < 1)
@@ -278,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_all_channels_are_kept_for_a_wide_job),
+        SCENE(test_short_jobs_do_not_wait_behind_a_wide_job),
         SCENE(test_others_go_on_beside_a_wide_job),
         SCENE(test_a_wide_job_that_gives_up),
         SCENE(test_a_stuck_channel),
