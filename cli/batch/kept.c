@@ -22,13 +22,13 @@ uint64_t kept_origin(char *const *paths, size_t count)
     struct textw w;
     char *here = realpath(".", NULL);
     textw_init(&w);
-    textw_printf(&w, "%s", here ? here : "");
     for (size_t i = 0; i < count; i++)
-        textw_printf(&w, "\n%s", paths[i]);
-    uint64_t origin = w.failed ? 0 : digest64(w.data, w.length);
+        textw_printf(&w, "%s\n", paths[i]);
+    uint64_t directory = here ? digest64(here, strlen(here)) : 0;
+    uint64_t rest = w.failed || w.length == 0 ? 0 : digest64(w.data, w.length);
     textw_finish(&w);
     free(here);
-    return origin;
+    return directory >> 32 << 32 | rest >> 32;
 }
 
 static int complain(const struct keeping *keeping, const char *place, const char *why,
@@ -266,9 +266,11 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
         cleaner->count == 0
             ? NULL
             : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
-    if (found)
-        return !found->in_use;
-    return cleaner->all && (!*line->origin || strcmp(line->origin, cleaner->origin) == 0);
+    /* A list that was copied from another directory has cases of the same names. */
+    size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
+    if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
+        return false;
+    return found ? !found->in_use : cleaner->all;
 }
 
 /* Removes the directory of a case, and those above it that are in the list and empty then. */

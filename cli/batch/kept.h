@@ -27,7 +27,7 @@ struct keeping {
     uint64_t origin;       /* kept_origin() of the run */
 };
 
-/** The digest of the working directory and the PATHs of a run. */
+/** The origin of what a run keeps: digests of its working directory and of its PATHs. */
 uint64_t kept_origin(char *const *paths, size_t count);
 
 /**
@@ -56,9 +56,10 @@ struct kept_case {
 };
 
 /**
- * Removes what earlier runs kept of `cases` (by place, sorted by strcmp()) that are not in use, and
- * with `all` of other cases that runs of the same origin kept. What was kept since `begin` belongs
- * to another run and stays. Failures are ignored: what cannot be removed stays.
+ * Removes what earlier runs in the same working directory kept of `cases` (by place, sorted by
+ * strcmp()) that are not in use. With `all` also removes other cases that runs of the same PATHs
+ * kept there. Cases that were kept since `begin` belong to another run and stay. Failures are
+ * ignored: what cannot be removed stays.
  */
 void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
                 bool all, const struct timespec *begin);

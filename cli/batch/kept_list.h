@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DIR/.kept, the list of directories that mlictl batch has made below the directory of --keep. Each
- * line has a path relative to DIR, a tab, and the origin: 16 hexadecimal digits that differ between
- * runs of other PATHs or in other working directories.
+ * line has a path relative to DIR, a tab, and the origin: 8 hexadecimal digits of the working
+ * directory of the run, and 8 of its PATHs.
  */
 #ifndef CLI_BATCH_KEPT_LIST_H
 #define CLI_BATCH_KEPT_LIST_H

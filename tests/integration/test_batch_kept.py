@@ -305,13 +305,14 @@ class Kept(BatchCase):
         self.write("other/fine.json", self.job("good.npy", "../"))
         self.batch("other", code=0)
         self.assertTrue(self.exists("batch-failed/c1/job.json"))
-        # The same PATH elsewhere, with a copy of what was kept.
+        # The same PATH and name elsewhere, with a copy of the kept case.
         os.makedirs(self.path("elsewhere"))
         for name in ("in.npy", "good.npy", "bad.npy"):
             shutil.copy(self.path(name), self.path("elsewhere"))
         shutil.copytree(self.path("batch-failed"), self.path("elsewhere/batch-failed"))
         os.mkdir(self.path("elsewhere/cases"))
         shutil.copy(self.path("other/fine.json"), self.path("elsewhere/cases"))
+        shutil.copy(self.path("other/fine.json"), self.path("elsewhere/cases/c1.json"))
         self.finish(self.start_in(self.dir / "elsewhere", "batch", "cases"), code=0)
         self.assertTrue(self.exists("elsewhere/batch-failed/c1/job.json"))
 
