@@ -35,6 +35,8 @@ struct crew {
     unsigned threads, idle, max;
 };
 
+#define INTERRUPT SIGURG
+
 enum { CREW_SURE, CREW_MASTER, CREW_OTHERS, CREWS };
 
 /* A user's work for one crew. */
@@ -43,7 +45,8 @@ struct lane {
     struct link work; /* struct reap, the oldest first */
     struct queue *queue;
     struct crew *crew;
-    bool served; /* by a thread, which has taken a piece out */
+    bool served;      /* by a thread, which has taken a piece out */
+    pthread_t thread; /* which serves it */
 };
 
 enum { LANE_SURE, LANE_MAY_BLOCK, LANES };
@@ -149,6 +152,7 @@ static void serve(struct crew *crew)
 
     link_remove(&lane->link);
     lane->served = true;
+    lane->thread = pthread_self();
     link_remove(&reap->link);
     pthread_mutex_unlock(&reaper.mutex);
     reap->run(reap);
@@ -198,6 +202,20 @@ static void *run(void *argument)
     return NULL;
 }
 
+static void on_interrupt(int number)
+{
+    (void)number;
+}
+
+/* The signal ends a system call of a reaper thread: close(2) of a socket that lingers returns. */
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt}, now;
+
+    if (sigaction(INTERRUPT, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        sigaction(INTERRUPT, &action, NULL);
+}
+
 /* With the mutex held. Returns 0 or -errno. */
 static int add_thread(struct crew *crew)
 {
@@ -211,6 +229,7 @@ static int add_thread(struct crew *crew)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else the usual size */
     sigfillset(&all);
+    sigdelset(&all, INTERRUPT);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are the loop's business */
     error = pthread_create(&thread, &attributes, run, crew);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -238,6 +257,7 @@ int reaper_start(unsigned threads, void (*relief)(void *context), void *context)
 
     if (threads < REAPER_THREADS_MIN)
         threads = REAPER_THREADS_MIN;
+    catch_interrupts();
     pthread_mutex_lock(&reaper.mutex);
     reaper.running = true;
     if (sure->idle == 0)
@@ -348,6 +368,8 @@ static bool put(uid_t uid, struct reap *reap)
     queue->fds += reap->fds;
     atomic_fetch_add(&reaper.total_fds, reap->fds);
     reaper.pieces++;
+    if (lane->served && queue->fds > REAPER_FDS_MAX)
+        pthread_kill(lane->thread, INTERRUPT);
     return true;
 }
 

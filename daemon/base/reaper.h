@@ -18,6 +18,10 @@
  * descriptors of that user which may block. A lane that would have to wait gets a new thread while
  * its crew may have more. All threads of a crew but one end after a second without work.
  *
+ * Where more than REAPER_FDS_MAX descriptors of a user wait, each further one has SIGURG sent to
+ * the thread that serves the lane: it ends the wait of close(2) for a socket that lingers, so
+ * connections that a user opens and closes cannot pile up behind one.
+ *
  * A process has one reaper. Where it does not run, all work is done by the caller. Any thread may
  * call everything but reaper_start() and reaper_stop().
  */

@@ -316,7 +316,7 @@ class Clients(Case):
         self.assertEqual(stats["clients"]["accepted"], 1 + 2 * self.ALIKE + served)
 
     def test_one_too_many(self):
-        mlid = self.service(config={"limits": {"clients": 3}})
+        mlid = self.service(config={"limits": {"clients": 4}})  # one for others
         links = [self.connect(mlid) for _ in range(3)]
         for _ in range(20):
             one_more = self.connect(mlid, greet=False)

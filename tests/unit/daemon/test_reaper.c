@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Descriptors that do not close, and who else notices it. */
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -242,6 +243,50 @@ static void test_memory_does_not_wait(void **state)
     let_go();
     reaper_wait();
     assert_int_equal(reaper_stop(), 0);
+}
+
+/* A connected socket that lingers for an hour, with a full send queue; *peer is the other end. */
+static int lingering(int *peer)
+{
+    const struct linger linger = {.l_onoff = 1, .l_linger = 3600};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = stuck();
+    static char bytes[65536];
+
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    *peer = accept(listener, NULL, NULL);
+    assert_true(*peer >= 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
+    while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+    close(listener);
+    return fd;
+}
+
+/* Descriptors do not pile up behind a socket that lingers. */
+static void test_interrupted_lingering(void **state)
+{
+    enum { MANY = 4 * REAPER_FDS_MAX };
+    int peer;
+
+    (void)state;
+    seam.close = real.close;
+    assert_int_equal(reaper_start(0, NULL, NULL), 0);
+    give(ALICE, lingering(&peer));
+    for (int i = 0; i < MANY; i++)
+        give(ALICE, easy());
+    for (int i = 0; i < 1000 && reaper_full(ALICE); i++) {
+        give(ALICE, easy());
+        usleep(1000);
+    }
+    assert_false(reaper_full(ALICE));
+    reaper_wait();
+    assert_int_equal(reaper_stop(), 0);
+    close(peer);
 }
 
 static void test_bounded_descriptors(void **state)
@@ -510,6 +555,7 @@ static void test_leaving(void **state)
     atomic_store(&on_loop, 0);
     atomic_store(&elsewhere, 0);
     seam.munmap = sorting_munmap;
+    peer_expect_alive(&other); /* orders the store before the loop's next calls */
     peer_finish(&peer);
     while (peer_info(&other).clients > 1)
         ;
@@ -529,6 +575,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bounded_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads_for_each_client, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory_does_not_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_interrupted_lingering, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_while_blocked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_short_memory, setup, teardown),
