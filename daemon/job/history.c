@@ -13,14 +13,18 @@ enum {
     FORGOTTEN_MAX = 4   /* records beyond a lowered limit that make room for a new one */
 };
 
+static void ranks_init(struct ranks *ranks)
+{
+    for (int i = 0; i < HISTORY_RANKS * HISTORY_STEPS; i++)
+        link_init(&ranks->lists[i]);
+}
+
 void history_init(struct history *history, struct registry *registry, uint32_t limit)
 {
     *history = (struct history){.registry = registry, .limit = limit};
     link_init(&history->shelves);
-    for (int i = 0; i < HISTORY_RANKS; i++) {
-        link_init(&history->by_count[i]);
-        link_init(&history->by_quant[i]);
-    }
+    ranks_init(&history->by_count);
+    ranks_init(&history->by_quant);
 }
 
 struct record *record_create(const struct entry *entry, const struct fault *fault)
@@ -60,28 +64,34 @@ static uint64_t quant_bytes(const struct record *record)
     return bytes > 0 && bytes < HISTORY_QUANT_MIN ? HISTORY_QUANT_MIN : bytes;
 }
 
-/* Moves a shelf to the list of its amount. An empty shelf is in no list. */
-static void rank(struct link *lists, struct link *link, uint64_t amount)
+/* Moves a shelf to the end of the list of its amount. An empty shelf is in no list. */
+static void rank(struct ranks *ranks, struct link *link, uint64_t amount)
 {
+    int i;
+    uint64_t scaled;
+
     link_remove(link);
-    if (amount > 0)
-        link_append(&lists[63 - __builtin_clzll(amount)], link);
+    if (amount == 0)
+        return;
+    i = 63 - __builtin_clzll(amount);
+    scaled = (amount << HISTORY_STEP_BITS) >> i; /* HISTORY_STEPS to 2 * HISTORY_STEPS - 1 */
+    link_append(&ranks->lists[i * HISTORY_STEPS + (int)scaled - HISTORY_STEPS], link);
 }
 
 static void rank_shelf(struct history *history, struct shelf *shelf)
 {
-    rank(history->by_count, &shelf->by_count, shelf->count);
-    rank(history->by_quant, &shelf->by_quant, shelf->quant_bytes);
+    rank(&history->by_count, &shelf->by_count, shelf->count);
+    rank(&history->by_quant, &shelf->by_quant, shelf->quant_bytes);
 }
 
-/* Returns a shelf of the highest list that has one: it holds at least half of the maximum. */
-static struct link *top(struct link *lists)
+/* Returns the shelf that changed last in the highest list that has one. There must be one. */
+static struct link *top(struct ranks *ranks)
 {
-    int i = HISTORY_RANKS - 1;
+    struct link *list = &ranks->lists[HISTORY_RANKS * HISTORY_STEPS - 1];
 
-    while (i > 0 && link_empty(&lists[i]))
-        i--;
-    return lists[i].next;
+    while (link_empty(list))
+        list--;
+    return list->prev;
 }
 
 static struct link *list_of(struct shelf_lists *lists, const struct record *record)
@@ -158,7 +168,7 @@ static bool trim_all(struct history *history)
 {
     if (history->count <= (uint64_t)history->limit * HISTORY_SHARES)
         return false;
-    forget_oldest(history, LINK_OWNER(top(history->by_count), struct shelf, by_count));
+    forget_oldest(history, LINK_OWNER(top(&history->by_count), struct shelf, by_count));
     return true;
 }
 
@@ -219,7 +229,7 @@ void history_add(struct history *history, struct record *record)
     for (int i = 0; i < FORGOTTEN_MAX && trim_all(history); i++)
         ;
     while (history->quant_bytes > (uint64_t)HISTORY_QUANT_MAX * HISTORY_SHARES)
-        forget_oldest_heavy(history, LINK_OWNER(top(history->by_quant), struct shelf, by_quant));
+        forget_oldest_heavy(history, LINK_OWNER(top(&history->by_quant), struct shelf, by_quant));
 }
 
 void history_delivered(struct record *record)

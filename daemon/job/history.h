@@ -8,7 +8,9 @@
  * user: the oldest delivered record while more than a quarter of the limit is delivered, else the
  * oldest undelivered one. (A user who never waits for detached jobs keeps the quarter, so that
  * "after" still finds the job before.) All users together have up to HISTORY_SHARES times the
- * limits of one user; past that, a user with the most records loses the oldest one.
+ * limits of one user; past that, the user with the most records loses the oldest one, and
+ * of users with as many the one whose records changed last. (From 128 on, users with less than 1 in
+ * 64 records more or fewer count as equal.)
  *
  * The cost of adding and forgetting a record does not depend on the number of records.
  */
@@ -48,8 +50,16 @@ struct record {
     struct fault *fault;      /* where it is not; null: memory was short for it */
 };
 
-/* Lists of shelves by their count of records or bytes: list i has 2^i to 2^(i+1) - 1 of them. */
-enum { HISTORY_RANKS = 32 };
+/*
+ * Lists of shelves by their count of records or bytes: list i * HISTORY_STEPS + k has the amounts
+ * from 2^i + k * 2^i / HISTORY_STEPS on. The amounts in one list are equal below 2 * HISTORY_STEPS,
+ * and differ by less than 1 part in HISTORY_STEPS above. The shelf that changed last is at the end.
+ */
+enum { HISTORY_RANKS = 24, HISTORY_STEP_BITS = 6, HISTORY_STEPS = 1 << HISTORY_STEP_BITS };
+
+struct ranks {
+    struct link lists[HISTORY_RANKS * HISTORY_STEPS];
+};
 
 struct history {
     struct registry *registry;
@@ -57,7 +67,7 @@ struct history {
     uint64_t count, quant_bytes;
     struct link shelves;            /* that have records, by in_history */
     uint32_t shelf_count, to_check; /* shelves; the first of them that may exceed a new limit */
-    struct link by_count[HISTORY_RANKS], by_quant[HISTORY_RANKS];
+    struct ranks by_count, by_quant;
 };
 
 void history_init(struct history *history, struct registry *registry, uint32_t limit);

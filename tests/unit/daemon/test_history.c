@@ -257,6 +257,43 @@ static void test_the_bound_of_all(void **state)
     }
 }
 
+static void fill_with_others(int users_count)
+{
+    for (uid_t uid = 5000; uid < 5000 + (uid_t)users_count; uid++) {
+        struct user *user = user_hold(&users, uid);
+
+        add_many(user, LIMIT);
+        user_drop(user);
+    }
+}
+
+/* Users who all have as many: not the idle one loses a record, but the one who was active last. */
+static void test_an_idle_user_among_equals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LIMIT; i++)
+        add_undelivered(alice);
+    fill_with_others(HISTORY_SHARES - 1);
+    assert_int_equal(history.count, HISTORY_SHARES * LIMIT);
+    add_many(bob, HISTORY_SHARES - 1);
+    assert_int_equal(alice->shelf.count, LIMIT);
+}
+
+/* Past the total all come down to the same number, whether active or not. */
+static void test_the_most_records_go_first(void **state)
+{
+    const uint32_t share = HISTORY_SHARES * LIMIT / (2 * HISTORY_SHARES + 1);
+
+    (void)state;
+    for (int i = 0; i < LIMIT; i++)
+        add_undelivered(alice);
+    fill_with_others(2 * HISTORY_SHARES);
+    assert_int_equal(history.count, HISTORY_SHARES * LIMIT);
+    assert_in_range(alice->shelf.count, share, share + 1);
+    for (uid_t uid = 5000; uid < 5000 + 2 * HISTORY_SHARES; uid++)
+        assert_in_range(user_find(&users, uid)->shelf.count, share, share + 1);
+}
+
 /* A result of many entries of parameters. */
 static struct record *make_large(struct user *user, uint32_t entries)
 {
@@ -399,6 +436,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_records_amid_the_trimming, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_lower_limit_costs_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_bound_of_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_an_idle_user_among_equals, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_most_records_go_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_results_are_not_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_small_parameters_are_not_many_either, setup, teardown),
         cmocka_unit_test_setup_teardown(test_parameters_of_all, setup, teardown),
