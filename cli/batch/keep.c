@@ -45,9 +45,9 @@ static size_t plain_bytes(const char *at)
 }
 
 /*
- * Names lead out of the directory with "..", or with a slash in front. Both are spelt otherwise, as
- * is what is not plain, and so is the percent sign that tells it. The dot of ".kept..." is spelt
- * otherwise, because the list and the pool have these names.
+ * Writes "%" and two digits for bytes of a name that would lead out of the directory ("..", or a
+ * slash in front), for bytes that no terminal shows, for "%" itself, and for the dot in front of
+ * ".kept...", because the list and the pool have these names.
  */
 char *keep_place(const char *directory, const char *name)
 {

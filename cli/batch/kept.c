@@ -266,7 +266,7 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
         cleaner->count == 0
             ? NULL
             : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
-    /* A list that was copied from another directory has cases of the same names. */
+    /* The list may be a copy from another working directory, with the same names in it. */
     size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
     if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
         return false;

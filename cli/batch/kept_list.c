@@ -158,6 +158,8 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
     put_line(&w, place, digits);
     int result = write_all(list->fd, &w);
     int error = errno;
+    if (result && ftruncate(list->fd, status.st_size)) /* or the next line would join this one */
+        error = errno;
     textw_finish(&w);
     errno = error;
     return result;

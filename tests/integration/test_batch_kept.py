@@ -384,6 +384,14 @@ class Kept(BatchCase):
         self.assertFalse(self.exists("batch-failed/a"))
         self.assertFalse(self.exists("batch-failed/b/c"))
 
+    def test_a_full_disk_leaves_no_part_of_a_line(self):
+        """The next line of the list would join it."""
+        self.failing("a", "b")
+        self.batch("cases", "--fail-fast", "-j1", code=1, preexec_fn=lambda:
+                   resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
+        for _ in range(2):
+            self.assertNotIn("--keep", self.batch("cases", "-j1", code=1).err)
+
     def test_a_directory_whose_name_is_no_text(self):
         directory = os.fsencode(self.path("cases")) + b"/uml\xe4ut"
         os.makedirs(directory)
