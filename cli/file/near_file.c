@@ -2,10 +2,12 @@
 #include "near_file.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nearest.h"
 
@@ -29,6 +31,19 @@ static DIR *open_directory(const char *path, const char *last)
     return opened;
 }
 
+/* Writes where a symbolic link leads; false if the path is none. */
+static bool tell_link(char out[NEAR_FILE_MAX], const char *path)
+{
+    char target[PATH_MAX], shown[PRINT_PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof(target) - 1);
+    if (length < 0)
+        return false;
+    target[length] = '\0';
+    snprintf(out, NEAR_FILE_MAX, "; it is a link to %s, which does not exist",
+             print_path(shown, target));
+    return true;
+}
+
 const char *near_file(char out[NEAR_FILE_MAX], const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -36,6 +51,8 @@ const char *near_file(char out[NEAR_FILE_MAX], const char *path)
     char best[NAME_SHOWN_MAX] = "";
     const struct dirent *entry;
     out[0] = '\0';
+    if (tell_link(out, path))
+        return out;
     DIR *directory = open_directory(path, last);
     if (!directory)
         return out;

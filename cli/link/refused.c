@@ -15,6 +15,17 @@
 
 enum { ID_TEXT_MAX = 16 };
 
+static bool has_directory(const char *path)
+{
+    struct stat status;
+    char directory[MLI_CLIENT_PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return true;
+    snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path) + 1, path);
+    return stat(directory, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 /* mlid has the same default, which needs not be repeated to it. */
 static int explain_absent(const char *asked, const char *where, struct fault *fault)
 {
@@ -25,6 +36,12 @@ static int explain_absent(const char *asked, const char *where, struct fault *fa
                          "no daemon listens at %s, the default where XDG_RUNTIME_DIR %s; start one "
                          "with `mlid --socket PATH &` and give --socket PATH or set MLID_SOCKET",
                          where, getenv("XDG_RUNTIME_DIR") ? "is no usable path" : "is not set");
+    if (!has_directory(where))
+        return fault_set(fault, FAULT_STREAM_ERROR, NULL,
+                         "no daemon listens at %s, and its directory does not exist%s", where,
+                         by_default ? "; set XDG_RUNTIME_DIR to a directory that exists, or give "
+                                      "--socket PATH"
+                                    : "");
     return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                      "no daemon listens at %s; start one with `mlid%s%s &`", where,
                      by_default ? "" : " --socket ", by_default ? "" : where);

@@ -64,6 +64,10 @@ static int cannot_listen(const char *key, const char *value, int error)
         if ((error == -EACCES || error == -EOWNERDEAD) && strcmp(value, "/run/mlid.sock") == 0 &&
             geteuid() != 0)
             log_text(&line, "hint", "XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH");
+        if (error == -ENOENT)
+            log_text(&line, "hint",
+                     "the directory of the socket does not exist: make it, or start mlid with "
+                     "--socket PATH");
         log_end(&line);
     }
     return error;

@@ -79,6 +79,28 @@ class Files(Messages):
         self.assertNotIn("did you mean", result.err)
         self.says("No such file", "show", "nowhere/input.npy")
 
+    def test_a_link_to_nowhere(self):
+        self.write_npy("in.npy")
+        self.write_npy("lost.npy")
+        for name in ("link.npy", "link.json"):
+            (self.dir / name).symlink_to("gone")
+        words = "No such file or directory; it is a link to gone, which does not exist"
+        for command in (["show", "link.npy"], ["diff", "in.npy", "link.npy"], ["run", "link.json"],
+                        ["mov", "link.npy", "out.npy"]):
+            result = self.says(words, *command)
+            self.assertNotIn("did you mean", result.err)
+        self.write("job.json", mov(expect={"file": "link.npy"}))
+        self.assertNotIn("--update-golden", self.says(words, "run", "job.json").err)
+
+    def test_golden_files_that_cannot_be_written(self):
+        """--update-golden is recommended only where it writes the file."""
+        self.write_npy("in.npy")
+        self.write("job.json", mov(expect={"file": "golden.npy"}))
+        self.says("; `mlictl batch --update-golden` writes it", "run", "job.json")
+        for golden in ("none/golden.npy", "in.npy/golden.npy"):
+            self.write("job.json", mov(expect={"file": golden}))
+            self.assertNotIn("--update-golden", self.ctl("run", "job.json", code=2).err)
+
     def test_in_another_directory(self):
         self.write("deep/down/tile.json", mov())
         self.says("deep/down/title.json: No such file or directory; did you mean tile.json?", "run",
@@ -143,6 +165,19 @@ class Daemons(Messages):
                               "or set MLID_SOCKET\n", err)
                 if os.geteuid() == 0:
                     self.assertIn("start one with `mlid &`\n", self.ctl("ping", code=3).err)
+
+    def test_a_runtime_directory_that_does_not_exist(self):
+        self.runtime = self.path("none")
+        self.says(f"no daemon listens at {self.runtime}/mlid.sock, and its directory does not exist; "
+                  "set XDG_RUNTIME_DIR to a directory that exists, or give --socket PATH\n", "ping",
+                  code=3)
+        path = self.path("gone/x.sock")
+        self.says(f"no daemon listens at {path}, and its directory does not exist\n", "ping", "-s",
+                  path, code=3)
+        done = subprocess.run([MLID, "--socket", path], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('hint="the directory of the socket does not exist: make it, or start mlid with '
+                      '--socket PATH"', done.stderr)
 
     @needs_root
     def test_mlid_without_a_runtime_directory(self):
