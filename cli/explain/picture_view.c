@@ -91,6 +91,12 @@ static int parse_layout(const char *all, const char *text, uint32_t rank, struct
     if (rows < 0 || columns < 0)
         return complain(all, "a layout needs the letters H (rows) and W (columns), as in HWC",
                         fault);
+    for (const char *letter = text; *letter; letter++) {
+        if (find_letter(letter + 1, (char)(*letter & ~0x20)) < 0)
+            continue;
+        snprintf(why, sizeof(why), "%.8s has the letter %c twice", text, *letter & ~0x20);
+        return complain(all, why, fault);
+    }
     *view = (struct picture_view){(uint32_t)rows, (uint32_t)columns};
     return 0;
 }
