@@ -31,7 +31,7 @@ enum {
 struct picture_text_style picture_text_style(void)
 {
     struct picture_text_style style = {.columns = COLUMNS_DEFAULT, .palette = colour_has_palette()};
-    int rows;
+    int rows = 0;
     terminal_size(STDOUT_FILENO, &rows, &style.columns);
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (locale) {

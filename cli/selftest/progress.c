@@ -18,7 +18,7 @@ void progress_show(struct progress *progress, const struct round *round)
     const struct round_plan *plan = round->plan;
     const uint64_t now = flight_now_ns();
     char bytes[PRINT_TEXT_MAX], total[PRINT_TEXT_MAX] = "", line[SHOWN_MAX];
-    int rows, columns = SHOWN_MAX;
+    int rows = 0, columns = SHOWN_MAX;
     if (now - round->begin_ns < PATIENCE_NS || now - progress->shown_ns < PERIOD_NS)
         return;
     if (plan->iterations != UINT64_MAX)

@@ -18,9 +18,9 @@ static FILE *stream(void)
 
 /* Asked each time: windows change. The last column stays free, since some terminals go on to the
  * next line when it is taken. */
-static int columns(void)
+int live_columns(void)
 {
-    int rows, columns = COLUMNS_UNKNOWN;
+    int rows = 0, columns = COLUMNS_UNKNOWN;
     terminal_size(place, &rows, &columns);
     return columns - 1;
 }
@@ -36,7 +36,7 @@ void live_show(const char *text)
     if (place < 0)
         return;
     /* What is new goes over what is old, and the rest is cleared: nothing flickers. */
-    fprintf(stream(), "\r%.*s\033[K", columns(), text);
+    fprintf(stream(), "\r%.*s\033[K", live_columns(), text);
     fflush(stream());
     shown = true;
 }

@@ -11,6 +11,8 @@
 /** From now on there may be a line on `fd`, standard output or standard error, which
  * terminal_draws(). */
 void live_begin(int fd);
+/** Returns how many characters the line may have. */
+int live_columns(void);
 /** Shows a line of ASCII, cut to the terminal's width, in place of the one that is shown. */
 void live_show(const char *text);
 /** Takes the line away, if it is there: other lines may come. */

@@ -2,6 +2,7 @@
 #include "meter.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,9 @@
 
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
 #define PERIOD_NS   (UINT64_C(100) * CLOCK_NS_PER_MS)
+
+#define CUT "..." /* in place of the rest of a label */
+enum { LABEL_MIN = 8 };
 
 /* The program that reads a pipe may write to the same terminal. */
 static bool output_is_pipe(void)
@@ -48,17 +52,56 @@ static void put_left(struct textw *w, uint64_t seconds)
         textw_printf(w, ", %" PRIu64 ":%02" PRIu64 " left", minutes, seconds % 60);
 }
 
-static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t total, uint64_t ns)
+static void put_done(struct textw *w, uint64_t done, uint64_t total)
 {
-    char bytes[PRINT_TEXT_MAX], all[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX];
-    escaped_write(w, label, escaped_plain);
-    textw_printf(w, ": %s of %s, %u %%", print_bytes(bytes, done), print_bytes(all, total),
+    char bytes[PRINT_TEXT_MAX], all[PRINT_TEXT_MAX];
+    textw_printf(w, "%s of %s, %u %%", print_bytes(bytes, done), print_bytes(all, total),
                  (unsigned)((double)done * 100 / (double)total));
+}
+
+static void put_speed(struct textw *w, uint64_t done, uint64_t total, uint64_t ns)
+{
+    char rate[PRINT_TEXT_MAX];
     if (done == 0)
         return;
     const double per_ns = (double)done / (double)ns;
     textw_printf(w, ", %s/s", print_bytes(rate, (uint64_t)(per_ns * 1e9)));
     put_left(w, (uint64_t)((double)(total - done) / per_ns / 1e9 + 0.5));
+}
+
+/* Writes as much of a label as `room` characters hold, the colon behind it included. */
+static void put_label(struct textw *w, const char *label, size_t room)
+{
+    struct textw plain;
+    textw_init(&plain);
+    escaped_write(&plain, label, escaped_plain);
+    size_t length = plain.failed ? 0 : plain.length;
+    if (length > 0 && length + 2 <= room) {
+        textw_printf(w, "%s: ", plain.data);
+    } else if (length > 0 && room >= LABEL_MIN + 2) {
+        size_t kept = room - 2 - strlen(CUT);
+        while (kept > 0 && (plain.data[kept] & 0xc0) == 0x80)
+            kept--; /* not within a character of UTF-8 */
+        textw_printf(w, "%.*s" CUT ": ", (int)kept, plain.data);
+    }
+    textw_finish(&plain);
+}
+
+/* The label gives way to the numbers, and the speed to the label. */
+static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t total, uint64_t ns)
+{
+    struct textw numbers, speed;
+    textw_init(&numbers);
+    textw_init(&speed);
+    put_done(&numbers, done, total);
+    put_speed(&speed, done, total, ns);
+    size_t columns = (size_t)live_columns();
+    if (numbers.length + speed.length + LABEL_MIN + 2 <= columns)
+        textw_printf(&numbers, "%s", speed.length > 0 ? speed.data : "");
+    put_label(w, label, columns > numbers.length ? columns - numbers.length : 0);
+    textw_printf(w, "%s", numbers.failed ? "" : numbers.data);
+    textw_finish(&speed);
+    textw_finish(&numbers);
 }
 
 void meter_show(struct meter *meter, uint64_t done, uint64_t total)

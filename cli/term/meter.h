@@ -5,7 +5,8 @@
  *     tile.json: 1.21 GiB of 3.00 GiB, 40 %, 1.31 GiB/s, 0:02 left
  *
  * The line is on standard error and comes after half a second. Nothing is shown where standard
- * error is no terminal, where standard output is a pipe, and with --json and --quiet.
+ * error is no terminal, where standard output is a pipe, and with --json and --quiet. On a narrow
+ * terminal the label is cut ("long-na...: 1.21 GiB of 3.00 GiB, 40 %"), then the speed is left out.
  */
 #ifndef CLI_METER_H
 #define CLI_METER_H

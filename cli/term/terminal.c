@@ -15,9 +15,10 @@ bool terminal_draws(int fd)
 bool terminal_size(int fd, int *rows, int *columns)
 {
     struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_row == 0 || size.ws_col == 0)
+    if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col == 0)
         return false;
-    *rows = size.ws_row;
+    if (size.ws_row > 0)
+        *rows = size.ws_row;
     *columns = size.ws_col;
     return true;
 }

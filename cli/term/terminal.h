@@ -11,7 +11,10 @@
  */
 bool terminal_draws(int fd);
 
-/** Its extents in characters. False: they are not known, and nothing is set. */
+/**
+ * Sets its extents in characters; an extent that the terminal does not know (0) stays as it was.
+ * False: the columns are not known, and nothing is set.
+ */
 bool terminal_size(int fd, int *rows, int *columns);
 
 #endif /* CLI_TERMINAL_H */

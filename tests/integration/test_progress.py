@@ -62,6 +62,19 @@ class Progress(Case):
         self.assertNotIn("\033[2J", shown)
         self.assertTrue(DRAWN.search(shown))
 
+    def test_a_narrow_terminal(self):
+        """The name is cut, not the numbers; a terminal may know its columns only."""
+        name = "a_long_name_" * 4 + ".json"
+        os.rename(self.path("job.json"), self.path(name))
+        for rows, columns in ((24, 40), (0, 30)):
+            shown, code = Screen(self, "run", "-e", SLOW, name, rows=rows, columns=columns).end()
+            self.assertEqual(code, 0)
+            drawn = DRAWN.findall(shown)
+            self.assertTrue(drawn, shown)
+            for line in drawn:
+                self.assertLess(len(line), columns)
+                self.assertRegex(line, r"^a_l\w*\.\.\.: [\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B, \d+ %")
+
     def test_gen(self):
         """It is stopped for longer than the time that short work has without a line."""
         screen = Screen(self, "gen", "big.npy", "--shape", "150,1000,1000", "--dtype", "int8")
