@@ -15,13 +15,17 @@ int connector_init(struct connector *connector, const struct options *options, u
     *connector = (struct connector){.options = options};
     if (connector_is_embedded(options))
         return embedded_start(options, channels, &connector->service, first, fault);
+    if (options_get(options, "limit-bytes"))
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--limit-bytes cannot be combined with --socket or --host: a daemon has "
+                         "its own limit");
     return client_open(first, options, fault);
 }
 
 int connector_open(const struct connector *connector, struct client *client, struct fault *fault)
 {
     if (connector->service)
-        return embedded_connect(connector->service, client, fault);
+        return embedded_connect(connector->service, connector->options, client, fault);
     return client_open(client, connector->options, fault);
 }
 

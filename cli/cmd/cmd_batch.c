@@ -32,6 +32,7 @@ static const struct option options_table[] = {
      .takes = &value_directory},
     BATCH_REPORT_OPTIONS,
     EMBEDDED_OPTIONS("all that the engine has"),
+    EMBEDDED_LIMIT_OPTION,
     {"socket", 's', "PATH", "run on the daemon at this socket", .takes = &value_file},
     {"host", 'H', "URL", "run on the daemon of ssh://[user@]host[:port]"},
     OPTIONS_COMMON,

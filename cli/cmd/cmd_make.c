@@ -15,6 +15,7 @@ static const struct option make_table[] = {
      .takes = &value_job_file},
     {"force", 'f', NULL, "replace existing files: JOB.json, and with --run OUT"},
     {"run", 0, NULL, "run the job at once, and do not print it"},
+    EMBEDDED_LIMIT_OPTION,
     OPTIONS_COMMON,
 };
 

@@ -48,8 +48,7 @@ int limits_find(struct limits *limits, const struct options *options, struct fau
     }
     if (embedded_job_bytes(options, &limits->job_bytes, fault))
         return -1;
-    snprintf(limits->source, sizeof(limits->source), "%s",
-             given ? "--limit-bytes" : "the memory of this machine; --limit-bytes sets another");
+    snprintf(limits->source, sizeof(limits->source), "%s", embedded_limit_source(options));
     return 0;
 }
 

@@ -19,22 +19,22 @@ static void disconnect(struct client *client)
     client->library = NULL;
 }
 
-/* The limit of a service in this process is an option of ours. */
-static int explain_own_limit(struct fault *fault)
+/* Says what sets the limit of a service in this process. */
+static int explain_own_limit(const struct client *client, struct fault *fault)
 {
     static const char job_bytes[] = "limits.job_bytes: ";
     const struct fault bare = *fault;
-    if (strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
+    if (!client->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
         return -1;
-    return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL,
-                     "%s; `mlictl run --limit-bytes` sets another limit", bare.text);
+    return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s (%s)", bare.text,
+                     client->limit_source);
 }
 
 /* A service in this process that is lost is no daemon that is lost. */
 static int explain_own(const struct client *client, struct fault *fault)
 {
     if (!*client->where && fault->code == FAULT_LIMIT)
-        return explain_own_limit(fault);
+        return explain_own_limit(client, fault);
     if (*client->where || fault->code != FAULT_STREAM_ERROR)
         return -1;
     if (fault->has_pointer && strcmp(fault->pointer, "/fds") == 0)

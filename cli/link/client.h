@@ -21,6 +21,7 @@ struct client {
     bool greeted;                 /* remote: the daemon has answered */
     bool absent;                  /* nobody listens where the daemon should */
     char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
+    const char *limit_source;     /* static: what sets the limit of the service in this process */
 };
 
 /** Options of every command that talks to a daemon. */

@@ -44,6 +44,13 @@ int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fa
     return 0;
 }
 
+const char *embedded_limit_source(const struct options *options)
+{
+    return options_get(options, "limit-bytes")
+               ? "--limit-bytes"
+               : "the memory of this machine; --limit-bytes sets another";
+}
+
 static int name_engine(struct config *config, const char *engine, struct fault *fault)
 {
     if (!*engine || strlen(engine) >= sizeof(config->engine))
@@ -81,6 +88,15 @@ static int cannot_start(int error, struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "the service cannot start: %s", strerror(-error));
 }
 
+static int adopt(struct client *client, int socket, const struct options *options,
+                 struct fault *fault)
+{
+    if (client_adopt(client, socket, fault))
+        return -1;
+    client->limit_source = embedded_limit_source(options);
+    return 0;
+}
+
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault)
 {
@@ -96,10 +112,11 @@ int embedded_start(const struct options *options, uint32_t channels,
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
     int error = service_thread_start(&config, service, &socket);
-    return error ? cannot_start(error, fault) : client_adopt(client, socket, fault);
+    return error ? cannot_start(error, fault) : adopt(client, socket, options, fault);
 }
 
-int embedded_connect(struct service_thread *service, struct client *client, struct fault *fault)
+int embedded_connect(struct service_thread *service, const struct options *options,
+                     struct client *client, struct fault *fault)
 {
     int socket;
     *client = (struct client){0};
@@ -107,5 +124,5 @@ int embedded_connect(struct service_thread *service, struct client *client, stru
     if (error)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no connection to the service: %s",
                          strerror(-error));
-    return client_adopt(client, socket, fault);
+    return adopt(client, socket, options, fault);
 }

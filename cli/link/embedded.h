@@ -30,6 +30,9 @@ struct service_thread;
  */
 int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault);
 
+/** Returns what sets that limit, for messages. Static storage. */
+const char *embedded_limit_source(const struct options *options);
+
 /** --channels, else `channels`. Returns 0, or -1 after saying on stderr what is wrong. */
 int embedded_channels(const struct options *options, uint32_t *channels);
 
@@ -40,7 +43,8 @@ int embedded_channels(const struct options *options, uint32_t *channels);
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault);
 
-/** One more connection. As client_open(). */
-int embedded_connect(struct service_thread *service, struct client *client, struct fault *fault);
+/** One more connection to a service that was started with `options`. As client_open(). */
+int embedded_connect(struct service_thread *service, const struct options *options,
+                     struct client *client, struct fault *fault);
 
 #endif /* CLI_EMBEDDED_H */

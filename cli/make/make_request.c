@@ -175,9 +175,19 @@ static enum exit_code finish(const struct make_request *request, struct job *job
 }
 
 /* Options of the service inside this process say nothing to a daemon. */
-static int check_options(const struct options *options)
+static int check_options(const struct make_request *request)
 {
     static const char *const embedded[] = {"engine", "limit-bytes"};
+    const struct options *options = request->options;
+    if (request->run && options_get(options, "output") && !target_of(request)) {
+        print_error("--output -: a job that is run cannot be printed, too: name a file, or use "
+                    "make without --run");
+        return -1;
+    }
+    if (!request->run && options_get(options, "limit-bytes")) {
+        print_error("--limit-bytes requires --run");
+        return -1;
+    }
     for (size_t i = 0; names_daemon(options) && i < sizeof(embedded) / sizeof(embedded[0]); i++) {
         if (options_get(options, embedded[i])) {
             print_error("--%s cannot be combined with --socket or --host: a daemon has its own",
@@ -191,7 +201,7 @@ static int check_options(const struct options *options)
 enum exit_code make_request_carry_out(const struct make_request *request)
 {
     struct job job;
-    if (check_options(request->options))
+    if (check_options(request))
         return EXIT_CODE_INVALID;
     enum exit_code code = make_job(request, &job) ? EXIT_CODE_INVALID : finish(request, &job);
     job_finish(&job);

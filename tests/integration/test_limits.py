@@ -129,6 +129,23 @@ class Limits(Case):
                                             "dst": {"file": "part.raw"}})
                 self.ctl(*command, "part.json", code=0)
 
+    def test_every_command_says_the_same(self):
+        """With the option that it has itself."""
+        self.small()
+        moved = ["mov", "in.npy", "out.npy"]
+        for command in (["validate", "small.json"], ["run", "small.json"], moved, ["make", *moved, "--run"],
+                        ["batch", "--keep", "none", "small.json"]):
+            result = self.ctl(*command, "--limit-bytes", 47, code=1)
+            self.assertIn("limits.job_bytes: src and dst take 48 B, one job may map 47 B "
+                          "(--limit-bytes)", result.out + result.err)
+            self.ctl(*command, "--limit-bytes", 48, code=0)
+            if self.exists("out.npy"):
+                os.unlink(self.path("out.npy"))
+        self.assertIn("--limit-bytes requires --run",
+                      self.ctl("make", *moved, "--limit-bytes", 48, code=2).err)
+        self.assertIn("--limit-bytes cannot be combined with --socket", self.ctl(
+            "batch", "--keep", "none", "-s", "x", "--limit-bytes", 48, "small.json", code=2).err)
+
     def test_what_is_validated_is_run(self):
         """Also where a sub-tensor, gaps and padding make the two ranges differ from the files."""
         self.write("in.npy", npy("<i2", (9, 8), ramp(144)))

@@ -118,6 +118,16 @@ class Verbs(Case):
                                                    code=1).err)
         self.ctl("mov", "--limit-bytes", 48, "in.npy", "b.npy", code=0)
 
+    def test_output_to_standard_output(self):
+        """The job would be mixed with the result."""
+        before = self.listing()
+        for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
+            result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)
+            self.assertIn("--output -: a job that is run cannot be printed, too", result.err)
+            self.assertEqual((result.out, self.listing()), ("", before))
+        self.assertIn('"op": "mov"', self.ctl("make", "mov", "in.npy", "out.npy", "-o", "-",
+                                              code=0).out)
+
     def test_wrong_usage(self):
         for verb in ("mov", "permute"):
             for words in ((), ("in.npy",), ("in.npy", "out.npy", "x.npy")):
