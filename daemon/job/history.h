@@ -8,9 +8,9 @@
  * user: the oldest delivered record while more than a quarter of the limit is delivered, else the
  * oldest undelivered one. (A user who never waits for detached jobs keeps the quarter, so that
  * "after" still finds the job before.) All users together have up to HISTORY_SHARES times the
- * limits of one user; past that, the user with the most records loses the oldest one, and
- * of users with as many the one whose records changed last. (From 128 on, users with less than 1 in
- * 64 records more or fewer count as equal.)
+ * limits of one user; past that, the user with the most records loses the oldest one.
+ * Among users with equally many records, the user whose records changed last loses one. From 128
+ * records on, counts that differ by less than 1 part in 64 are taken as equal.
  *
  * The cost of adding and forgetting a record does not depend on the number of records.
  */

@@ -267,7 +267,8 @@ static void fill_with_others(int users_count)
     }
 }
 
-/* Users who all have as many: not the idle one loses a record, but the one who was active last. */
+/* All users have equally many records: the user who was active last loses one, not the idle user.
+ */
 static void test_an_idle_user_among_equals(void **state)
 {
     (void)state;
@@ -279,7 +280,7 @@ static void test_an_idle_user_among_equals(void **state)
     assert_int_equal(alice->shelf.count, LIMIT);
 }
 
-/* Past the total all come down to the same number, whether active or not. */
+/* Past the total, idle and active users end with the same number of records. */
 static void test_the_most_records_go_first(void **state)
 {
     const uint32_t share = HISTORY_SHARES * LIMIT / (2 * HISTORY_SHARES + 1);

@@ -79,9 +79,9 @@ static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
     wait_for_jobs_queued(1);
     for (int i = 0; i < 8; i++)
         peer_submit(&other, i, src, dst, SMALL);
-    wait_for_jobs_queued(6);
     for (int i = 0; i < 3; i++)
         gate_wait(&gate);
+    wait_for_jobs_queued(6);
     assert_int_equal(peer_info(&peer).jobs_running, 4);
     while (!answered(20)) /* the first that ends may be any of the four */
         gate_release(&gate);
