@@ -86,6 +86,7 @@ class Mappings(Case):
         fault = other.fault("job.submit", params, fds)
         self.assertFault(fault, "LIMIT", "/dst/fd")
         self.assertIn("limits.mappings", fault.message)
+        self.eventually(lambda: mlid.mapped() == 5)  # the refused job's source is unmapped later
         link.call("buffer.alloc", {"size": 4096})
         self.assertFault(link.fault("buffer.alloc", {"size": 4096}), "LIMIT")
         self.assertFault(link.fault("buffer.register", {"fd": 0}, [memory[7].fd]), "LIMIT", "/fd")

@@ -16,15 +16,16 @@ ATTEMPTS = 50
 
 class Turns(Case):
     def overtaken(self, link, other, method, params, count):
-        """Whether, in one of some attempts, another connection's ping is answered amid the replies to
-        requests that were sent before it in one write."""
+        """Whether, in one of some attempts, a ping of another connection is answered between the first
+        and the last reply to requests that were sent in one write."""
         for attempt in range(ATTEMPTS):
             ids = [1000 * (attempt + 1) + i for i in range(count)]
             link.send_raw(b"".join(envelope(method, params, id, 0) + b"\n" for id in ids))
-            other.ping()
-            link.drained()
-            if ids[0] in link.replies and ids[-1] not in link.replies:
-                return True
+            while ids[-1] not in link.replies:
+                other.ping()
+                link.drained()
+                if ids[0] in link.replies and ids[-1] not in link.replies:
+                    return True
             for id in ids:
                 link.reply(id)
         return False
