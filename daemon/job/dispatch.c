@@ -62,12 +62,13 @@ static void run(struct task *task, int first)
     service->running++;
     service->channels.busy |= channels_run((uint32_t)first, task_channels(task));
     link_append(&service->running_tasks, &task->place);
+    task->lost = service->watchdog.lost;
     at_once = complete_start(task);
     news_tell(&service->news, task, EVENT_STARTED, NULL);
-    if (at_once)
+    if (at_once) /* this task or others: all that have ended are collected */
         completions_collect(&service->completions);
-    else
-        watchdog_add(&service->watchdog, task);
+    if (!link_empty(&service->running_tasks))
+        watchdog_start(&service->watchdog);
 }
 
 /*

@@ -71,7 +71,7 @@ struct task {
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
     int first_channel; /* -1: not started yet */
-    uint64_t watched;  /* uv_hrtime() - watchdog.lost when the transfer started */
+    uint64_t lost;     /* watchdog.lost when the transfer was started */
     mli_mov_handle_t handle;
     const int8_t *dst_data; /* the destination's first element; when it has run, a mere number */
     int32_t cookie;         /* complete.c: of the callback */

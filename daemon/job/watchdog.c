@@ -48,7 +48,7 @@ static void arm(struct watchdog *watchdog, uint64_t when)
 /* Since when a transfer has been running, later by the time in which the process was stopped. */
 static uint64_t start_of(const struct task *task)
 {
-    return task->watched + task->service->watchdog.lost;
+    return task->end.started + task->service->watchdog.lost - task->lost;
 }
 
 /* When a transfer has taken too long; UINT64_MAX: never. */
@@ -207,14 +207,13 @@ void watchdog_close(struct watchdog *watchdog)
     uv_close((uv_handle_t *)&watchdog->timer, NULL);
 }
 
-void watchdog_add(struct watchdog *watchdog, struct task *task)
+void watchdog_start(struct watchdog *watchdog)
 {
-    uint64_t limit;
+    const struct config *config = &service_of(watchdog)->config;
 
-    task->watched = uv_hrtime() - watchdog->lost;
-    limit = limit_of(task);
-    if (limit < watchdog->armed)
-        arm(watchdog, limit);
+    /* No limit ends before the first beat, which finds out when the next one does. */
+    if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
+        arm(watchdog, uv_hrtime() + beat_of(config));
 }
 
 void watchdog_remove(struct watchdog *watchdog)

@@ -25,8 +25,8 @@ void watchdog_init(struct watchdog *watchdog, uv_loop_t *loop);
 /** Begins to close; the memory must stay until the loop has run on. */
 void watchdog_close(struct watchdog *watchdog);
 
-/** The task's transfer has been started. */
-void watchdog_add(struct watchdog *watchdog, struct task *task);
+/** Begins to look after the running transfers, of which there is at least one. */
+void watchdog_start(struct watchdog *watchdog);
 /** One is over, its channels are not busy any more. */
 void watchdog_remove(struct watchdog *watchdog);
 

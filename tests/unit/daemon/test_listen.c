@@ -389,7 +389,7 @@ static void test_channels_in_use(void **state)
 {
     struct fixture fixture;
     struct service_thread *second;
-    struct gate gate;
+    struct gate gate = {.flags = 0};
     int src = memfd_with("x", 1), dst = memfd_with(NULL, 1), socket;
 
     (void)state;

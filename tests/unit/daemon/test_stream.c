@@ -417,7 +417,7 @@ static void test_idle_connection_stays(void **state)
 
 static void test_half_close(void **state)
 {
-    struct gate gate;
+    struct gate gate = {.flags = 0};
 
     (void)state;
     fixture_stop(&fixture);
