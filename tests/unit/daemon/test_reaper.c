@@ -569,6 +569,10 @@ static void test_leaving(void **state)
 
 int main(void)
 {
+    const char *preload = getenv("LD_PRELOAD");
+
+    if (preload && strstr(preload, "vgpreload"))
+        return 77; /* valgrind does not let a signal end a close() that blocks */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_thread_a_user, setup, teardown),
