@@ -4,22 +4,22 @@
  * either: close(2) of a socket can linger, close(2) of a file on FUSE can wait for its server for
  * ever, and unmapping gigabytes takes its time.
  *
- *     loop's thread     reaper_close(), reaper_add() --> a queue for each user, in two lanes
- *     reaper threads    take the first piece of work of a lane that no other thread serves
+ *     loop's thread     reaper_close(), reaper_add() --> two queues for each user
+ *     reaper threads    take the first piece of work of a queue that no other thread serves
  *
- * One lane holds work that ends by itself (files in memory and on local disks), the other work that
- * may block. Three crews of threads serve them:
+ * One queue holds work that ends by itself (files in memory and on local disks), the other work
+ * that may block. Three crews of threads serve them:
  *
- *     sure      the first lane of all users
- *     master    the second lane of root and of the user that the process runs as
- *     others    the second lane of all other users, with as many threads as clients are allowed
+ *     sure      the first queue of all users
+ *     master    the second queue of root and of the user that the process runs as
+ *     others    the second queue of all other users, with as many threads as clients are allowed
  *
- * One thread at most serves a lane, so a user whose descriptors do not close delays only
- * descriptors of that user which may block. A lane that would have to wait gets a new thread while
- * its crew may have more. All threads of a crew but one end after a second without work.
+ * One thread at most serves a queue, so a user whose descriptors do not close delays only
+ * descriptors of that user which may block. A queue that would have to wait gets a new thread while
+ * its crew may have more.
  *
  * Where more than REAPER_FDS_MAX descriptors of a user wait, each further one has SIGURG sent to
- * the thread that serves the lane: it ends the wait of close(2) for a socket that lingers, so
+ * the thread that serves the queue: it ends the wait of close(2) for a socket that lingers, so
  * connections that a user opens and closes cannot pile up behind one.
  *
  * A process has one reaper. Where it does not run, all work is done by the caller. Any thread may
