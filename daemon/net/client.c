@@ -9,8 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "complete.h"
-#include "dispatch.h"
 #include "greet.h"
 #include "hold.h"
 #include "intake.h"
@@ -20,13 +18,10 @@
 #include "rpc.h"
 #include "seam.h"
 #include "state.h"
-#include "task.h"
 
 enum {
     FLUSH_MS = 5 * 1000 /* for the last replies, where no line timeout is set */
 };
-
-static void update(struct client *client);
 
 void client_log(struct log_line *line, const struct client *client)
 {
@@ -57,8 +52,7 @@ static void log_event(const struct client *client, enum log_kind kind, const cha
 
 static void client_free(struct client *client);
 
-/* A handle is closed, or the last of the jobs is dropped. */
-static void release(struct client *client)
+void client_release(struct client *client)
 {
     struct service *service = client->service;
 
@@ -73,75 +67,7 @@ static void release(struct client *client)
 
 static void on_closed(uv_handle_t *handle)
 {
-    release(handle->data);
-}
-
-/* Others may wait for the channels. */
-static void cancel_running(struct client *client)
-{
-    struct link *running = &client->service->running_tasks;
-
-    for (struct link *l = running->next; l != running; l = l->next) {
-        struct task *task = LINK_OWNER(l, struct task, place);
-
-        if (task->answer.client != client)
-            continue;
-        task_orphan(task);
-        if (!task->ended) /* else the transfer is being stopped already */
-            complete_cancel(task);
-    }
-}
-
-/* Drops a job, else a prepared job, else a buffer. Returns false if the client has nothing left. */
-static bool drop_one(struct client *client, const struct fault *fault)
-{
-    struct task *task;
-
-    if (link_empty(&client->tasks))
-        return prepared_release_last(client) || buffer_release_last(&client->buffers);
-    task = LINK_OWNER(client->tasks.next, struct task, client_link);
-    task_orphan(task);
-    if (!task->ended)
-        task_abort(task, fault);
-    return true;
-}
-
-/* Drops what the client has for a slice of time. Returns whether all is gone. */
-static bool drop_slice(struct client *client)
-{
-    const uint64_t begin = uv_hrtime();
-    bool more;
-    struct fault fault;
-
-    fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
-    do
-        more = drop_one(client, &fault);
-    while (more && uv_hrtime() - begin < CHORE_SLICE_NS);
-    dispatch_run(
-        client->service); /* other jobs may start now, and those that waited for these end */
-    return !more;
-}
-
-static void on_dropping(struct chore *chore)
-{
-    struct client *client = LINK_OWNER(chore, struct client, dropping);
-
-    if (!drop_slice(client))
-        chore_add(&client->service->chores, chore);
-    else if (client->state == CLIENT_CLOSED)
-        release(client);
-}
-
-/* Drops what the client has. Jobs that still run hold the memory they need. */
-static void drop_all(struct client *client)
-{
-    news_unsubscribe(client);
-    pending_drop_all(&client->pending);
-    if (chore_queued(&client->dropping))
-        return;
-    cancel_running(client);
-    if (!drop_slice(client))
-        chore_add(&client->service->chores, &client->dropping);
+    client_release(handle->data);
 }
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
@@ -179,7 +105,7 @@ static void client_close(struct client *client, const char *why)
     link_remove(&client->unsent_link);
     link_remove(&client->full_link);
     chore_remove(&client->more_lines);
-    drop_all(client);
+    client_drop_all(client);
     client->handles += chore_queued(&client->dropping);
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
@@ -232,10 +158,10 @@ void client_end(struct client *client)
     client->state = CLIENT_ENDING;
     link_remove(&client->full_link);
     chore_remove(&client->more_lines);
-    drop_all(client);
+    client_drop_all(client);
     if (!client->doomed)
         set_flush_timer(client);
-    update(client);
+    client_settle(client);
 }
 
 void client_stream_fault(struct client *client, const struct fault *fault)
@@ -246,71 +172,6 @@ void client_stream_fault(struct client *client, const struct fault *fault)
     answer_init(&answer, client, &(struct rpc_id){.kind = RPC_ID_NULL});
     answer_fault(&answer, fault);
     client_end(client);
-}
-
-/* Output */
-
-/* Sends what the socket takes. */
-void client_flush(struct client *client)
-{
-    int error;
-
-    link_remove(&client->unsent_link);
-    if (client->doomed || client->state == CLIENT_CLOSED)
-        return;
-    error = outbox_flush(&client->out, client->fd);
-    backlog_count(client);
-    if (error < 0)
-        client_doom(client, strerror(-error));
-    else if (client->backlog.unread > BACKLOG_UNREAD_MAX)
-        client_doom(client, "does not read its replies");
-    client->congested = client->backlog.unread > BACKLOG_HIGH;
-    update(client);
-}
-
-void client_send(struct client *client, const char *bytes, size_t length)
-{
-    if (client->doomed || client->state == CLIENT_CLOSED)
-        return;
-    if (outbox_append(&client->out, bytes, length) < 0) {
-        client_doom(client, "no memory for a reply");
-        return;
-    }
-    if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
-        link_append(&client->service->unsent, &client->unsent_link);
-    backlog_count(client);
-    if (client->backlog.unread > BACKLOG_LOW)
-        client_flush(client);
-}
-
-bool client_send_event(struct client *client, const char *bytes, size_t length)
-{
-    if (client->doomed || client->backlog.unread + length > BACKLOG_HIGH ||
-        !backlog_has_room(client))
-        return false;
-    client_send(client, bytes, length);
-    return true;
-}
-
-void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
-{
-    if (client->doomed || client->state == CLIENT_CLOSED) {
-        client_close_fds(client, &fd, 1);
-        return;
-    }
-    outbox_attach(&client->out, fd);
-    client_send(client, bytes, length);
-}
-
-bool client_has_room_for_fd(const struct client *client)
-{
-    return client->out.fd_count < OUTBOX_FDS_MAX;
-}
-
-void client_send_all(struct service *service)
-{
-    while (!link_empty(&service->unsent))
-        client_flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
 }
 
 /* The loop's side */
@@ -374,11 +235,11 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (error < 0)
         client_close(client, strerror(-error));
     else
-        update(client);
+        client_settle(client);
 }
 
 /* Waits for what there is to wait for now. */
-static void update(struct client *client)
+void client_settle(struct client *client)
 {
     int events = 0;
 
@@ -405,11 +266,6 @@ static void update(struct client *client)
         uv_poll_stop(&client->poll);
     else if (uv_poll_start(&client->poll, events, on_poll) < 0)
         client_doom(client, "cannot be polled");
-}
-
-void client_settle(struct client *client)
-{
-    update(client);
 }
 
 void client_relieve_all(struct service *service)
@@ -444,7 +300,7 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->unsent_link);
     link_init(&client->full_link);
     chore_init(&client->more_lines, intake_go_on);
-    chore_init(&client->dropping, on_dropping);
+    client_drop_init(client);
     link_init(&client->tasks);
     link_init(&client->pending);
     subscription_init(&client->subscription);
@@ -495,6 +351,6 @@ int client_create(struct service *service, int fd, enum slot slot)
     client->flow->user->clients++;
     log_event(client, LOG_KIND_CAME, "client came", NULL);
     greet(client);
-    update(client);
+    client_settle(client);
     return 0;
 }

@@ -100,8 +100,14 @@ void client_doom(struct client *client, const char *why);
 void client_stream_fault(struct client *client, const struct fault *fault);
 /** Takes no more input, drops its jobs, and closes when the replies are out. */
 void client_end(struct client *client);
-/** A task of the client is gone, or something else that it waited for. */
+/** A task of the client is gone, or something else that it waited for: waits for what is left. */
 void client_settle(struct client *client);
+
+void client_drop_init(struct client *client);
+/** Drops what the client has, in slices of the loop's time. Jobs that run hold their memory. */
+void client_drop_all(struct client *client);
+/** A handle of a closed client is closed, or all it had is dropped: the last frees the client. */
+void client_release(struct client *client);
 
 /** Lines that have arrived wait for the chore that handles them. */
 bool client_is_paused(const struct client *client);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a client had, given back when it has left: jobs, prepared jobs and buffers. */
+#include "client.h"
+
+#include "complete.h"
+#include "dispatch.h"
+#include "pending.h"
+#include "state.h"
+#include "task.h"
+
+/* At once, and not in slices: others may wait for the channels. */
+static void cancel_running(struct client *client)
+{
+    struct link *running = &client->service->running_tasks;
+
+    for (struct link *l = running->next; l != running; l = l->next) {
+        struct task *task = LINK_OWNER(l, struct task, place);
+
+        if (task->answer.client != client)
+            continue;
+        task_orphan(task);
+        if (!task->ended) /* else the transfer is being stopped already */
+            complete_cancel(task);
+    }
+}
+
+/* Drops a job, else a prepared job, else a buffer. Returns false if the client has nothing left. */
+static bool drop_one(struct client *client, const struct fault *fault)
+{
+    struct task *task;
+
+    if (link_empty(&client->tasks))
+        return prepared_release_last(client) || buffer_release_last(&client->buffers);
+    task = LINK_OWNER(client->tasks.next, struct task, client_link);
+    task_orphan(task);
+    if (!task->ended)
+        task_abort(task, fault);
+    return true;
+}
+
+/* Drops what the client has for a slice of time. Returns whether all is gone. */
+static bool drop_slice(struct client *client)
+{
+    const uint64_t begin = uv_hrtime();
+    bool more;
+    struct fault fault;
+
+    fault_set(&fault, FAULT_CANCELLED, NULL, "the client has left");
+    do
+        more = drop_one(client, &fault);
+    while (more && uv_hrtime() - begin < CHORE_SLICE_NS);
+    dispatch_run(client->service); /* starts other jobs, and ends those that waited for these */
+    return !more;
+}
+
+static void on_dropping(struct chore *chore)
+{
+    struct client *client = LINK_OWNER(chore, struct client, dropping);
+
+    if (!drop_slice(client))
+        chore_add(&client->service->chores, chore);
+    else if (client->state == CLIENT_CLOSED)
+        client_release(client);
+}
+
+void client_drop_init(struct client *client)
+{
+    chore_init(&client->dropping, on_dropping);
+}
+
+void client_drop_all(struct client *client)
+{
+    news_unsubscribe(client);
+    pending_drop_all(&client->pending);
+    if (chore_queued(&client->dropping))
+        return;
+    cancel_running(client);
+    if (!drop_slice(client))
+        chore_add(&client->service->chores, &client->dropping);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Replies and events, on their way to the socket. */
+#include "client.h"
+
+#include <string.h>
+
+#include "state.h"
+
+/* Sends what the socket takes. */
+void client_flush(struct client *client)
+{
+    int error;
+
+    link_remove(&client->unsent_link);
+    if (client->doomed || client->state == CLIENT_CLOSED)
+        return;
+    error = outbox_flush(&client->out, client->fd);
+    backlog_count(client);
+    if (error < 0)
+        client_doom(client, strerror(-error));
+    else if (client->backlog.unread > BACKLOG_UNREAD_MAX)
+        client_doom(client, "does not read its replies");
+    client->congested = client->backlog.unread > BACKLOG_HIGH;
+    client_settle(client);
+}
+
+void client_send(struct client *client, const char *bytes, size_t length)
+{
+    if (client->doomed || client->state == CLIENT_CLOSED)
+        return;
+    if (outbox_append(&client->out, bytes, length) < 0) {
+        client_doom(client, "no memory for a reply");
+        return;
+    }
+    if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
+        link_append(&client->service->unsent, &client->unsent_link);
+    backlog_count(client);
+    if (client->backlog.unread > BACKLOG_LOW)
+        client_flush(client);
+}
+
+bool client_send_event(struct client *client, const char *bytes, size_t length)
+{
+    if (client->doomed || client->backlog.unread + length > BACKLOG_HIGH ||
+        !backlog_has_room(client))
+        return false;
+    client_send(client, bytes, length);
+    return true;
+}
+
+void client_send_fd(struct client *client, const char *bytes, size_t length, int fd)
+{
+    if (client->doomed || client->state == CLIENT_CLOSED) {
+        client_close_fds(client, &fd, 1);
+        return;
+    }
+    outbox_attach(&client->out, fd);
+    client_send(client, bytes, length);
+}
+
+bool client_has_room_for_fd(const struct client *client)
+{
+    return client->out.fd_count < OUTBOX_FDS_MAX;
+}
+
+void client_send_all(struct service *service)
+{
+    while (!link_empty(&service->unsent))
+        client_flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
+}
