@@ -112,17 +112,24 @@ static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, cons
     }
 }
 
-mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
+static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out)
 {
-    int32_t stride[MLI_MAX_RANK]; /* of `in` and, as given ones, of its part */
-    uint64_t start = 0;
-    mli_tensor part;
     mli_status status = tensor_check(in, "in");
 
     if (status == MLI_STATUS_OK)
         status = tensor_check_data(in, "in");
     if (status == MLI_STATUS_OK && !out)
         status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given, a tensor needed");
+    return status;
+}
+
+mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
+{
+    int32_t stride[MLI_MAX_RANK]; /* of `in` and, as given ones, of its part */
+    uint64_t start = 0;
+    mli_tensor part;
+    mli_status status = check_tensors(in, out);
+
     if (status == MLI_STATUS_OK)
         status = check_cfg(in, cfg);
     if (status == MLI_STATUS_OK)
@@ -195,12 +202,8 @@ mli_status mli_hlp_point_to_subtensor(const mli_tensor *in, const mli_point_to_s
                                       mli_tensor *out)
 {
     mli_sub_tensor_cfg part;
-    mli_status status = tensor_check(in, "in");
+    mli_status status = check_tensors(in, out);
 
-    if (status == MLI_STATUS_OK)
-        status = tensor_check_data(in, "in");
-    if (status == MLI_STATUS_OK && !out)
-        status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given, a tensor needed");
     if (status == MLI_STATUS_OK)
         status = check_point_cfg(in, cfg);
     if (status != MLI_STATUS_OK)
