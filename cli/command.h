@@ -7,8 +7,8 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "exit_code.h"
-#include "options.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 
 /* A command line that works, and what it is for; the help shows it. */
 struct example {

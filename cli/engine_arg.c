@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine_arg.h"
+#include "cli/engine_arg.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/words.h"
 #include "mli_engine.h"
-#include "nearest.h"
-#include "words.h"
+#include "proto/nearest.h"
 
 enum { NAME_MAX_SHOWN = 64 };
 

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "colour.h"
-#include "command.h"
+#include "cli/command.h"
+#include "cli/term/cancel.h"
+#include "cli/term/colour.h"
+#include "cli/term/print.h"
+#include "cli/term/streams.h"
+#include "libmli/port/ports.h"
 #include "mli_helpers_api.h"
-#include "nearest.h"
-#include "ports.h"
-#include "print.h"
-#include "streams.h"
+#include "proto/nearest.h"
 
 /* In the order of the help. */
 static const struct command *const commands[] = {

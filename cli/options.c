@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "cli/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "words.h"
+#include "cli/words.h"
+#include "proto/nearest.h"
 
 enum { OPTION_TEXT_MAX = 48 };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 enum { OPTIONS_MAX = 32, OPTIONS_REPEATS_MAX = 64 };
 

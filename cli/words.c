@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "words.h"
+#include "cli/words.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "print.h"
+#include "cli/term/print.h"
+#include "proto/nearest.h"
 
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
 {

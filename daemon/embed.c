@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "seam.h"
-#include "service.h"
+#include "daemon/base/seam.h"
+#include "daemon/service.h"
 
 enum { DESCRIPTORS_NEEDED = 16 }; /* by a loop, a service and a job */
 

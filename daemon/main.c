@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "identity.h"
-#include "ports.h"
-#include "process.h"
-#include "service.h"
+#include "daemon/ops/identity.h"
+#include "daemon/ops/process.h"
+#include "daemon/service.h"
+#include "libmli/port/ports.h"
 
 /* A socket that becomes descriptor 2 because nothing else is would be written the log to. */
 static void fill_standard_streams(void)

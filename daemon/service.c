@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "service.h"
+#include "daemon/service.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "after.h"
-#include "client.h"
-#include "dispatch.h"
-#include "drain.h"
-#include "dropped.h"
-#include "hold.h"
-#include "log.h"
-#include "mapping.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/after.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/pool.h"
+#include "daemon/job/task.h"
+#include "daemon/memory/mapping.h"
+#include "daemon/memory/sigbus.h"
+#include "daemon/net/client.h"
+#include "daemon/net/hold.h"
+#include "daemon/ops/drain.h"
+#include "daemon/ops/dropped.h"
+#include "daemon/ops/log.h"
+#include "daemon/ops/stats.h"
+#include "daemon/state.h"
 #include "mli_engine.h"
-#include "pool.h"
-#include "reaper.h"
-#include "seam.h"
-#include "sigbus.h"
-#include "state.h"
-#include "stats.h"
-#include "task.h"
 
 int service_check(const struct config *config, struct fault *fault)
 {

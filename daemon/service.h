@@ -12,7 +12,7 @@
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
-#include "config.h"
+#include "daemon/ops/config.h"
 
 struct uv_loop_s;
 struct service;

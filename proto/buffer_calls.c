@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "buffer_calls.h"
+#include "proto/buffer_calls.h"
 
-#include "members.h"
+#include "proto/members.h"
 
 static const char *const access_names[] = {"read", "write", NULL};
 static const enum buffer_access accesses[] = {BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE};

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 enum buffer_access { BUFFER_ACCESS_DEFAULT, BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE };
 

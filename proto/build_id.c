@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
-#include "build_id.h"
+#include "proto/build_id.h"
 
 #include <inttypes.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "xxh64.h"
+#include "proto/xxh64.h"
 
 enum { NOTE_ALIGN = 4 };
 

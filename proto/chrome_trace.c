@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chrome_trace.h"
+#include "proto/chrome_trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #ifndef PROTO_CHROME_TRACE_H
 #define PROTO_CHROME_TRACE_H
 
-#include "events.h"
-#include "textw.h"
+#include "proto/events.h"
+#include "proto/textw.h"
 
 struct chrome_trace {
     uint64_t origin_ns; /* 0: no event yet */

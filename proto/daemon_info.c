@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "members.h"
-#include "rpc.h"
+#include "proto/members.h"
+#include "proto/rpc.h"
 
 /* To add a number to daemon.info, add it here and to struct daemon_info. */
 #define INFO_NUMBERS(X)                                                                            \

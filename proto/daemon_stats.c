@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon_stats.h"
+#include "proto/daemon_stats.h"
 
-#include "job_read.h"
-#include "members.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 static const char *const phase_names[] = {"serving", "draining", "drained", NULL};
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};

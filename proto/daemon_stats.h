@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bounds.h"
-#include "json.h"
-#include "jsonw.h"
 #include "mli_mov_api.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 enum service_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_DRAINED };
 /** "serving" and so on. Static storage. */

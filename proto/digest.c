@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "digest.h"
+#include "proto/digest.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "escape.h"
+#include "proto/escape.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "events.h"
+#include "proto/events.h"
 
-#include "job_read.h"
-#include "members.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 enum { INTERVAL_MIN_MS = 20, INTERVAL_MS = 250, INTERVAL_MAX_MS = 60 * 1000 };
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job_info.h"
-#include "json.h"
-#include "jsonw.h"
+#include "proto/job_info.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 #define EVENT_TABLE(X)                                                                             \
     X(QUEUED, "queued")                                                                            \

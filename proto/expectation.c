@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "expectation.h"
+#include "proto/expectation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job_read.h"
 #include "mli_helpers_api.h"
+#include "proto/bounds.h"
+#include "proto/job_read.h"
 
 static const char *const keys[] = {"file", "format", "tensor", "digest", "error", "pointer", NULL};
 

@@ -3,7 +3,7 @@
 #ifndef PROTO_EXPECTATION_H
 #define PROTO_EXPECTATION_H
 
-#include "job.h"
+#include "proto/job.h"
 
 /** Reads a job's "expect", which may be absent. Returns 0 or -1. */
 int expectation_read(struct expectation *expect, const struct json *object);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fault.h"
+#include "proto/fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mli_helpers_api.h"
-#include "pointer.h"
-#include "utf8.h"
+#include "proto/pointer.h"
+#include "proto/utf8.h"
 
 static void set_pointer(struct fault *fault, const char *pointer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "bounds.h"
+#include "proto/bounds.h"
 
 /* The most descriptors that Linux attaches to one message (SCM_MAX_FD). */
 enum { FD_RECV_MAX = 253 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "frame.h"
+#include "proto/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 int frame_init(struct frame *frame, size_t line_max)
 {

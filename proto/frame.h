@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bounds.h"
+#include "proto/bounds.h"
 
 struct frame {
     char *buffer;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hello.h"
+#include "proto/hello.h"
 
 #include <string.h>
 
-#include "bounds.h"
-#include "members.h"
+#include "proto/bounds.h"
+#include "proto/members.h"
 
 static const char *const capability_names[] = {
 #define CAPABILITY_NAME(name) #name,

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 enum { PROTO_VERSION = 1 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inline_payload.h"
+#include "proto/inline_payload.h"
 
 #include <string.h>
 
-#include "job_read.h"
-#include "members.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 static int read_item(const struct json *object, struct inline_item *item)
 {

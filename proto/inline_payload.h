@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bounds.h"
-#include "json.h"
-#include "jsonw.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 #define INLINE_BYTES_MAX (UINT64_C(1) << 30) /* of one request: the sum of its sizes */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job.h"
+#include "proto/job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "expectation.h"
-#include "job_cfg.h"
+#include "proto/expectation.h"
+#include "proto/job_cfg.h"
 
 #define FORMAT_WORD(name, word) word,
 const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};

@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "digest.h"
-#include "fault.h"
-#include "job_ref.h"
-#include "json.h"
-#include "jsonw.h"
 #include "mli_mov_api.h"
-#include "tensor_desc.h"
+#include "proto/digest.h"
+#include "proto/fault.h"
+#include "proto/job_ref.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
+#include "proto/tensor_desc.h"
 
 enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
 

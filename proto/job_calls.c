@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_calls.h"
+#include "proto/job_calls.h"
 
 #include <stdlib.h>
 
-#include "job_read.h"
-#include "members.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 /* job.start */
 

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job_info.h"
-#include "job_ref.h"
+#include "proto/job_info.h"
+#include "proto/job_ref.h"
 
 /* Other memory for a prepared tensor. */
 struct start_memory {

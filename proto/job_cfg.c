@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_cfg.h"
+#include "proto/job_cfg.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef PROTO_JOB_CFG_H
 #define PROTO_JOB_CFG_H
 
-#include "job.h"
+#include "proto/job.h"
 
 /** Reads the arrays that `cfg` (or its defaults) has into job->cfg and job->lengths. */
 int job_cfg_read(struct job *job, const struct json *cfg);

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "expectation.h"
-#include "job_names.h"
-#include "job_read.h"
-#include "slice.h"
+#include "proto/bounds.h"
+#include "proto/expectation.h"
+#include "proto/job_names.h"
+#include "proto/job_read.h"
+#include "proto/slice.h"
 
 #define JOB_KEYS JOB_COMMON_KEYS, "slice", "src", "dst", "after", "expect"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* struct job -> a job file's object. */
-#include "expectation.h"
-#include "job_read.h"
+#include "proto/expectation.h"
+#include "proto/job_read.h"
 
 void job_write_place(struct jsonw *w, const struct tensor_ref *ref)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_info.h"
+#include "proto/job_info.h"
 
-#include "job_read.h"
-#include "members.h"
 #include "mli_mov_api.h"
-#include "rpc_error.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
+#include "proto/rpc_error.h"
 
 static const char *const state_names[] = {
 #define STATE_NAME(name, word) word,

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bounds.h"
-#include "fault.h"
-#include "json.h"
-#include "jsonw.h"
+#include "proto/bounds.h"
+#include "proto/fault.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /* X(name, word on the wire) */
 #define JOB_STATE_TABLE(X)                                                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_names.h"
+#include "proto/job_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

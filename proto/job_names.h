@@ -3,7 +3,7 @@
 #ifndef PROTO_JOB_NAMES_H
 #define PROTO_JOB_NAMES_H
 
-#include "job.h"
+#include "proto/job.h"
 
 /**
  * Requires that no name is used twice, that every "after" names a job of the list, once, and that

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_read.h"
+#include "proto/job_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job_cfg.h"
+#include "proto/bounds.h"
+#include "proto/job_cfg.h"
 
 static const char *const op_names[] = {"mov", "permute", NULL};
 static const enum job_op ops[] = {JOB_OP_MOV, JOB_OP_PERMUTE};

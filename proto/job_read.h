@@ -3,7 +3,7 @@
 #ifndef PROTO_JOB_READ_H
 #define PROTO_JOB_READ_H
 
-#include "job.h"
+#include "proto/job.h"
 
 /** Names of the members that job_read_common() understands, for json_object()'s list. */
 #define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"

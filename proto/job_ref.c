@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_ref.h"
+#include "proto/job_ref.h"
 
 #include <stdlib.h>
 
-#include "job_read.h"
-#include "members.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 int job_ref_read(const struct json *value, struct job_ref *ref)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 struct job_ref {
     uint64_t number; /* from 1; 0: by name */

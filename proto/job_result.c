@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job.h"
-#include "job_read.h"
-#include "members.h"
+#include "proto/job.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 void job_result_finish(struct job_result *result)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job as it travels: the "params" of job.submit and of job.prepare. */
-#include "bounds.h"
-#include "job_read.h"
-#include "members.h"
+#include "proto/bounds.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 static const char *const submit_keys[] = {JOB_COMMON_KEYS, "src", "dst", "after", "detach", NULL};
 static const char *const prepare_keys[] = {"op",       "name", "cfg", "channels",

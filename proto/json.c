@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json.h"
+#include "proto/json.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "json_tree.h"
-#include "nearest.h"
-#include "pointer.h"
-#include "utf8.h"
+#include "proto/bounds.h"
+#include "proto/json_tree.h"
+#include "proto/nearest.h"
+#include "proto/pointer.h"
+#include "proto/utf8.h"
 
 /* Values lie at most so deep below the root; one more for a member that is absent. */
 enum { PATH_MAX_DEPTH = PROTO_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };

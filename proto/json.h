@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "jsonw.h"
-#include "prescan.h"
+#include "proto/fault.h"
+#include "proto/jsonw.h"
+#include "proto/prescan.h"
 
 struct json_node;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json_tree.h"
+#include "proto/json_tree.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "escape.h"
-#include "utf8.h"
+#include "proto/escape.h"
+#include "proto/utf8.h"
 
 /*
  * The text is valid JSON, so each function below trusts the byte that its caller has seen. Only a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json.h"
-#include "json_tree.h"
+#include "proto/json.h"
+#include "proto/json_tree.h"
 
 /* jsonw_key() escapes the key, which comes from the text and may hold any character. */
 static void write_member(struct jsonw *w, const struct json *member)

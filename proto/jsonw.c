@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jsonw.h"
+#include "proto/jsonw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 /* What a reader of the protocol accepts at most. */
 static const int64_t int_max = (INT64_C(1) << 53) - 1;

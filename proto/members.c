@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "members.h"
+#include "proto/members.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /* The greatest number of the protocol. */
 #define MEMBER_MAX ((INT64_C(1) << 53) - 1)

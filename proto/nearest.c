@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nearest.h"
+#include "proto/nearest.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* .npy headers: what they mean. The literal they are written in is npy_literal.c's business. */
-#include "npy.h"
+#include "proto/npy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy_literal.h"
-#include "tensor_list.h"
+#include "proto/npy_literal.h"
+#include "proto/tensor_list.h"
 
 static const char magic[] = "\x93NUMPY";
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
 #include "mli_types.h"
+#include "proto/fault.h"
 
 struct tensor_entry;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "npy_literal.h"
+#include "proto/npy_literal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
 #include "mli_types.h"
+#include "proto/fault.h"
 
 enum { NPY_RANK_MAX = 64, NPY_DTYPE_MAX = 32 }; /* as many dimensions as NumPy can have */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "out.h"
+#include "proto/out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 enum { FIRST_CAPACITY = 16 * 1024, CHUNK = 128 * 1024, FIRST_MARKS = 16 };
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bounds.h"
+#include "proto/bounds.h"
 
 struct out_mark {
     uint64_t at;    /* position in the text of all time */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pointer.h"
+#include "proto/pointer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 void pointer_init(struct pointer *pointer, char *out, size_t size)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prescan.h"
+#include "proto/prescan.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "escape.h"
-#include "pointer.h"
-#include "utf8.h"
+#include "proto/bounds.h"
+#include "proto/escape.h"
+#include "proto/pointer.h"
+#include "proto/utf8.h"
 
 const struct prescan_limits prescan_wire_limits = {
     .bytes = PROTO_LINE_MAX, .depth = PROTO_DEPTH_MAX, .values = PROTO_VALUES_MAX};

@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 struct prescan_limits {
     size_t bytes;  /* of text */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prometheus.h"
+#include "proto/prometheus.h"
 
 #include <inttypes.h>
 

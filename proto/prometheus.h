@@ -3,8 +3,8 @@
 #ifndef PROTO_PROMETHEUS_H
 #define PROTO_PROMETHEUS_H
 
-#include "daemon_stats.h"
-#include "textw.h"
+#include "proto/daemon_stats.h"
+#include "proto/textw.h"
 
 /** Every metric is called mlid_*, with # HELP and # TYPE; times are in seconds. docs/operations.md
  *  lists them. */

@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bounds.h"
-#include "build_id.h"
-#include "daemon_stats.h"
-#include "fault.h"
-#include "job.h"
-#include "json.h"
-#include "jsonw.h"
+#include "proto/bounds.h"
+#include "proto/build_id.h"
+#include "proto/daemon_stats.h"
+#include "proto/fault.h"
+#include "proto/job.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /* Every method: X(name in C, name on the wire). */
 #define RPC_METHOD_TABLE(X)                                                                        \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rpc_error.h"
+#include "proto/rpc_error.h"
 
-#include "bounds.h"
-#include "job_read.h"
-#include "members.h"
 #include "mli_helpers_api.h"
+#include "proto/bounds.h"
+#include "proto/job_read.h"
+#include "proto/members.h"
 
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job)
 {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "fault.h"
-#include "json.h"
-#include "jsonw.h"
+#include "proto/fault.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /** `job` is the "job" of its data; 0: none. */
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rpc_id.h"
+#include "proto/rpc_id.h"
 
 #include <stdio.h>
 #include <string.h>

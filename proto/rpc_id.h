@@ -3,7 +3,7 @@
 #ifndef PROTO_RPC_ID_H
 #define PROTO_RPC_ID_H
 
-#include "rpc.h"
+#include "proto/rpc.h"
 
 /** A required integer or string; *id is RPC_ID_NULL where it is neither. Returns 0 or -1. */
 int rpc_id_read(const struct json *value, struct rpc_id *id);

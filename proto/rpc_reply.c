@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inline_payload.h"
-#include "job_read.h"
-#include "rpc.h"
-#include "rpc_error.h"
-#include "rpc_id.h"
+#include "proto/inline_payload.h"
+#include "proto/job_read.h"
+#include "proto/rpc.h"
+#include "proto/rpc_error.h"
+#include "proto/rpc_id.h"
 
 static void begin_reply(struct jsonw *w, const struct rpc_id *id)
 {

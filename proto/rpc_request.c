@@ -2,9 +2,9 @@
 /* Requests: read by the service, written by the client. */
 #include <string.h>
 
-#include "inline_payload.h"
-#include "rpc.h"
-#include "rpc_id.h"
+#include "proto/inline_payload.h"
+#include "proto/rpc.h"
+#include "proto/rpc_id.h"
 
 static const char *const method_names[] = {
 #define METHOD_NAME(name, text) text,

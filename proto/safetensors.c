@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "safetensors.h"
+#include "proto/safetensors.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "proto/json.h"
 
 /* Objects within the object, arrays within these. */
 static const struct prescan_limits limits = {

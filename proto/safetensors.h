@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "tensor_list.h"
+#include "proto/fault.h"
+#include "proto/tensor_list.h"
 
 enum {
     SAFETENSORS_PREFIX = 8,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slice.h"
+#include "proto/slice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 struct scan {
     const char *text, *at;

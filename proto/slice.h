@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
 #include "mli_types.h"
+#include "proto/fault.h"
 
 enum { SLICE_TEXT_MAX = 512 }; /* bytes; four entries of 20 digits each have room */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor_desc.h"
+#include "proto/tensor_desc.h"
 
 #include <errno.h>
 #include <stdio.h>

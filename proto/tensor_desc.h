@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
 #include "mli_types.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /*
  * Quantisation parameters. sa types: `count` 1 and `axis` -1 per tensor, `count` entries along

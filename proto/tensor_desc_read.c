@@ -2,8 +2,8 @@
 /* JSON -> struct tensor_desc. */
 #include <string.h>
 
-#include "bounds.h"
-#include "tensor_desc.h"
+#include "proto/bounds.h"
+#include "proto/tensor_desc.h"
 
 /* Members with quantisation parameters that are single numbers or, beside "axis", arrays. */
 enum param { PARAM_SCALE, PARAM_ZERO_POINT, PARAM_SCALE_FRAC_BITS, PARAM_COUNT };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor_list.h"
+#include "proto/tensor_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "nearest.h"
-#include "utf8.h"
+#include "proto/nearest.h"
+#include "proto/utf8.h"
 
 enum { NAMES_TEXT_MAX = 144, NAME_SHOWN_MAX = 64 };
 

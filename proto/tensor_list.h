@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "npy.h"
+#include "proto/fault.h"
+#include "proto/npy.h"
 
 enum { TENSOR_DTYPE_MAX = 32 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "textw.h"
+#include "proto/textw.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "utf8.h"
+#include "proto/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "xxh64.h"
+#include "proto/xxh64.h"
 
 #include <endian.h>
 #include <string.h>

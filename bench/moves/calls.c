@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "calls.h"
+#include "bench/moves/calls.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "clock.h"
+#include "bench/moves/clock.h"
 #include "mli_api.h"
 
 enum { ROUNDS = 20, CALLS = 50000, BYTES = 512, ROOM = 4096 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cases.h"
+#include "bench/moves/cases.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "evict.h"
+#include "bench/moves/evict.h"
 
 #include <stdint.h>
 #include <stdlib.h>

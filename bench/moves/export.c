@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "export.h"
+#include "bench/moves/export.h"
 
 #include <errno.h>
 #include <stdio.h>

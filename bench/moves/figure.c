@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "figure.h"
+#include "bench/moves/figure.h"
 
 #include <math.h>
 #include <stdlib.h>

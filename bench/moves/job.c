@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job.h"
+#include "bench/moves/job.h"
 
 #include <string.h>
 

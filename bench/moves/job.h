@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cases.h"
+#include "bench/moves/cases.h"
 
 #ifdef __cplusplus
 extern "C" {

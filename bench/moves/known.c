@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "known.h"
+#include "bench/moves/known.h"
 
-#include "cases.h"
+#include "bench/moves/cases.h"
 
 enum { L2_KIB = 384, DRAM_KIB = 131072 };
 

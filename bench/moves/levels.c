@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "levels.h"
+#include "bench/moves/levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/moves/oracle.h"
+#include "bench/moves/ours.h"
+#include "bench/moves/plan.h"
+#include "bench/moves/result.h"
 #include "mli_api.h"
-#include "oracle.h"
-#include "ours.h"
-#include "plan.h"
-#include "result.h"
 
 static const char *loop_open(void)
 {

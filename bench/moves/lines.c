@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lines.h"
+#include "bench/moves/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "evict.h"
-#include "lines_tiles.h"
+#include "bench/moves/clock.h"
+#include "bench/moves/evict.h"
+#include "bench/moves/lines_tiles.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

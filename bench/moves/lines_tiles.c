@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lines_tiles.h"
+#include "bench/moves/lines_tiles.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
-#include "evict.h"
-#include "export.h"
-#include "levels.h"
-#include "plan.h"
-#include "run.h"
-#include "svg.h"
-#include "table.h"
-#include "verdict.h"
+#include "bench/moves/calls.h"
+#include "bench/moves/evict.h"
+#include "bench/moves/export.h"
+#include "bench/moves/levels.h"
+#include "bench/moves/plan.h"
+#include "bench/moves/run.h"
+#include "bench/moves/svg.h"
+#include "bench/moves/table.h"
+#include "bench/moves/verdict.h"
 
 static struct case_list cases;
 static struct levels levels;

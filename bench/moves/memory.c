@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory.h"
+#include "bench/moves/memory.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "oracle.h"
+#include "bench/moves/oracle.h"
 
 enum { LINE = 64, SLACK = 4096, ROOM = 4 << 20 };
 

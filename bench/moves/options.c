@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "bench/moves/options.h"
 
 #include <errno.h>
 #include <getopt.h>

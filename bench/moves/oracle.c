@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "oracle.h"
+#include "bench/moves/oracle.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
 
-#include "job.h"
+#include "bench/moves/job.h"
 
 /* Writes to `dst`, laid out as the job's destination. Also the "element loop" of --levels. */
 void oracle_write(const struct job *j, uint8_t *dst);

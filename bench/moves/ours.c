@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ours.h"
+#include "bench/moves/ours.h"
 
 #include <stdlib.h>
 #include <string.h>

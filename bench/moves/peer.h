@@ -6,7 +6,7 @@
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
-#include "job.h"
+#include "bench/moves/job.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "peer.h"
-#include "planes.h"
+#include "bench/moves/peer.h"
+#include "bench/moves/planes.h"
 
 struct dnnl {
     dnnl_memory_t src, dst;

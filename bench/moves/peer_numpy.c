@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "peer.h"
+#include "bench/moves/peer.h"
 
 enum { CALLS = 1 + 2 * CASE_RANK };
 

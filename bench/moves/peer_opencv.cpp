@@ -4,8 +4,8 @@
 #include <new>
 #include <opencv2/core.hpp>
 
-#include "peer.h"
-#include "planes.h"
+#include "bench/moves/peer.h"
+#include "bench/moves/planes.h"
 
 namespace
 {

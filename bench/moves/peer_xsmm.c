@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "peer.h"
-#include "planes.h"
+#include "bench/moves/peer.h"
+#include "bench/moves/planes.h"
 
 static const char *xsmm_open(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "peer.h"
+#include "bench/moves/peer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan.h"
+#include "bench/moves/plan.h"
 
 #include <stdio.h>
 #include <string.h>

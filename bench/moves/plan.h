@@ -3,8 +3,8 @@
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
 
-#include "options.h"
-#include "race.h"
+#include "bench/moves/options.h"
+#include "bench/moves/race.h"
 
 enum plan_kind { PLAN_LISTED, PLAN_NEIGHBOUR, PLAN_LEVELS };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "planes.h"
+#include "bench/moves/planes.h"
 
 #include <string.h>
 

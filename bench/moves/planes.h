@@ -3,7 +3,7 @@
 #ifndef BENCH_PLANES_H
 #define BENCH_PLANES_H
 
-#include "job.h"
+#include "bench/moves/job.h"
 
 #ifdef __cplusplus
 extern "C" {

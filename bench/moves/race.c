@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "race.h"
+#include "bench/moves/race.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "clock.h"
-#include "evict.h"
+#include "bench/moves/clock.h"
+#include "bench/moves/evict.h"
 #include "mli_api.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "result.h"
+#include "bench/moves/result.h"
 
 #include <stdio.h>
 

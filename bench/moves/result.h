@@ -3,8 +3,8 @@
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
-#include "lines.h"
-#include "race.h"
+#include "bench/moves/lines.h"
+#include "bench/moves/race.h"
 
 struct result {
     const struct bench_case *kind;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run.h"
+#include "bench/moves/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "lines.h"
+#include "bench/moves/lines.h"
+#include "bench/moves/ours.h"
+#include "bench/moves/plan.h"
+#include "bench/moves/traffic.h"
 #include "mli_api.h"
-#include "ours.h"
-#include "plan.h"
-#include "traffic.h"
 
 /* From here on moves are streamed by default: mli_cpu_set_stream_min(). */
 enum { STREAMED = 32 * 1024 * 1024 };

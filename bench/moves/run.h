@@ -3,8 +3,8 @@
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
-#include "options.h"
-#include "result.h"
+#include "bench/moves/options.h"
+#include "bench/moves/result.h"
 
 /* Appends the cells of one size to list->at, which has room. Returns how many had wrong bytes or
  * were refused, each reported on stderr. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg.h"
+#include "bench/moves/svg.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "export.h"
+#include "bench/moves/export.h"
 #include "mli_api.h"
 
 enum {

@@ -3,8 +3,8 @@
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
-#include "options.h"
-#include "result.h"
+#include "bench/moves/options.h"
+#include "bench/moves/result.h"
 
 void table_header(const struct options *o, const struct peer_list *peers, const char *eviction);
 void table_size(const struct result_list *list, const struct options *o, uint32_t kib);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "traffic.h"
+#include "bench/moves/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "bench/moves/job.h"
 
 enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; a larger move has the same pattern */ };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "verdict.h"
+#include "bench/moves/verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "known.h"
+#include "bench/moves/known.h"
 
 /* What the other side is allowed to be faster by, since no two runs are alike. */
 #define TOLERANCE 1.03

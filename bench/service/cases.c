@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cases.h"
+#include "bench/service/cases.h"
 
 #include <err.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_CASES_H
 #define BENCH_CASES_H
 
-#include "flow.h"
+#include "bench/service/flow.h"
 
 enum { MOVE_BYTES = 4096, BUFFER_BYTES = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "direct.h"
+#include "bench/service/direct.h"
 
 #include <err.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cases.h"
-#include "clock.h"
+#include "bench/moves/clock.h"
+#include "bench/service/cases.h"
+#include "bench/service/server.h"
 #include "mli_mov_api.h"
-#include "server.h"
 
 enum { ROWS = 8192, COLUMNS = 8192, BYTES = ROWS * COLUMNS, ROUNDS_MAX = 101 };
 

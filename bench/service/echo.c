@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "echo.h"
+#include "bench/service/echo.h"
 
 #include <err.h>
 #include <stdlib.h>

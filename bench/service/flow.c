@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flow.h"
+#include "bench/service/flow.h"
 
 #include <err.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "clock.h"
-#include "fdpass.h"
+#include "bench/moves/clock.h"
+#include "proto/fdpass.h"
 
 enum { BATCH_FDS = PROTO_FDS_MAX, ID_DIGITS = sizeof FLOW_ID - 1, ID_BASE = 1000000000 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "growth.h"
+#include "bench/service/growth.h"
 
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cases.h"
-#include "server.h"
+#include "bench/service/cases.h"
+#include "bench/service/server.h"
 
 enum { SIZES = 3, ROUNDS = 9, DEPTH = 64, CALLS = 4000, SLOW_CALLS = 50 };
 

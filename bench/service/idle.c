@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "idle.h"
+#include "bench/service/idle.h"
 
 #include <dirent.h>
 #include <err.h>

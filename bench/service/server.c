@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "server.h"
+#include "bench/service/server.h"
 
 #include <err.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "echo.h"
+#include "bench/service/echo.h"
 
 enum { PATIENCE = 500, PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "again.h"
+#include "cli/batch/again.h"
 
 #include <string.h>
 
-#include "connector.h"
-#include "textw.h"
+#include "cli/batch/connector.h"
+#include "proto/textw.h"
 
 /* A word as a shell takes it. */
 static void quote(struct textw *w, const char *word)

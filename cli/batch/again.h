@@ -3,7 +3,7 @@
 #ifndef CLI_BATCH_AGAIN_H
 #define CLI_BATCH_AGAIN_H
 
-#include "options.h"
+#include "cli/options.h"
 
 /**
  * "mlictl run --engine mock batch-failed/a/job.json", for a shell: on the same service as the

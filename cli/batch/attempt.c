@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "attempt.h"
+#include "cli/batch/attempt.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "cancel.h"
-#include "clock.h"
-#include "depends.h"
-#include "digest.h"
-#include "execute.h"
-#include "golden.h"
-#include "print.h"
-#include "text.h"
+#include "cli/batch/depends.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/golden.h"
+#include "cli/file/text.h"
+#include "cli/job/execute.h"
+#include "cli/term/cancel.h"
+#include "cli/term/clock.h"
+#include "cli/term/print.h"
+#include "proto/bounds.h"
 
 /* What nobody can tell by the code alone: files of the job are named in the fault's place. */
 static bool is_about_a_file(const struct fault *fault)

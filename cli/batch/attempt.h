@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cases.h"
-#include "client.h"
-#include "contents.h"
-#include "evidence.h"
-#include "job_files.h"
-#include "produced.h"
-#include "result.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/contents.h"
+#include "cli/batch/evidence.h"
+#include "cli/batch/result.h"
+#include "cli/job/job_files.h"
+#include "cli/job/produced.h"
+#include "cli/link/client.h"
 
 struct attempt_plan {
     uint32_t timeout_ms; /* of an attempt; 0: none */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "basis.h"
+#include "cli/batch/basis.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "digest.h"
+#include "cli/batch/digest.h"
+#include "proto/bounds.h"
 
 #define ROLE_WORD(name, word, text) word,
 static const char *const role_words[] = {BASIS_ROLE_TABLE(ROLE_WORD) NULL};

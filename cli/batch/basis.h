@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 enum {
     BASIS_DIGITS = 16,

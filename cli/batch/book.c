@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "book.h"
+#include "cli/batch/book.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "digest.h"
-#include "keep.h"
-#include "kept.h"
-#include "print.h"
-#include "resume.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/keep.h"
+#include "cli/batch/kept.h"
+#include "cli/batch/resume.h"
+#include "cli/term/clock.h"
+#include "cli/term/print.h"
 
 static enum exit_code out_of_memory(void)
 {

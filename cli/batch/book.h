@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cases.h"
-#include "contents.h"
-#include "journal.h"
-#include "report.h"
-#include "runner.h"
-#include "settings.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/contents.h"
+#include "cli/batch/journal.h"
+#include "cli/batch/report.h"
+#include "cli/batch/runner.h"
+#include "cli/batch/settings.h"
 
 struct book {
     const struct settings *settings;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cases.h"
+#include "cli/batch/cases.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bounds.h"
-#include "digest.h"
-#include "manifest.h"
-#include "print.h"
-#include "text.h"
-#include "walk.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/manifest.h"
+#include "cli/batch/walk.h"
+#include "cli/file/text.h"
+#include "cli/term/print.h"
+#include "proto/bounds.h"
 
 static const char ending[] = ".json";
 

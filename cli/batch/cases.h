@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 struct batch_case {
     char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "connector.h"
+#include "cli/batch/connector.h"
 
-#include "embedded.h"
-#include "service.h"
+#include "cli/link/embedded.h"
+#include "daemon/service.h"
 
 bool connector_is_embedded(const struct options *options)
 {

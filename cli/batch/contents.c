@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "contents.h"
+#include "cli/batch/contents.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "regular.h"
-#include "xxh64.h"
+#include "cli/file/regular.h"
+#include "cli/term/cancel.h"
+#include "proto/xxh64.h"
 
 enum {
     CHUNK_BYTES = 1 << 18,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "basis.h"
+#include "cli/batch/basis.h"
 
 struct contents;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "count.h"
+#include "cli/batch/count.h"
 
 int count_read(const struct json *object, const char *key, uint64_t max, uint64_t *out)
 {

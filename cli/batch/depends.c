@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "depends.h"
+#include "cli/batch/depends.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
+#include "cli/batch/digest.h"
 
 /* Names, borrowed. */
 struct names {

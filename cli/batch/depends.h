@@ -3,9 +3,9 @@
 #ifndef CLI_BATCH_DEPENDS_H
 #define CLI_BATCH_DEPENDS_H
 
-#include "basis.h"
-#include "contents.h"
-#include "job_files.h"
+#include "cli/batch/basis.h"
+#include "cli/batch/contents.h"
+#include "cli/job/job_files.h"
 
 /**
  * Notes what the jobs of the file read, but for the outputs of jobs before them. *basis is empty

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "digest.h"
+#include "cli/batch/digest.h"
 
 #include <inttypes.h>
 #include <stdio.h>

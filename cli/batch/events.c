@@ -2,8 +2,8 @@
 /* A batch for programs: an object to each line, as things happen. */
 #include <stdio.h>
 
-#include "print.h"
-#include "sink.h"
+#include "cli/batch/sink.h"
+#include "cli/term/print.h"
 
 static int create(const struct batch_taste *taste, void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "evidence.h"
+#include "cli/batch/evidence.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #ifndef CLI_BATCH_EVIDENCE_H
 #define CLI_BATCH_EVIDENCE_H
 
-#include "outcome.h"
-#include "produced.h"
-#include "resolve.h"
+#include "cli/job/outcome.h"
+#include "cli/job/produced.h"
+#include "cli/job/resolve.h"
 
 /* A file that the job reads. */
 struct exhibit {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "filter.h"
+#include "cli/batch/filter.h"
 
 #include <fnmatch.h>
 #include <stddef.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 int filter_check(const struct options *options)
 {

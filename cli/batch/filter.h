@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "options.h"
+#include "cli/options.h"
 
 #define FILTER_OPTION                                                                              \
     {                                                                                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "golden.h"
+#include "cli/batch/golden.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "npy.h"
-#include "output.h"
+#include "cli/file/output.h"
+#include "proto/npy.h"
 
 bool golden_would_do(const struct outcome *outcome)
 {

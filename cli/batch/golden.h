@@ -3,9 +3,9 @@
 #ifndef CLI_BATCH_GOLDEN_H
 #define CLI_BATCH_GOLDEN_H
 
-#include "fault.h"
-#include "outcome.h"
-#include "resolve.h"
+#include "cli/job/outcome.h"
+#include "cli/job/resolve.h"
+#include "proto/fault.h"
 
 /** Whether the outcome is one that another golden file or digest would mend. */
 bool golden_would_do(const struct outcome *outcome);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "journal.h"
+#include "cli/batch/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "digest.h"
-#include "exit_code.h"
-#include "print.h"
+#include "cli/batch/digest.h"
+#include "cli/exit_code.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
 
 static int complain(const struct journal *journal, int error, const char *what, struct fault *fault)
 {

@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "outline.h"
-#include "result.h"
-#include "state.h"
-#include "summary.h"
+#include "cli/batch/outline.h"
+#include "cli/batch/result.h"
+#include "cli/batch/state.h"
+#include "cli/batch/summary.h"
+#include "proto/fault.h"
 
 struct journal {
     const char *path; /* borrowed */

@@ -10,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "output.h"
-#include "print.h"
-#include "sentence.h"
-#include "sink.h"
+#include "cli/batch/sentence.h"
+#include "cli/batch/sink.h"
+#include "cli/file/output.h"
+#include "cli/term/print.h"
 
 enum { HOST_MAX = 256 };
 

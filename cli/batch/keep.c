@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "keep.h"
+#include "cli/batch/keep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "contents.h"
-#include "escaped.h"
-#include "output.h"
-#include "regular.h"
-#include "utf8.h"
+#include "cli/batch/contents.h"
+#include "cli/file/output.h"
+#include "cli/file/regular.h"
+#include "cli/term/escaped.h"
+#include "proto/utf8.h"
 
 /* Files of one case, by their name without the ending. */
 enum { FILE_NAME_MAX = 32 };

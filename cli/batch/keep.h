@@ -10,8 +10,8 @@
 #ifndef CLI_BATCH_KEEP_H
 #define CLI_BATCH_KEEP_H
 
-#include "evidence.h"
-#include "kept.h"
+#include "cli/batch/evidence.h"
+#include "cli/batch/kept.h"
 
 /* Paths of what was kept, on the heap. */
 struct kept {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kept.h"
+#include "cli/batch/kept.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "digest.h"
-#include "kept_list.h"
-#include "print.h"
-#include "textw.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/kept_list.h"
+#include "cli/term/print.h"
+#include "proto/textw.h"
 
 enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
 

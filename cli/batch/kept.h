@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 #define KEPT_POOL ".kept-files"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kept_list.h"
+#include "cli/batch/kept_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bounds.h"
-#include "textw.h"
+#include "proto/bounds.h"
+#include "proto/textw.h"
 
 static const char marker[] = ".kept";
 static const char head[] =

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "text.h"
+#include "cli/file/text.h"
+#include "proto/fault.h"
 
 enum { KEPT_ORIGIN_DIGITS = 16 };
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "colour.h"
-#include "print.h"
-#include "sentence.h"
-#include "sink.h"
+#include "cli/batch/sentence.h"
+#include "cli/batch/sink.h"
+#include "cli/term/colour.h"
+#include "cli/term/print.h"
 
 struct lines {
     bool all;   /* cases that passed, too */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "manifest.h"
+#include "cli/batch/manifest.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bounds.h"
-#include "cancel.h"
-#include "print.h"
-#include "text.h"
-#include "walk.h"
+#include "cli/batch/walk.h"
+#include "cli/file/text.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
+#include "proto/bounds.h"
 
 static const char blanks[] = " \t\r";
 

@@ -3,7 +3,7 @@
 #ifndef CLI_BATCH_MANIFEST_H
 #define CLI_BATCH_MANIFEST_H
 
-#include "cases.h"
+#include "cli/batch/cases.h"
 
 /**
  * Adds what the manifest `path` names, "-" being standard input: job files, and the job files of

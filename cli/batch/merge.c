@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "merge.h"
+#include "cli/batch/merge.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
-#include "print.h"
-#include "report.h"
-#include "state.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/report.h"
+#include "cli/batch/state.h"
+#include "cli/term/print.h"
 
 /* "shards 1 to 4294967294 of 4294967295" */
 enum { GAP_NAME_MAX = 64 };

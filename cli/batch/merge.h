@@ -3,8 +3,8 @@
 #ifndef CLI_BATCH_MERGE_H
 #define CLI_BATCH_MERGE_H
 
-#include "exit_code.h"
-#include "options.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 
 /**
  * `options` are those of `mlictl batch`, the first argument is the word "merge". Options that say

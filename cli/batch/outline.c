@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "outline.h"
+#include "cli/batch/outline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "count.h"
-#include "digest.h"
+#include "cli/batch/count.h"
+#include "cli/batch/digest.h"
 
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b)
 {

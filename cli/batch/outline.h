@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json.h"
-#include "jsonw.h"
-#include "shard.h"
+#include "cli/batch/shard.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /* Of a state file: 2 says of each result what it depends on. */
 enum { OUTLINE_FORMAT = 2 };

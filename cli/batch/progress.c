@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cancel.h"
-#include "live.h"
-#include "print.h"
-#include "sentence.h"
-#include "sink.h"
+#include "cli/batch/sentence.h"
+#include "cli/batch/sink.h"
+#include "cli/term/cancel.h"
+#include "cli/term/live.h"
+#include "cli/term/print.h"
 
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "cli/batch/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "print.h"
-#include "sink.h"
-#include "terminal.h"
+#include "cli/batch/sink.h"
+#include "cli/term/print.h"
+#include "cli/term/terminal.h"
 
 static bool wants_events(const struct batch_taste *taste)
 {

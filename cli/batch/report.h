@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 
-#include "exit_code.h"
-#include "options.h"
-#include "outline.h"
-#include "result.h"
-#include "summary.h"
+#include "cli/batch/outline.h"
+#include "cli/batch/result.h"
+#include "cli/batch/summary.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
 
 struct batch_report;
 

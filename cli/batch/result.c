@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "result.h"
+#include "cli/batch/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "count.h"
-#include "digest.h"
-#include "utf8.h"
+#include "cli/batch/count.h"
+#include "cli/batch/digest.h"
+#include "proto/utf8.h"
 
 #define CASE_WORD(name, word) word,
 static const char *const status_words[] = {CASE_STATUS_TABLE(CASE_WORD) NULL};

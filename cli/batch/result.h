@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "basis.h"
-#include "json.h"
-#include "jsonw.h"
+#include "cli/batch/basis.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 /* X(name, word): how a case ended. The words are those of mlictl-batch(1). */
 #define CASE_STATUS_TABLE(X)                                                                       \

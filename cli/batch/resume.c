@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resume.h"
+#include "cli/batch/resume.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "depends.h"
-#include "keep.h"
-#include "print.h"
-#include "textw.h"
+#include "cli/batch/depends.h"
+#include "cli/batch/keep.h"
+#include "cli/term/print.h"
+#include "proto/textw.h"
 
 enum { REASONS_TOLD_MAX = 8 };
 

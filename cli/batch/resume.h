@@ -3,11 +3,11 @@
 #ifndef CLI_BATCH_RESUME_H
 #define CLI_BATCH_RESUME_H
 
-#include "cases.h"
-#include "contents.h"
-#include "report.h"
-#include "settings.h"
-#include "state.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/contents.h"
+#include "cli/batch/report.h"
+#include "cli/batch/settings.h"
+#include "cli/batch/state.h"
 
 struct resume {
     const struct settings *settings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runner.h"
+#include "cli/batch/runner.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cancel.h"
-#include "clock.h"
+#include "cli/term/cancel.h"
+#include "cli/term/clock.h"
 
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cases.h"
-#include "connector.h"
-#include "trial.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/connector.h"
+#include "cli/batch/trial.h"
 
 enum { RUNNER_WORKERS_MAX = 256 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sentence.h"
+#include "cli/batch/sentence.h"
 
 #include <string.h>
 

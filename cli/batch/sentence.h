@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "escaped.h"
-#include "result.h"
-#include "textw.h"
+#include "cli/batch/result.h"
+#include "cli/term/escaped.h"
+#include "proto/textw.h"
 
 /** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
 void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule);

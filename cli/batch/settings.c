@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "settings.h"
+#include "cli/batch/settings.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "bounds.h"
-#include "connector.h"
-#include "embedded.h"
-#include "filter.h"
-#include "place.h"
-#include "print.h"
-#include "report.h"
-#include "runner.h"
+#include "cli/batch/connector.h"
+#include "cli/batch/filter.h"
+#include "cli/batch/report.h"
+#include "cli/batch/runner.h"
+#include "cli/file/place.h"
+#include "cli/link/embedded.h"
+#include "cli/term/print.h"
+#include "proto/bounds.h"
 
 enum { ATTEMPTS_MAX = 1000 * 1000 };
 

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "options.h"
-#include "shard.h"
-#include "trial.h"
+#include "cli/batch/shard.h"
+#include "cli/batch/trial.h"
+#include "cli/options.h"
 
 struct settings {
     uint32_t workers;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "setup.h"
+#include "cli/batch/setup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "build_id.h"
-#include "connector.h"
+#include "cli/batch/connector.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "xxh64.h"
+#include "proto/build_id.h"
+#include "proto/xxh64.h"
 
 /* Options that choose the service, and options that change no result of a case that passed: they
  * choose cases, or the form of reports, or concern failed cases. Any other option may change a

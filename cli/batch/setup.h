@@ -3,9 +3,9 @@
 #ifndef CLI_BATCH_SETUP_H
 #define CLI_BATCH_SETUP_H
 
-#include "basis.h"
-#include "client.h"
-#include "options.h"
+#include "cli/batch/basis.h"
+#include "cli/link/client.h"
+#include "cli/options.h"
 
 /**
  * Fills *setup from the options and, if they name a daemon, from the daemon.info of `client`.

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "outline.h"
-#include "result.h"
-#include "summary.h"
+#include "cli/batch/outline.h"
+#include "cli/batch/result.h"
+#include "cli/batch/summary.h"
 
 /* What the options say, and where standard output goes. */
 struct batch_taste {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "cli/batch/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frame.h"
-#include "regular.h"
-#include "summary.h"
+#include "cli/batch/summary.h"
+#include "cli/file/regular.h"
+#include "proto/frame.h"
 
 /* A file as it is read. */
 struct reader {

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "outline.h"
-#include "result.h"
+#include "cli/batch/outline.h"
+#include "cli/batch/result.h"
+#include "proto/fault.h"
 
 struct state_record {
     struct case_result result;

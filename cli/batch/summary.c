@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary.h"
+#include "cli/batch/summary.h"
 
-#include "count.h"
+#include "cli/batch/count.h"
 
 size_t batch_summary_ended(const struct batch_summary *summary)
 {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "exit_code.h"
-#include "json.h"
-#include "jsonw.h"
-#include "result.h"
+#include "cli/batch/result.h"
+#include "cli/exit_code.h"
+#include "proto/json.h"
+#include "proto/jsonw.h"
 
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];

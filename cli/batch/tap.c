@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "print.h"
-#include "sentence.h"
-#include "sink.h"
+#include "cli/batch/sentence.h"
+#include "cli/batch/sink.h"
+#include "cli/term/print.h"
 
 struct tap {
     size_t selected, number;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trial.h"
+#include "cli/batch/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "again.h"
-#include "cancel.h"
-#include "keep.h"
+#include "cli/batch/again.h"
+#include "cli/batch/keep.h"
+#include "cli/term/cancel.h"
 
 /* What the attempts have come to. */
 struct tally {

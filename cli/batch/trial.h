@@ -5,9 +5,9 @@
 
 #include <stdatomic.h>
 
-#include "attempt.h"
-#include "connector.h"
-#include "kept.h"
+#include "cli/batch/attempt.h"
+#include "cli/batch/connector.h"
+#include "cli/batch/kept.h"
 
 struct trial_plan {
     struct attempt_plan attempt;

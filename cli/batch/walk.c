@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "walk.h"
+#include "cli/batch/walk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bounds.h"
-#include "cancel.h"
-#include "discern.h"
-#include "print.h"
-#include "text.h"
+#include "cli/batch/discern.h"
+#include "cli/file/text.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
+#include "proto/bounds.h"
 
 struct place_id {
     dev_t device;

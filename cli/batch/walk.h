@@ -3,7 +3,7 @@
 #ifndef CLI_BATCH_WALK_H
 #define CLI_BATCH_WALK_H
 
-#include "cases.h"
+#include "cli/batch/cases.h"
 
 /**
  * Adds every *.json that is a job file, called by its path below `directory`. What cannot be read,

@@ -3,17 +3,17 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "batch/book.h"
-#include "batch/cases.h"
-#include "batch/connector.h"
-#include "batch/filter.h"
-#include "batch/merge.h"
-#include "batch/report.h"
-#include "batch/runner.h"
-#include "batch/settings.h"
-#include "batch/setup.h"
-#include "command.h"
-#include "embedded.h"
+#include "cli/batch/book.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/connector.h"
+#include "cli/batch/filter.h"
+#include "cli/batch/merge.h"
+#include "cli/batch/report.h"
+#include "cli/batch/runner.h"
+#include "cli/batch/settings.h"
+#include "cli/batch/setup.h"
+#include "cli/command.h"
+#include "cli/link/embedded.h"
 
 static const struct option options_table[] = {
     {"jobs", 'j', "N", "cases at a time (the number of processors; 1 with -H)"},

@@ -2,9 +2,9 @@
 /* mlictl completion: what a shell needs to complete command lines. */
 #include <stdio.h>
 
-#include "command.h"
-#include "completion.h"
-#include "words.h"
+#include "cli/command.h"
+#include "cli/completion/completion.h"
+#include "cli/words.h"
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static void (*const writers[])(FILE *) = {completion_bash, completion_zsh, completion_fish};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl diff: are two tensors the same, and where not? */
-#include "command.h"
-#include "compare.h"
-#include "compare_archives.h"
-#include "print.h"
-#include "tensor_args.h"
+#include "cli/command.h"
+#include "cli/tensor/compare.h"
+#include "cli/tensor/compare_archives.h"
+#include "cli/tensor/tensor_args.h"
+#include "cli/term/print.h"
 
 static const struct option options_table[] = {
     TENSOR_ARGS_OPTIONS,

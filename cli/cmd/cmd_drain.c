@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl drain and resume: a daemon that takes no new jobs, and does again. */
-#include "client.h"
-#include "command.h"
-#include "print.h"
+#include "cli/command.h"
+#include "cli/link/client.h"
+#include "cli/term/print.h"
 
 static const struct option drain_options[] = {
     {"no-wait", 0, NULL, "do not wait for the jobs under way"},

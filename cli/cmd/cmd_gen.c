@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cancel.h"
-#include "command.h"
-#include "meter.h"
-#include "output.h"
-#include "pattern.h"
-#include "print.h"
-#include "tensor_args.h"
+#include "cli/command.h"
+#include "cli/file/output.h"
+#include "cli/tensor/pattern.h"
+#include "cli/tensor/tensor_args.h"
+#include "cli/term/cancel.h"
+#include "cli/term/meter.h"
+#include "cli/term/print.h"
 
 enum {
     CHUNK_BYTES = 64 * 1024,

@@ -2,9 +2,9 @@
 /* mlictl info: what a daemon is and what it does. */
 #include <inttypes.h>
 
-#include "client.h"
-#include "command.h"
-#include "print.h"
+#include "cli/command.h"
+#include "cli/link/client.h"
+#include "cli/term/print.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client.h"
-#include "command.h"
-#include "job_calls.h"
-#include "job_print.h"
-#include "words.h"
+#include "cli/command.h"
+#include "cli/job/job_print.h"
+#include "cli/link/client.h"
+#include "cli/words.h"
+#include "proto/job_calls.h"
 
 static const char *const state_words[] = {
 #define STATE_WORD(name, word) word,

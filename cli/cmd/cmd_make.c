@@ -2,11 +2,11 @@
 /* mlictl make: a job file from a command line. mlictl mov, permute: the job of a command line. */
 #include <string.h>
 
-#include "command.h"
-#include "embedded.h"
-#include "make_job.h"
-#include "make_request.h"
-#include "words.h"
+#include "cli/command.h"
+#include "cli/link/embedded.h"
+#include "cli/make/make_job.h"
+#include "cli/make/make_request.h"
+#include "cli/words.h"
 
 static const struct option make_table[] = {
     MAKE_MOV_OPTIONS,

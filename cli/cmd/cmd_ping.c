@@ -2,9 +2,9 @@
 /* mlictl ping: does a daemon answer, and how fast? */
 #include <time.h>
 
-#include "client.h"
-#include "command.h"
-#include "print.h"
+#include "cli/command.h"
+#include "cli/link/client.h"
+#include "cli/term/print.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,

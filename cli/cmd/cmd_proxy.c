@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "client.h"
-#include "command.h"
-#include "proxy/proxy.h"
+#include "cli/command.h"
+#include "cli/link/client.h"
+#include "cli/proxy/proxy.h"
+#include "cli/term/cancel.h"
 
 static const struct option options_table[] = {
     {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl run: jobs in a service of its own, inside this process. */
-#include "client.h"
-#include "command.h"
-#include "embedded.h"
-#include "execute.h"
-#include "report.h"
-#include "sequence.h"
-#include "service.h"
+#include "cli/command.h"
+#include "cli/job/execute.h"
+#include "cli/job/report.h"
+#include "cli/job/sequence.h"
+#include "cli/link/client.h"
+#include "cli/link/embedded.h"
+#include "daemon/service.h"
 
 enum { CHANNELS_MIN = 4 };
 

@@ -7,15 +7,15 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "command.h"
-#include "engine_arg.h"
+#include "cli/command.h"
+#include "cli/engine_arg.h"
+#include "cli/selftest/engines.h"
+#include "cli/selftest/round.h"
+#include "cli/selftest/tell.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
+#include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
-#include "print.h"
-#include "selftest/engines.h"
-#include "selftest/round.h"
-#include "selftest/tell.h"
-#include "terminal.h"
 
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* that JSON can hold */
 #define NS_PER_S UINT64_C(1000000000)

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "command.h"
-#include "corner.h"
-#include "listing.h"
-#include "print.h"
-#include "tensor_args.h"
+#include "cli/command.h"
+#include "cli/tensor/corner.h"
+#include "cli/tensor/listing.h"
+#include "cli/tensor/tensor_args.h"
+#include "cli/term/print.h"
 
 enum { CORNER_DEFAULT = 8, CORNER_MAX = 64 };
 

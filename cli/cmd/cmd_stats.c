@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client.h"
-#include "command.h"
-#include "print.h"
-#include "prometheus.h"
-#include "stats_call.h"
+#include "cli/command.h"
+#include "cli/link/client.h"
+#include "cli/link/stats_call.h"
+#include "cli/term/print.h"
+#include "proto/prometheus.h"
 
 static const struct option options_table[] = {
     {"prometheus", 0, NULL, "as Prometheus reads it"},

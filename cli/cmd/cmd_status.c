@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client.h"
-#include "command.h"
-#include "job_args.h"
-#include "job_print.h"
+#include "cli/command.h"
+#include "cli/job/job_args.h"
+#include "cli/job/job_print.h"
+#include "cli/link/client.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,

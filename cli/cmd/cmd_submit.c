@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl submit: jobs for a running daemon. */
-#include "client.h"
-#include "command.h"
-#include "detach.h"
-#include "execute.h"
-#include "report.h"
-#include "sequence.h"
+#include "cli/command.h"
+#include "cli/job/detach.h"
+#include "cli/job/execute.h"
+#include "cli/job/report.h"
+#include "cli/job/sequence.h"
+#include "cli/link/client.h"
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},

@@ -6,13 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "client.h"
-#include "command.h"
-#include "job_print.h"
-#include "stats_call.h"
-#include "terminal.h"
-#include "top_view.h"
+#include "cli/command.h"
+#include "cli/job/job_print.h"
+#include "cli/link/client.h"
+#include "cli/link/stats_call.h"
+#include "cli/term/cancel.h"
+#include "cli/term/terminal.h"
+#include "cli/term/top_view.h"
 
 static const struct option options_table[] = {
     {"interval", 'i', "MS", "milliseconds between two looks (1000)"},

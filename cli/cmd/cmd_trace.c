@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "cancel.h"
-#include "chrome_trace.h"
-#include "client.h"
-#include "command.h"
-#include "output.h"
+#include "cli/command.h"
+#include "cli/file/output.h"
+#include "cli/link/client.h"
+#include "cli/term/cancel.h"
+#include "proto/chrome_trace.h"
 
 static const struct option options_table[] = {
     {"seconds", 't', "N", "how long; without it until ^C"},

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl validate: everything that can be said about jobs without moving a byte. */
-#include "command.h"
-#include "execute.h"
-#include "job_limits.h"
-#include "judge.h"
-#include "produced.h"
-#include "report.h"
-#include "resolve.h"
-#include "sequence.h"
+#include "cli/command.h"
+#include "cli/job/execute.h"
+#include "cli/job/job_limits.h"
+#include "cli/job/judge.h"
+#include "cli/job/produced.h"
+#include "cli/job/report.h"
+#include "cli/job/resolve.h"
+#include "cli/job/sequence.h"
 
 static const struct option options_table[] = {
     LIMITS_OPTIONS,

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "bounds.h"
-#include "cancel.h"
-#include "client.h"
-#include "command.h"
-#include "job.h"
-#include "job_args.h"
-#include "job_print.h"
+#include "cli/command.h"
+#include "cli/job/job_args.h"
+#include "cli/job/job_print.h"
+#include "cli/link/client.h"
+#include "cli/term/cancel.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
 
 static const struct option options_table[] = {
     {"all", 'a', NULL, "all of this user's jobs that are under way now"},

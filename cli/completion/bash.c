@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
-#include "completion.h"
+#include "cli/command.h"
+#include "cli/completion/completion.h"
 
 /*
  * What is no table's business. bash cuts words at "=" and ":", so that "--name=value" comes as

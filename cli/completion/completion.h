@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "options.h"
+#include "cli/options.h"
 
 /** Each writes the script of one shell. */
 void completion_bash(FILE *out);

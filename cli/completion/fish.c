@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
-#include "completion.h"
+#include "cli/command.h"
+#include "cli/completion/completion.h"
 
 /* The conditions of the lines that follow: which command the line has, and where the cursor is. */
 static const char helpers[] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "command.h"
-#include "completion.h"
+#include "cli/command.h"
+#include "cli/completion/completion.h"
 #include "mli_mov_api.h"
 
 void completion_write_commands(FILE *out)

@@ -2,8 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "command.h"
-#include "completion.h"
+#include "cli/command.h"
+#include "cli/completion/completion.h"
 
 static const char beginning[] =
     "#compdef mlictl\n"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "canvas.h"
+#include "cli/explain/canvas.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 void canvas_init(struct canvas *canvas, int width, int height)
 {

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "colour.h"
-#include "textw.h"
+#include "cli/term/colour.h"
+#include "proto/textw.h"
 
 enum {
     CANVAS_GLYPH_MAX = 5,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "explained.h"
+#include "cli/explain/explained.h"
 
 #include <string.h>
 

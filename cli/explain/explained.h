@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "cli/explain/picture_view.h"
+#include "cli/job/resolve.h"
 #include "mli_engine.h"
 #include "mli_explain.h"
-#include "picture_view.h"
-#include "resolve.h"
+#include "proto/fault.h"
 
 /* One of the job's tensors. */
 struct explained_side {

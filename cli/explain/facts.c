@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "facts.h"
+#include "cli/explain/facts.h"
 
-#include "print.h"
-#include "steps.h"
+#include "cli/explain/steps.h"
+#include "cli/term/print.h"
 
 static void write_numbers(struct jsonw *w, const char *key, uint32_t count, const uint64_t *numbers)
 {

@@ -3,8 +3,8 @@
 #ifndef CLI_EXPLAIN_FACTS_H
 #define CLI_EXPLAIN_FACTS_H
 
-#include "explained.h"
-#include "jsonw.h"
+#include "cli/explain/explained.h"
+#include "proto/jsonw.h"
 
 /** Writes them all as one object. */
 void explained_json(struct jsonw *w, const struct explained *explained);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memcpy_time.h"
+#include "cli/explain/memcpy_time.h"
 
 #include <stdlib.h>
 #include <string.h>

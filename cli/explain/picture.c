@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture.h"
+#include "cli/explain/picture.h"
 
-#include "picture_axis.h"
-#include "picture_pick.h"
+#include "cli/explain/picture_axis.h"
+#include "cli/explain/picture_pick.h"
 
 /* Dimensions that are neither rows nor columns are planes and lines, the inner one planes. */
 static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)

@@ -27,7 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "explained.h"
+#include "cli/explain/explained.h"
 
 enum { PICTURE_SLOTS_MAX = 80 };
 

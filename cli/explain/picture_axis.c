@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_axis.h"
+#include "cli/explain/picture_axis.h"
 
-#include "picture_pick.h"
+#include "cli/explain/picture_pick.h"
 
 enum {
     CONTEXT = 2,     /* coordinates beside an edge, before more of the window */

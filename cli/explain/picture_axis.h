@@ -3,7 +3,7 @@
 #ifndef CLI_PICTURE_AXIS_H
 #define CLI_PICTURE_AXIS_H
 
-#include "picture.h"
+#include "cli/explain/picture.h"
 
 /* Where an axis of the destination goes. */
 struct picture_place {

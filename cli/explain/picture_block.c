@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_block.h"
+#include "cli/explain/picture_block.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "picture_words.h"
+#include "cli/explain/picture_words.h"
 
 enum { WEIGHT_MAX = 2 };
 

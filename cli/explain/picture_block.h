@@ -14,7 +14,7 @@
 #ifndef CLI_PICTURE_BLOCK_H
 #define CLI_PICTURE_BLOCK_H
 
-#include "picture.h"
+#include "cli/explain/picture.h"
 
 /* What everything takes. */
 struct picture_metrics {

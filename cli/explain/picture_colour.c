@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_colour.h"
+#include "cli/explain/picture_colour.h"
 
 enum {
     HUES = 8,

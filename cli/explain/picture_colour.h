@@ -7,7 +7,7 @@
 #ifndef CLI_PICTURE_COLOUR_H
 #define CLI_PICTURE_COLOUR_H
 
-#include "picture.h"
+#include "cli/explain/picture.h"
 
 struct picture_colour {
     uint8_t red, green, blue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_fit.h"
+#include "cli/explain/picture_fit.h"
 
 static bool try_planes(picture_fit_fn *fits, void *state, size_t edges, size_t most, size_t least)
 {

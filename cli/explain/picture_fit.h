@@ -3,7 +3,7 @@
 #ifndef CLI_PICTURE_FIT_H
 #define CLI_PICTURE_FIT_H
 
-#include "picture.h"
+#include "cli/explain/picture.h"
 
 /** Lays a picture out with this room, and says whether it fits. */
 typedef bool picture_fit_fn(void *state, const struct picture_room *room);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_pick.h"
+#include "cli/explain/picture_pick.h"
 
 #include <string.h>
 

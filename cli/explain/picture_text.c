@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_text.h"
+#include "cli/explain/picture_text.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "canvas.h"
-#include "picture_block.h"
-#include "picture_fit.h"
-#include "picture_words.h"
-#include "terminal.h"
-#include "text_side.h"
+#include "cli/explain/canvas.h"
+#include "cli/explain/picture_block.h"
+#include "cli/explain/picture_fit.h"
+#include "cli/explain/picture_words.h"
+#include "cli/explain/text_side.h"
+#include "cli/term/terminal.h"
 
 enum {
     COLUMNS_DEFAULT = 80,

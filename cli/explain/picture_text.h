@@ -7,8 +7,8 @@
 #ifndef CLI_PICTURE_TEXT_H
 #define CLI_PICTURE_TEXT_H
 
-#include "explained.h"
-#include "textw.h"
+#include "cli/explain/explained.h"
+#include "proto/textw.h"
 
 struct picture_text_style {
     int columns;  /* of the terminal; no line is longer */

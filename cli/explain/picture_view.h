@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
 #include "mli_explain.h"
+#include "proto/fault.h"
 
 /* Dimensions of one tensor of rank 2 or more. */
 struct picture_view {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "picture_words.h"
+#include "cli/explain/picture_words.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sheet.h"
+#include "cli/explain/sheet.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "escaped.h"
-#include "grid.h"
-#include "print.h"
-#include "steps.h"
+#include "cli/explain/steps.h"
+#include "cli/term/escaped.h"
+#include "cli/term/grid.h"
+#include "cli/term/print.h"
 
 enum { COORDINATE_TEXT_MAX = 96, LOOPS_TEXT_MAX = 320 };
 

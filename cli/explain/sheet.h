@@ -3,8 +3,8 @@
 #ifndef CLI_EXPLAIN_SHEET_H
 #define CLI_EXPLAIN_SHEET_H
 
-#include "explained.h"
-#include "textw.h"
+#include "cli/explain/explained.h"
+#include "proto/textw.h"
 
 /** A line that names the job, and all the others. */
 void explained_text(struct textw *w, const struct explained *explained);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "steps.h"
+#include "cli/explain/steps.h"
 
 #include <stddef.h>
 

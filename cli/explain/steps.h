@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "explained.h"
+#include "cli/explain/explained.h"
 
 /* X(name, word for people, name in JSON), in the order in which they are taken. */
 #define STEP_TABLE(X)                                                                              \

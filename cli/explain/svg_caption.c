@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_caption.h"
+#include "cli/explain/svg_caption.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "picture_colour.h"
-#include "picture_words.h"
+#include "cli/explain/picture_colour.h"
+#include "cli/explain/picture_words.h"
 
 enum {
     FONT = 12,

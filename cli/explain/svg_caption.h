@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_CAPTION_H
 #define CLI_SVG_CAPTION_H
 
-#include "picture_block.h"
-#include "svgw.h"
+#include "cli/explain/picture_block.h"
+#include "cli/explain/svgw.h"
 
 enum { SVG_CAPTION = 20 /* its height */ };
 

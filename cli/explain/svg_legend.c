@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_legend.h"
+#include "cli/explain/svg_legend.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "picture_words.h"
-#include "svg_caption.h"
-#include "svg_side.h"
-#include "svgw.h"
+#include "cli/explain/picture_words.h"
+#include "cli/explain/svg_caption.h"
+#include "cli/explain/svg_side.h"
+#include "cli/explain/svgw.h"
 
 enum { FONT = 11, SWATCH = 14, LINE = 22, SPACE = 22, TEXT_MAX = 96 };
 

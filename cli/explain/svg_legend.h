@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_LEGEND_H
 #define CLI_SVG_LEGEND_H
 
-#include "picture.h"
-#include "textw.h"
+#include "cli/explain/picture.h"
+#include "proto/textw.h"
 
 int svg_legend_height(const struct picture *picture, int width);
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_picture.h"
+#include "cli/explain/svg_picture.h"
 
-#include "output.h"
-#include "picture_fit.h"
-#include "picture_words.h"
-#include "print.h"
-#include "svg_caption.h"
-#include "svg_legend.h"
-#include "svg_side.h"
-#include "svg_steps.h"
-#include "svg_ticks.h"
+#include "cli/explain/picture_fit.h"
+#include "cli/explain/picture_words.h"
+#include "cli/explain/svg_caption.h"
+#include "cli/explain/svg_legend.h"
+#include "cli/explain/svg_side.h"
+#include "cli/explain/svg_steps.h"
+#include "cli/explain/svg_ticks.h"
+#include "cli/file/output.h"
+#include "cli/term/print.h"
 
 enum {
     MARGIN = 28,

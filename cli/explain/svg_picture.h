@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_PICTURE_H
 #define CLI_SVG_PICTURE_H
 
-#include "explained.h"
-#include "textw.h"
+#include "cli/explain/explained.h"
+#include "proto/textw.h"
 
 /** Writes the whole drawing. The same move gives the same bytes. */
 void svg_picture(struct textw *w, const struct explained *explained);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_side.h"
+#include "cli/explain/svg_side.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "picture_colour.h"
-#include "picture_words.h"
-#include "svg_caption.h"
-#include "svg_ticks.h"
+#include "cli/explain/picture_colour.h"
+#include "cli/explain/picture_words.h"
+#include "cli/explain/svg_caption.h"
+#include "cli/explain/svg_ticks.h"
 
 /* Cells that are large enough bear the coordinate in the source that they come from. */
 enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24, TITLE_MAX = 192 };

@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_SIDE_H
 #define CLI_SVG_SIDE_H
 
-#include "picture_block.h"
-#include "svgw.h"
+#include "cli/explain/picture_block.h"
+#include "cli/explain/svgw.h"
 
 /** Patterns and the like that svg_side() refers to; once in a file. */
 void svg_side_define(struct textw *w);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_steps.h"
+#include "cli/explain/svg_steps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "picture_words.h"
-#include "print.h"
+#include "cli/explain/picture_words.h"
+#include "cli/term/print.h"
 
 enum {
     NAME_FONT = 13,

@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_STEPS_H
 #define CLI_SVG_STEPS_H
 
-#include "picture.h"
-#include "svgw.h"
+#include "cli/explain/picture.h"
+#include "cli/explain/svgw.h"
 
 enum { SVG_STEPS_WIDTH = 262, SVG_STEPS_HEAD = 30 /* the arrow's, of that */ };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_target.h"
+#include "cli/explain/svg_target.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "textw.h"
+#include "proto/textw.h"
 
 bool svg_target_is_stdout(const struct svg_target *target)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svg_ticks.h"
+#include "cli/explain/svg_ticks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "picture_words.h"
+#include "cli/explain/picture_words.h"
 
 enum { ZIG = 4, DOT = 7, HALF_LINE = 5 };
 

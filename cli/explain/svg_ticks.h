@@ -3,8 +3,8 @@
 #ifndef CLI_SVG_TICKS_H
 #define CLI_SVG_TICKS_H
 
-#include "picture_block.h"
-#include "svgw.h"
+#include "cli/explain/picture_block.h"
+#include "cli/explain/svgw.h"
 
 enum { SVG_TICKS_FONT = 9, SVG_TICKS_AWAY = 4 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "svgw.h"
+#include "cli/explain/svgw.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 enum { TEXT_MAX = 512 };
 

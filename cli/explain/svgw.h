@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "textw.h"
+#include "proto/textw.h"
 
 enum svgw_anchor { SVGW_START, SVGW_MIDDLE, SVGW_END };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text_side.h"
+#include "cli/explain/text_side.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "picture_colour.h"
-#include "picture_words.h"
+#include "cli/explain/picture_colour.h"
+#include "cli/explain/picture_words.h"
 
 /* A cell is two characters: what stands for it, and the space, or window's edge, before it. */
 enum { CELL = 2, LETTERS = 52, LEGEND_SPACE = 3, LEGEND_MAX = 96 };

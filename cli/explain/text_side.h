@@ -3,8 +3,8 @@
 #ifndef CLI_TEXT_SIDE_H
 #define CLI_TEXT_SIDE_H
 
-#include "canvas.h"
-#include "picture_block.h"
+#include "cli/explain/canvas.h"
+#include "cli/explain/picture_block.h"
 
 void text_side_lay_out(struct picture_block *block, const struct picture *picture,
                        const struct picture_side *side, int width);

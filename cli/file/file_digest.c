@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "file_digest.h"
+#include "cli/file/file_digest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include <sha2.h>
 
-#include "cancel.h"
+#include "cli/term/cancel.h"
 
 enum { CHUNK_BYTES = 1 << 18 };
 

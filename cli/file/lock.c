@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lock.h"
+#include "cli/file/lock.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <sys/file.h>
 
-#include "cancel.h"
+#include "cli/term/cancel.h"
 
 enum { PAUSE_MIN_MS = 1, PAUSE_MAX_MS = 16 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "near_file.h"
+#include "cli/file/near_file.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nearest.h"
+#include "proto/nearest.h"
 
 /* Names that are looked at: a message is not worth a directory of millions. */
 enum { LOOKED_AT_MAX = 4096, NAME_SHOWN_MAX = 40 };

@@ -3,7 +3,7 @@
 #ifndef CLI_NEAR_FILE_H
 #define CLI_NEAR_FILE_H
 
-#include "print.h"
+#include "cli/term/print.h"
 
 enum { NEAR_FILE_MAX = 64 + PRINT_PATH_MAX };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output.h"
+#include "cli/file/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "exit_code.h"
-#include "place.h"
-#include "print.h"
+#include "cli/exit_code.h"
+#include "cli/file/place.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
 
 enum {
     COPY_BYTES = 1 << 18, /* through memory */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 struct output {
     const char *path;    /* borrowed; for messages */

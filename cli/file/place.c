@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "place.h"
+#include "cli/file/place.h"
 
 #include <errno.h>
 #include <stdio.h>

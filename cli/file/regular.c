@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "regular.h"
+#include "cli/file/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>

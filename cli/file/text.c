@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "text.h"
+#include "cli/file/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "exit_code.h"
-#include "near_file.h"
+#include "cli/exit_code.h"
+#include "cli/file/near_file.h"
+#include "cli/term/cancel.h"
 
 enum { FIRST_BYTES = 16 * 1024 };
 

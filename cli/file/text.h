@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 struct text {
     char *bytes; /* not terminated */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "detach.h"
+#include "cli/job/detach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_info.h"
+#include "proto/job_info.h"
 
 void detach_finish(struct detach *detach)
 {

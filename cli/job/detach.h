@@ -3,7 +3,7 @@
 #ifndef CLI_DETACH_H
 #define CLI_DETACH_H
 
-#include "execute.h"
+#include "cli/job/execute.h"
 
 struct detach {
     struct client *client;

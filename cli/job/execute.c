@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "execute.h"
+#include "cli/job/execute.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "clock.h"
-#include "judge.h"
+#include "cli/job/judge.h"
+#include "cli/term/clock.h"
 
 /* What a service that keeps its deadlines may take longer than the job's timeout. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 /* where there is a deadline of ours */ };

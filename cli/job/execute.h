@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client.h"
-#include "job.h"
-#include "job_files.h"
-#include "job_progress.h"
-#include "outcome.h"
-#include "produced.h"
-#include "resolve.h"
+#include "cli/job/job_files.h"
+#include "cli/job/job_progress.h"
+#include "cli/job/outcome.h"
+#include "cli/job/produced.h"
+#include "cli/job/resolve.h"
+#include "cli/link/client.h"
+#include "proto/job.h"
 
 /** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */
 int execute_prepare_output(struct resolved *resolved, struct fault *fault);

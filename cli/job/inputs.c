@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inputs.h"
+#include "cli/job/inputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compare.h"
-#include "lock.h"
+#include "cli/file/lock.h"
+#include "cli/tensor/compare.h"
 
 /* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */
 static int blame(struct fault *fault, const char *tensor)

@@ -3,7 +3,7 @@
 #ifndef CLI_INPUTS_H
 #define CLI_INPUTS_H
 
-#include "resolve.h"
+#include "cli/job/resolve.h"
 
 /** Opens the source; wire.src describes it afterwards. Returns 0 or -1. */
 int inputs_open_src(struct resolved *resolved, const struct produced *produced,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_args.h"
+#include "cli/job/job_args.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 enum { DIGITS_MAX = 15 }; /* what JSON carries for sure */
 

@@ -3,8 +3,8 @@
 #ifndef CLI_JOB_ARGS_H
 #define CLI_JOB_ARGS_H
 
-#include "client.h"
-#include "options.h"
+#include "cli/link/client.h"
+#include "cli/options.h"
 
 /** Whether all arguments are numbers of jobs. Returns 0, or -1 after saying which one is none. */
 int job_args_check(const struct options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_files.h"
+#include "cli/job/job_files.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bounds.h"
-#include "place.h"
+#include "cli/file/place.h"
+#include "proto/bounds.h"
 
 static int out_of_memory(struct fault *fault)
 {

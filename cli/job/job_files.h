@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "fault.h"
-#include "job.h"
-#include "text.h"
+#include "cli/file/text.h"
+#include "proto/fault.h"
+#include "proto/job.h"
 
 struct job_file {
     const char *path; /* as given; "stdin" for "-" */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_limits.h"
+#include "cli/job/job_limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "inline_payload.h"
+#include "proto/inline_payload.h"
 
 static int ask(struct limits *limits, struct client *client, struct fault *fault)
 {

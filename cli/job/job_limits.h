@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-#include "client.h"
-#include "embedded.h"
-#include "explained.h"
-#include "options.h"
-#include "resolve.h"
+#include "cli/explain/explained.h"
+#include "cli/job/resolve.h"
+#include "cli/link/client.h"
+#include "cli/link/embedded.h"
+#include "cli/options.h"
 
 struct limits {
     uint64_t job_bytes;                 /* of source and destination that one job may map */

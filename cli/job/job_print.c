@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "job_print.h"
+#include "cli/job/job_print.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef CLI_JOB_PRINT_H
 #define CLI_JOB_PRINT_H
 
-#include "job_info.h"
-#include "print.h"
-#include "textw.h"
+#include "cli/term/print.h"
+#include "proto/job_info.h"
+#include "proto/textw.h"
 
 /** The heading of lines that job_print_line() writes. */
 #define JOB_PRINT_HEADING                                                                          \

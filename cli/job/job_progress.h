@@ -3,10 +3,10 @@
 #ifndef CLI_JOB_PROGRESS_H
 #define CLI_JOB_PROGRESS_H
 
-#include "client.h"
-#include "job_files.h"
-#include "meter.h"
-#include "print.h"
+#include "cli/job/job_files.h"
+#include "cli/link/client.h"
+#include "cli/term/meter.h"
+#include "cli/term/print.h"
 
 enum { JOB_PROGRESS_LABEL_MAX = 192 };
 

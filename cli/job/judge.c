@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "judge.h"
+#include "cli/job/judge.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cancel.h"
-#include "expectation.h"
-#include "file_digest.h"
+#include "cli/file/file_digest.h"
+#include "cli/term/cancel.h"
+#include "proto/expectation.h"
 
 /* "MLI_STATUS_BAD_FUNC_CFG at /cfg/size", as far as there is a place. */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };

@@ -9,7 +9,7 @@
 #ifndef CLI_JUDGE_H
 #define CLI_JUDGE_H
 
-#include "outcome.h"
+#include "cli/job/outcome.h"
 
 /**
  * A job that ended with outcome->fault, whose pointer is relative to the job. `lost`: so did the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layout.h"
+#include "cli/job/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "slice.h"
+#include "proto/slice.h"
 
 /* Is there a tensor of known shape that the result goes into? */
 static bool has_before(const struct resolved *r)

@@ -3,7 +3,7 @@
 #ifndef CLI_LAYOUT_H
 #define CLI_LAYOUT_H
 
-#include "resolve.h"
+#include "cli/job/resolve.h"
 
 /**
  * From the inputs and the job's cfg: `result` (what the move gives), `whole` (the output file as

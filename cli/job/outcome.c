@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "outcome.h"
+#include "cli/job/outcome.h"
 
 void outcome_finish(struct outcome *outcome)
 {

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compare.h"
-#include "exit_code.h"
-#include "job.h"
-#include "resolve.h"
+#include "cli/exit_code.h"
+#include "cli/job/resolve.h"
+#include "cli/tensor/compare.h"
+#include "proto/job.h"
 
 /* What came of a job, held against its "expect"; judge.h fills it. */
 enum verdict {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "produced.h"
+#include "cli/job/produced.h"
 
 #include <stdint.h>
 #include <stdlib.h>

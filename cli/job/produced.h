@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "place.h"
-#include "tensor_file.h"
+#include "cli/file/place.h"
+#include "cli/tensor/tensor_file.h"
 
 struct produced_file {
     struct place place;

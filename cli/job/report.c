@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "report.h"
+#include "cli/job/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "expectation.h"
 #include "mli_helpers_api.h"
+#include "proto/expectation.h"
 
 enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
 

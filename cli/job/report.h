@@ -3,8 +3,8 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "execute.h"
-#include "print.h"
+#include "cli/job/execute.h"
+#include "cli/term/print.h"
 
 /** Writes a job's name, else its file with, where the file has several jobs, the job's place. */
 void report_label(char *out, size_t size, const struct job_file *file, const struct job *job);

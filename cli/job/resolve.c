@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resolve.h"
+#include "cli/job/resolve.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inputs.h"
-#include "layout.h"
-#include "prescan.h"
+#include "cli/job/inputs.h"
+#include "cli/job/layout.h"
+#include "proto/prescan.h"
 
 static int make_path(char **out, const struct job_file *file, const char *path, struct fault *fault)
 {

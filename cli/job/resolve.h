@@ -14,12 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "job.h"
-#include "job_files.h"
-#include "output.h"
-#include "produced.h"
-#include "tensor_file.h"
+#include "cli/file/output.h"
+#include "cli/job/job_files.h"
+#include "cli/job/produced.h"
+#include "cli/tensor/tensor_file.h"
+#include "proto/fault.h"
+#include "proto/job.h"
 
 /* Descriptors that go with wire. */
 enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sequence.h"
+#include "cli/job/sequence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cancel.h"
-#include "report.h"
+#include "cli/job/report.h"
+#include "cli/term/cancel.h"
 
 /* What is remembered of a job for those that wait for it. */
 struct mark {

@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "execute.h"
-#include "job_files.h"
-#include "options.h"
-#include "print.h"
+#include "cli/job/execute.h"
+#include "cli/job/job_files.h"
+#include "cli/options.h"
+#include "cli/term/print.h"
 
 struct sequence {
     struct print_style style;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client.h"
+#include "cli/link/client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cancel.h"
-#include "host.h"
-#include "refused.h"
+#include "cli/link/host.h"
+#include "cli/link/refused.h"
+#include "cli/term/cancel.h"
 
 static const char lost[] = "the connection to the daemon is lost";
 

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "jsonw.h"
+#include "cli/options.h"
 #include "mli_client.h"
-#include "options.h"
-#include "rpc.h"
+#include "proto/fault.h"
+#include "proto/jsonw.h"
+#include "proto/rpc.h"
 
 enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for what costs a daemon nothing */ };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "embedded.h"
+#include "cli/link/embedded.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
-#include "engine_arg.h"
-#include "memory_limit.h"
+#include "cli/engine_arg.h"
+#include "cli/link/memory_limit.h"
+#include "daemon/ops/config.h"
+#include "daemon/service.h"
 #include "mli_mov_api.h"
-#include "service.h"
 
 enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
 

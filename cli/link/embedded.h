@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "client.h"
-#include "options.h"
+#include "cli/link/client.h"
+#include "cli/options.h"
 
 struct service_thread;
 

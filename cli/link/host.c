@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "host.h"
+#include "cli/link/host.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory_limit.h"
+#include "cli/link/memory_limit.h"
 
 #include <stdbool.h>
 #include <stdio.h>

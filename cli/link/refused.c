@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "refused.h"
+#include "cli/link/refused.h"
 
 #include <errno.h>
 #include <grp.h>

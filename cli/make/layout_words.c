@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layout_words.h"
+#include "cli/make/layout_words.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "make_check.h"
+#include "cli/make/make_check.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "judge.h"
-#include "resolve.h"
-#include "slice.h"
+#include "cli/job/judge.h"
+#include "cli/job/resolve.h"
+#include "proto/slice.h"
 
 static bool is_missing(const char *path)
 {

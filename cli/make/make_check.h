@@ -3,7 +3,7 @@
 #ifndef CLI_MAKE_CHECK_H
 #define CLI_MAKE_CHECK_H
 
-#include "job_files.h"
+#include "cli/job/job_files.h"
 
 /**
  * Checks the first job of `file` against the tensors that are there. Those that are not yet are

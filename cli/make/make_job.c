@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "make_job.h"
+#include "cli/make/make_job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
-#include "layout_words.h"
-#include "number_list.h"
-#include "print.h"
-#include "slice.h"
-#include "tensor_args.h"
-#include "utf8.h"
+#include "cli/make/layout_words.h"
+#include "cli/make/number_list.h"
+#include "cli/tensor/tensor_args.h"
+#include "cli/term/print.h"
+#include "proto/digest.h"
+#include "proto/slice.h"
+#include "proto/utf8.h"
 
 static const char *const type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
 const struct value make_type_value = {VALUE_WORD, type_words};

@@ -3,7 +3,7 @@
 #ifndef CLI_MAKE_JOB_H
 #define CLI_MAKE_JOB_H
 
-#include "make_request.h"
+#include "cli/make/make_request.h"
 
 /** Element types, as --type takes them. */
 extern const struct value make_type_value;

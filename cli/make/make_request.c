@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "make_request.h"
+#include "cli/make/make_request.h"
 
 #include <string.h>
 
-#include "client.h"
-#include "embedded.h"
-#include "execute.h"
-#include "make_check.h"
-#include "make_job.h"
-#include "output.h"
-#include "place.h"
-#include "relocate.h"
-#include "report.h"
-#include "sequence.h"
-#include "service.h"
+#include "cli/file/output.h"
+#include "cli/file/place.h"
+#include "cli/job/execute.h"
+#include "cli/job/report.h"
+#include "cli/job/sequence.h"
+#include "cli/link/client.h"
+#include "cli/link/embedded.h"
+#include "cli/make/make_check.h"
+#include "cli/make/make_job.h"
+#include "cli/make/relocate.h"
+#include "daemon/service.h"
 
 /* Returns the path of the job file, or null for standard output. */
 static const char *target_of(const struct make_request *request)

@@ -13,9 +13,9 @@
 
 #include <stdbool.h>
 
-#include "exit_code.h"
-#include "job.h"
-#include "options.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "proto/job.h"
 
 struct make_request {
     const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and where it runs */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "number_list.h"
+#include "cli/make/number_list.h"
 
 #include <errno.h>
 #include <inttypes.h>

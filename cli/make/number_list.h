@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "cli/options.h"
 #include "mli_types.h"
-#include "options.h"
 
 struct number_list {
     uint32_t count; /* 0: the option was not given */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "relocate.h"
+#include "cli/make/relocate.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
+#include "proto/bounds.h"
 
 /* A path in pieces that point into `text`. */
 struct parts {

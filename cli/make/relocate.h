@@ -3,7 +3,7 @@
 #ifndef CLI_MAKE_RELOCATE_H
 #define CLI_MAKE_RELOCATE_H
 
-#include "job.h"
+#include "proto/job.h"
 
 /**
  * Rewrites the relative file names of the job, which are relative to the working directory, so

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cut.h"
+#include "cli/proxy/cut.h"
 
 #include <stdbool.h>
 #include <string.h>

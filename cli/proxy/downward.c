@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "proxy.h"
+#include "cli/proxy/proxy.h"
+#include "proto/fdpass.h"
 
 enum { INLINE_TEXT_MAX = 512 };
 

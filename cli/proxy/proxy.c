@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proxy.h"
+#include "cli/proxy/proxy.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "fdpass.h"
+#include "cli/term/cancel.h"
+#include "proto/fdpass.h"
 
 enum { PARTING_MS = 10000 };
 

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "frame.h"
-#include "inline_payload.h"
-#include "out.h"
-#include "rpc.h"
+#include "proto/frame.h"
+#include "proto/inline_payload.h"
+#include "proto/out.h"
+#include "proto/rpc.h"
 
 enum {
     PROXY_WAITING_MAX = 256 * 1024, /* bytes for one side, above which the other is not read */

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cut.h"
-#include "fdpass.h"
-#include "proxy.h"
+#include "cli/proxy/cut.h"
+#include "cli/proxy/proxy.h"
+#include "proto/fdpass.h"
 
 static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
                              const struct fault *fault)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "audit.h"
+#include "cli/selftest/audit.h"
 
 #include <inttypes.h>
 
-#include "cancel.h"
+#include "cli/term/cancel.h"
 #include "mli_plan.h"
 
 static int complain(struct failure *failure, uint32_t channel, const mli_mov_channel_stats *s,

@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_AUDIT_H
 #define CLI_SELFTEST_AUDIT_H
 
-#include "round.h"
+#include "cli/selftest/round.h"
 
 /** While transfers are under way: no more ended than were submitted. */
 void audit_running(struct round *round);

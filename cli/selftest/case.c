@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "case.h"
+#include "cli/selftest/case.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "print.h"
-#include "tensor_desc.h"
+#include "cli/term/print.h"
+#include "proto/tensor_desc.h"
 
 enum {
     SMALL_BYTES = 4 * 1024,

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "draw.h"
+#include "cli/selftest/draw.h"
 #include "mli_mov_api.h"
 
 /* X(name, windows, offsets in the destination, steps, permutes, pads) */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engines.h"
+#include "cli/selftest/engines.h"
 
 #include <stdio.h>
 #include <string.h>

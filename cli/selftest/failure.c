@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "failure.h"
+#include "cli/selftest/failure.h"
 
 #include <stdarg.h>
 #include <stdio.h>

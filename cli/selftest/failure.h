@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_FAILURE_H
 #define CLI_SELFTEST_FAILURE_H
 
-#include "mismatch.h"
+#include "cli/selftest/mismatch.h"
 
 /* X(name): as `kind` in JSON. */
 #define FAILURE_KINDS(X)                                                                           \

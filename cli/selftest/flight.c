@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flight.h"
+#include "cli/selftest/flight.h"
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "image.h"
+#include "cli/selftest/image.h"
 
 #include <errno.h>
 #include <stdlib.h>

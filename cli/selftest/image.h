@@ -6,7 +6,7 @@
 #ifndef CLI_SELFTEST_IMAGE_H
 #define CLI_SELFTEST_IMAGE_H
 
-#include "case.h"
+#include "cli/selftest/case.h"
 
 enum zone {
     ZONE_DST_WRITTEN = 0x00, /* will be overwritten */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mailbox.h"
+#include "cli/selftest/mailbox.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "flight.h"
+#include "cli/selftest/flight.h"
 
 /** Workers there can be. */
 #define MAILBOXES_MAX 64

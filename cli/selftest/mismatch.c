@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mismatch.h"
+#include "cli/selftest/mismatch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 /* Shorter runs of bytes stand in many places. */
 enum { TRACE_MIN = 3, TRACE_MAX = 16 };

@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_MISMATCH_H
 #define CLI_SELFTEST_MISMATCH_H
 
-#include "image.h"
+#include "cli/selftest/image.h"
 
 struct mismatch {
     bool in_src;                    /* the source was changed; else the destination is wrong */

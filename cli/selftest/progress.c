@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "progress.h"
+#include "cli/selftest/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "print.h"
-#include "terminal.h"
+#include "cli/term/print.h"
+#include "cli/term/terminal.h"
 
 enum { SHOWN_MAX = 256 };
 

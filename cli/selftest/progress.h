@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_PROGRESS_H
 #define CLI_SELFTEST_PROGRESS_H
 
-#include "round.h"
+#include "cli/selftest/round.h"
 
 struct progress {
     bool shown;

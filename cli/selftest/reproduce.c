@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reproduce.h"
+#include "cli/selftest/reproduce.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "image.h"
-#include "job.h"
-#include "output.h"
+#include "cli/file/output.h"
+#include "cli/selftest/image.h"
+#include "proto/job.h"
 
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,
                       struct fault *fault)

@@ -11,8 +11,8 @@
 #ifndef CLI_SELFTEST_REPRODUCE_H
 #define CLI_SELFTEST_REPRODUCE_H
 
-#include "case.h"
-#include "fault.h"
+#include "cli/selftest/case.h"
+#include "proto/fault.h"
 
 /** Makes the directory where it is missing, and the files in it. Returns 0 or -1. */
 int reproduce_write(const struct move_case *c, const char *directory, uint32_t timeout_ms,

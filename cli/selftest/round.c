@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "round.h"
+#include "cli/selftest/round.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "audit.h"
-#include "cancel.h"
+#include "cli/selftest/audit.h"
+#include "cli/selftest/progress.h"
+#include "cli/selftest/worker.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
 #include "mli_helpers_api.h"
-#include "print.h"
-#include "progress.h"
-#include "worker.h"
 
 enum {
     WATCH_MS = 20,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tell.h"
+#include "cli/selftest/tell.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reproduce.h"
+#include "cli/selftest/reproduce.h"
 
 enum { RERUN_MAX = 384, ENGINE_MAX = 256 };
 

@@ -3,8 +3,8 @@
 #ifndef CLI_SELFTEST_TELL_H
 #define CLI_SELFTEST_TELL_H
 
-#include "print.h"
-#include "round.h"
+#include "cli/selftest/round.h"
+#include "cli/term/print.h"
 
 /* What stays the same from one engine to the next. */
 struct tell {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transfer.h"
+#include "cli/selftest/transfer.h"
 
 #include <inttypes.h>
 #include <sched.h>

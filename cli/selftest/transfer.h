@@ -5,9 +5,9 @@
 
 #include <stdatomic.h>
 
-#include "failure.h"
-#include "flight.h"
-#include "mailbox.h"
+#include "cli/selftest/failure.h"
+#include "cli/selftest/flight.h"
+#include "cli/selftest/mailbox.h"
 
 /* Who carries it out, and what it took. */
 struct transfer {

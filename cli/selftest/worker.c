@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "worker.h"
+#include "cli/selftest/worker.h"
 
 #include <string.h>
 

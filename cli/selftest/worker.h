@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_WORKER_H
 #define CLI_SELFTEST_WORKER_H
 
-#include "round.h"
+#include "cli/selftest/round.h"
 
 struct worker {
     struct round *round;

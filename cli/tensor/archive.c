@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "archive.h"
+#include "cli/tensor/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "npz.h"
-#include "safetensors.h"
+#include "cli/tensor/npz.h"
+#include "proto/safetensors.h"
 
 struct archive {
     struct archive *older; /* used before this one */

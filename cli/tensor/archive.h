@@ -9,9 +9,9 @@
 
 #include <sys/stat.h>
 
-#include "fault.h"
-#include "job.h"
-#include "tensor_list.h"
+#include "proto/fault.h"
+#include "proto/job.h"
+#include "proto/tensor_list.h"
 
 enum {
     ARCHIVES_KEPT = 4,                     /* that nobody uses */

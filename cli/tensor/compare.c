@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "compare.h"
+#include "cli/tensor/compare.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 void compare_headers(const struct npy_header *a, const struct npy_header *b,
                      struct difference *difference)

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-#include "digest.h"
-#include "dtype.h"
-#include "fault.h"
-#include "jsonw.h"
-#include "tensor_file.h"
+#include "cli/tensor/dtype.h"
+#include "cli/tensor/tensor_file.h"
+#include "proto/digest.h"
+#include "proto/fault.h"
+#include "proto/jsonw.h"
 
 /*
  * The first thing that differs: the size of a raw file, the dtype, the shape, else elements, else

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "compare_archives.h"
+#include "cli/tensor/compare_archives.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "archive.h"
-#include "cancel.h"
-#include "compare.h"
-#include "listing.h"
-#include "tensor_file.h"
-#include "utf8.h"
+#include "cli/tensor/archive.h"
+#include "cli/tensor/compare.h"
+#include "cli/tensor/listing.h"
+#include "cli/tensor/tensor_file.h"
+#include "cli/term/cancel.h"
+#include "proto/utf8.h"
 
 struct side {
     const char *path;

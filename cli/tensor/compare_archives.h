@@ -3,9 +3,9 @@
 #ifndef CLI_COMPARE_ARCHIVES_H
 #define CLI_COMPARE_ARCHIVES_H
 
-#include "exit_code.h"
-#include "job.h"
-#include "print.h"
+#include "cli/exit_code.h"
+#include "cli/term/print.h"
+#include "proto/job.h"
 
 /**
  * Tells it in the order of the names. Tensors that no job can take are compared by their bytes.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "corner.h"
+#include "cli/tensor/corner.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

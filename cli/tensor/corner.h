@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "jsonw.h"
-#include "print.h"
-#include "tensor_file.h"
+#include "cli/tensor/tensor_file.h"
+#include "cli/term/print.h"
+#include "proto/jsonw.h"
 
 struct corner {
     const struct tensor_file *file; /* mapped */

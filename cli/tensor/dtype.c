@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dtype.h"
+#include "cli/tensor/dtype.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "words.h"
+#include "cli/words.h"
 
 /* X(name, descr, kind, size, exact_max) */
 #define DTYPE_TABLE(X)                                                                             \

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jsonw.h"
+#include "cli/options.h"
 #include "mli_types.h"
-#include "npy.h"
-#include "options.h"
+#include "proto/jsonw.h"
+#include "proto/npy.h"
 
 struct dtype {
     const char *name;   /* as numpy calls it: "int16" */

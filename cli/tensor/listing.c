@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listing.h"
+#include "cli/tensor/listing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "archive.h"
-#include "cancel.h"
-#include "dtype.h"
-#include "tensor_file.h"
-#include "utf8.h"
+#include "cli/tensor/archive.h"
+#include "cli/tensor/dtype.h"
+#include "cli/tensor/tensor_file.h"
+#include "cli/term/cancel.h"
+#include "proto/utf8.h"
 
 enum { NAME_SHOWN_MAX = 256, NAME_WIDTH_MAX = 48, SHAPE_WIDTH_MAX = 24 };
 

@@ -3,10 +3,10 @@
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
 
-#include "exit_code.h"
-#include "job.h"
-#include "print.h"
-#include "tensor_list.h"
+#include "cli/exit_code.h"
+#include "cli/term/print.h"
+#include "proto/job.h"
+#include "proto/tensor_list.h"
 
 /** Tells all tensors of the archive. */
 enum exit_code listing_show(const struct print_style *style, const char *path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "npz.h"
+#include "cli/tensor/npz.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <zip.h>
 
-#include "cancel.h"
-#include "print.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
 
 enum {
     CHUNK_BYTES = 256 * 1024,

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "fault.h"
-#include "tensor_list.h"
+#include "proto/fault.h"
+#include "proto/tensor_list.h"
 
 struct npz;
 

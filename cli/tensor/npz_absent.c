@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where there is no libzip. */
-#include "npz.h"
+#include "cli/tensor/npz.h"
 
 struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pattern.h"
+#include "cli/tensor/pattern.h"
 
 #include <string.h>
 

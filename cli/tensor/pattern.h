@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dtype.h"
-#include "npy.h"
+#include "cli/tensor/dtype.h"
+#include "proto/npy.h"
 
 /* X(name, meaning), for the enum and the help. */
 #define PATTERN_TABLE(X)                                                                           \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor_args.h"
+#include "cli/tensor/tensor_args.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 const struct value file_format_value = {VALUE_WORD, file_format_words};
 

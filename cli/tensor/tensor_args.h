@@ -3,8 +3,8 @@
 #ifndef CLI_TENSOR_ARGS_H
 #define CLI_TENSOR_ARGS_H
 
-#include "options.h"
-#include "tensor_file.h"
+#include "cli/options.h"
+#include "cli/tensor/tensor_file.h"
 
 #define TENSOR_ARGS_OPTIONS                                                                        \
     {"format", 0, "FORMAT", "npy, raw, npz or safetensors, where the file's name does not tell",   \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor_file.h"
+#include "cli/tensor/tensor_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "near_file.h"
-#include "print.h"
-#include "regular.h"
-#include "sigbus.h"
+#include "cli/file/near_file.h"
+#include "cli/file/regular.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
+#include "daemon/memory/sigbus.h"
 
 enum { LIFT_BYTES = 16 << 20 }; /* at once: as long as ^C may have to wait */
 

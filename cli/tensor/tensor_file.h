@@ -10,12 +10,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "archive.h"
-#include "dtype.h"
-#include "fault.h"
-#include "job.h"
-#include "npy.h"
-#include "print.h"
+#include "cli/tensor/archive.h"
+#include "cli/tensor/dtype.h"
+#include "cli/term/print.h"
+#include "proto/fault.h"
+#include "proto/job.h"
+#include "proto/npy.h"
 
 enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cancel.h"
+#include "cli/term/cancel.h"
 
 #include <errno.h>
 #include <fcntl.h>

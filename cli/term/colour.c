@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "colour.h"
+#include "cli/term/colour.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "terminal.h"
+#include "cli/term/terminal.h"
 
 static bool disabled, forced;
 

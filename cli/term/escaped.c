@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "escaped.h"
+#include "cli/term/escaped.h"
 
 #include <string.h>
 
-#include "utf8.h"
+#include "proto/utf8.h"
 
 bool escaped_is_control(uint32_t code)
 {

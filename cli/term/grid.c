@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "grid.h"
+#include "cli/term/grid.h"
 
 #include <stdarg.h>
 #include <stdio.h>

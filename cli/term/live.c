@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "live.h"
+#include "cli/term/live.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "terminal.h"
+#include "cli/term/terminal.h"
 
 enum { COLUMNS_UNKNOWN = 80 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "meter.h"
+#include "cli/term/meter.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "clock.h"
-#include "escaped.h"
-#include "live.h"
-#include "terminal.h"
+#include "cli/term/cancel.h"
+#include "cli/term/clock.h"
+#include "cli/term/escaped.h"
+#include "cli/term/live.h"
+#include "cli/term/terminal.h"
 
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
 #define PERIOD_NS   (UINT64_C(100) * CLOCK_NS_PER_MS)

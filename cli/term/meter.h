@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 struct meter {
     const char *label; /* borrowed; null: nothing is shown */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "print.h"
+#include "cli/term/print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cancel.h"
-#include "live.h"
+#include "cli/term/cancel.h"
+#include "cli/term/live.h"
 #include "mli_helpers_api.h"
 
 static bool output_lost; /* there was no memory for some of it */

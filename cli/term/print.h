@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "colour.h"
-#include "exit_code.h"
-#include "fault.h"
-#include "jsonw.h"
-#include "textw.h"
+#include "cli/exit_code.h"
+#include "cli/term/colour.h"
+#include "proto/fault.h"
+#include "proto/jsonw.h"
+#include "proto/textw.h"
 
 /* How a command answers: --json and --quiet. */
 struct print_style {

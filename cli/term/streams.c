@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "streams.h"
+#include "cli/term/streams.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cancel.h"
-#include "print.h"
+#include "cli/term/cancel.h"
+#include "cli/term/print.h"
 
 enum { PARTING_MS = 1000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "terminal.h"
+#include "cli/term/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

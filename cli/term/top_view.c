@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "top_view.h"
+#include "cli/term/top_view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "print.h"
+#include "cli/term/print.h"
 
 enum { BAR = 20, CLIENTS_SHOWN = 8 };
 

@@ -3,9 +3,9 @@
 #ifndef CLI_TOP_VIEW_H
 #define CLI_TOP_VIEW_H
 
-#include "daemon_stats.h"
-#include "job_info.h"
-#include "textw.h"
+#include "proto/daemon_stats.h"
+#include "proto/job_info.h"
+#include "proto/textw.h"
 
 /* Two looks at a daemon: rates are the difference. */
 struct top_sample {

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "buffer_calls.h"
-#include "request.h"
+#include "client/src/request.h"
+#include "proto/buffer_calls.h"
 
 static int check(const mli_client *client, mli_client_error *error)
 {

@@ -15,13 +15,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "error.h"
-#include "frame.h"
-#include "hello.h"
-#include "jsonw.h"
+#include "client/src/error.h"
+#include "client/src/table.h"
 #include "mli_client.h"
-#include "out.h"
-#include "table.h"
+#include "proto/frame.h"
+#include "proto/hello.h"
+#include "proto/jsonw.h"
+#include "proto/out.h"
 
 enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 

@@ -12,11 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "client.h"
-#include "reply.h"
-#include "request.h"
-#include "wait.h"
+#include "client/src/child.h"
+#include "client/src/client.h"
+#include "client/src/reply.h"
+#include "client/src/request.h"
+#include "client/src/wait.h"
 
 enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
 

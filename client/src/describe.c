@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "describe.h"
+#include "client/src/describe.h"
 
 #include <string.h>
 
-#include "mov_lengths.h"
-#include "request.h"
+#include "client/src/mov_lengths.h"
+#include "client/src/request.h"
 
 void mli_client_job_init(mli_client_job *job)
 {

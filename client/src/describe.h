@@ -3,8 +3,8 @@
 #ifndef CLIENT_DESCRIBE_H
 #define CLIENT_DESCRIBE_H
 
-#include "client.h"
-#include "job_ref.h"
+#include "client/src/client.h"
+#include "proto/job_ref.h"
 
 struct job_parts {
     mli_client_attachment attachments[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "error.h"
+#include "client/src/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>

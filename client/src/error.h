@@ -2,8 +2,8 @@
 #ifndef CLIENT_ERROR_H
 #define CLIENT_ERROR_H
 
-#include "fault.h"
 #include "mli_client.h"
+#include "proto/fault.h"
 
 /** Fills *error, which may be null. Returns `code`. */
 int error_set(mli_client_error *error, int code, const char *format, ...)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "event.h"
+#include "client/src/event.h"
 
-#include "events.h"
-#include "info.h"
-#include "request.h"
+#include "client/src/info.h"
+#include "client/src/request.h"
+#include "proto/events.h"
 
 _Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&
                    (int)MLI_CLIENT_EVENT_STARTED == (int)EVENT_STARTED &&

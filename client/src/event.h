@@ -2,8 +2,8 @@
 #ifndef CLIENT_EVENT_H
 #define CLIENT_EVENT_H
 
-#include "client.h"
-#include "json.h"
+#include "client/src/client.h"
+#include "proto/json.h"
 
 /** Hands the params of a notification "event" to the callback; what cannot be read is skipped. */
 void event_deliver(mli_client *client, const struct json *params);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "inlined.h"
+#include "client/src/inlined.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "inline_payload.h"
+#include "proto/inline_payload.h"
 
 int inlined_init(struct inlined *inlined, const mli_client_attachment *attachments, size_t count,
                  mli_client_error *error)

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "describe.h"
-#include "info.h"
-#include "job_calls.h"
-#include "request.h"
-#include "result.h"
+#include "client/src/describe.h"
+#include "client/src/info.h"
+#include "client/src/request.h"
+#include "client/src/result.h"
+#include "proto/job_calls.h"
 
 #define SAME_STATE(name, word)                                                                     \
     _Static_assert((int)MLI_CLIENT_##name == (int)JOB_STATE_##name, "one order of states");

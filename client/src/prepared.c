@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "describe.h"
-#include "job_calls.h"
-#include "quick.h"
-#include "request.h"
-#include "result.h"
+#include "client/src/describe.h"
+#include "client/src/quick.h"
+#include "client/src/request.h"
+#include "client/src/result.h"
+#include "proto/job_calls.h"
 
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
                        mli_client_error *error)

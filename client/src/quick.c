@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quick.h"
+#include "client/src/quick.h"
 
 #include <string.h>
 

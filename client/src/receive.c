@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "receive.h"
+#include "client/src/receive.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "quick.h"
-#include "reply.h"
+#include "client/src/quick.h"
+#include "client/src/reply.h"
+#include "proto/fdpass.h"
 
 enum { ROUNDS_MAX = 16 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reply.h"
+#include "client/src/reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "event.h"
-#include "fdpass.h"
-#include "inline_payload.h"
-#include "result.h"
-#include "rpc.h"
+#include "client/src/event.h"
+#include "client/src/result.h"
+#include "proto/fdpass.h"
+#include "proto/inline_payload.h"
+#include "proto/rpc.h"
 
 static int lose(mli_client *client, const char *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "request.h"
+#include "client/src/request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "inline_payload.h"
-#include "inlined.h"
-#include "wait.h"
+#include "client/src/inlined.h"
+#include "client/src/wait.h"
+#include "proto/inline_payload.h"
 
 /* The longest envelope: what is around the params, with sixteen inline items. */
 enum { ENVELOPE_MAX = 2048, METHOD_MAX = 64 };

@@ -3,8 +3,8 @@
 #ifndef CLIENT_REQUEST_H
 #define CLIENT_REQUEST_H
 
-#include "client.h"
-#include "rpc.h"
+#include "client/src/client.h"
+#include "proto/rpc.h"
 
 /* What is to be sent, and what becomes of the answer. */
 struct request {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "result.h"
+#include "client/src/result.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+#include "proto/job.h"
 
 void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **owned)
 {

@@ -2,9 +2,9 @@
 #ifndef CLIENT_RESULT_H
 #define CLIENT_RESULT_H
 
-#include "error.h"
-#include "json.h"
-#include "tensor_desc.h"
+#include "client/src/error.h"
+#include "proto/json.h"
+#include "proto/tensor_desc.h"
 
 /** The result of a job. Returns 0 or MLI_CLIENT_UNREADABLE. */
 int result_read(const struct json *value, mli_client_result *result, mli_client_error *error);

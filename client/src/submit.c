@@ -2,12 +2,12 @@
 /* Jobs that are described as a whole. */
 #include <stdlib.h>
 
-#include "describe.h"
-#include "job_info.h"
-#include "request.h"
-#include "result.h"
-#include "rpc.h"
-#include "wait.h"
+#include "client/src/describe.h"
+#include "client/src/request.h"
+#include "client/src/result.h"
+#include "client/src/wait.h"
+#include "proto/job_info.h"
+#include "proto/rpc.h"
 
 int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_client_done_fn *done,
                             void *user, mli_client_ticket *ticket, mli_client_error *error)

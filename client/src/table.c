@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "table.h"
+#include "client/src/table.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "rpc.h"
+#include "client/src/client.h"
+#include "proto/rpc.h"
 
 enum { INDEX_BITS = 20, FIRST_CAPACITY = 64 };
 #define NO_SLOT UINT32_MAX

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bounds.h"
 #include "mli_client.h"
+#include "proto/bounds.h"
 
 struct rpc_reply;
 

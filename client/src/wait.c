@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting, and the event loop's side of it. */
-#include "wait.h"
+#include "client/src/wait.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
 
-#include "receive.h"
-#include "request.h"
-#include "result.h"
+#include "client/src/receive.h"
+#include "client/src/request.h"
+#include "client/src/result.h"
 
 int64_t clock_ms(void)
 {

@@ -2,7 +2,7 @@
 #ifndef CLIENT_WAIT_H
 #define CLIENT_WAIT_H
 
-#include "client.h"
+#include "client/src/client.h"
 
 /** Sends and receives, waiting for the socket until `deadline` (clock_deadline()) at most. Returns
  *  0 after some progress, or a code. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "chores.h"
+#include "daemon/base/chores.h"
 
 void chores_init(struct chores *chores, uv_loop_t *loop)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "link.h"
+#include "daemon/base/link.h"
 
 /* Embedded by whoever has the work. */
 struct chore {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "crew.h"
+#include "daemon/base/crew.h"
 
 #include <time.h>
 

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "link.h"
+#include "daemon/base/link.h"
 
 #define CREW_INTERRUPT SIGURG /* the only signal that threads of a crew do not block */
 

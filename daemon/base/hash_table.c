@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hash_table.h"
+#include "daemon/base/hash_table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 void hash_table_init(struct hash_table *table)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "numbered.h"
+#include "daemon/base/numbered.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 void numbered_finish(struct numbered *numbered)
 {

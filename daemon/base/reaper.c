@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reaper.h"
+#include "daemon/base/reaper.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "crew.h"
-#include "seam.h"
+#include "daemon/base/crew.h"
+#include "daemon/base/seam.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,

@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "link.h"
+#include "daemon/base/link.h"
 
 enum {
     REAPER_THREADS_MIN = 16, /* bounds of the "others" crew */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which descriptors are closed at once, and which by a reaper thread. */
-#include "reaper.h"
+#include "daemon/base/reaper.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 enum {
     SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory that are freed in no time */

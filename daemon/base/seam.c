@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "admit.h"
+#include "daemon/job/admit.h"
 
 #include <inttypes.h>
 
-#include "after.h"
-#include "client.h"
-#include "deadline.h"
-#include "dispatch.h"
-#include "job.h"
-#include "json.h"
-#include "locate.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/after.h"
+#include "daemon/job/deadline.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/locate.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
+#include "proto/job.h"
+#include "proto/json.h"
 
 int admit_check_serving(const struct service *service, struct fault *fault)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "after.h"
+#include "daemon/job/after.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client.h"
-#include "dispatch.h"
-#include "history.h"
-#include "refs.h"
-#include "seam.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/history.h"
+#include "daemon/job/refs.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 
 enum { SETTLED_MAX = 16 }; /* dependencies that one call settles: the caller looks at the clock */
 

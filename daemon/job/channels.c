@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channels.h"
+#include "daemon/job/channels.h"
 
 enum { CHANNELS_MAX = 16 };
 

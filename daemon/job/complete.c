@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "complete.h"
+#include "daemon/job/complete.h"
 
 #include <assert.h>
 #include <time.h>
 
-#include "dispatch.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/task.h"
+#include "daemon/state.h"
 #include "mli_mov_api.h"
-#include "state.h"
-#include "task.h"
 
 enum {
     POLL_PAUSE_NS = 50 * 1000, /* how long the loop is deaf where polling came to nothing */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "deadline.h"
+#include "daemon/job/deadline.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "dispatch.h"
-#include "seam.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/task.h"
+#include "daemon/state.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,

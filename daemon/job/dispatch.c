@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dispatch.h"
+#include "daemon/job/dispatch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "after.h"
-#include "client.h"
-#include "complete.h"
-#include "locate.h"
+#include "daemon/job/after.h"
+#include "daemon/job/complete.h"
+#include "daemon/job/locate.h"
+#include "daemon/job/task.h"
+#include "daemon/job/watchdog.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 #include "mli_helpers_api.h"
-#include "state.h"
-#include "task.h"
-#include "watchdog.h"
 
 /* How long starting jobs that end at once may keep the loop from its clients. */
 enum { TURN_NS = 2 * 1000 * 1000 };

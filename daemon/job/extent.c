@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "extent.h"
+#include "daemon/job/extent.h"
 
 #include "mli_helpers_api.h"
 

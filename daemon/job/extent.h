@@ -3,8 +3,8 @@
 #ifndef DAEMON_EXTENT_H
 #define DAEMON_EXTENT_H
 
+#include "daemon/job/operands.h"
 #include "mli_mov_api.h"
-#include "operands.h"
 
 /**
  * From the first to the last byte that the window of `cfg` reads; at least one element, so that

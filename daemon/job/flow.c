@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "flow.h"
+#include "daemon/job/flow.h"
 
 #include <stdlib.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t uid)
 {

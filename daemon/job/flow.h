@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lane.h"
-#include "user.h"
+#include "daemon/job/lane.h"
+#include "daemon/job/user.h"
 
 struct flow {
     uint64_t number; /* of the connection */

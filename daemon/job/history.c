@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "history.h"
+#include "daemon/job/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "seam.h"
-#include "user.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/user.h"
 
 enum {
     DELIVERED_PART = 4, /* one in four records stays delivered */

@@ -21,11 +21,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "job.h"
-#include "job_info.h"
-#include "link.h"
-#include "registry.h"
+#include "daemon/base/link.h"
+#include "daemon/job/registry.h"
+#include "proto/fault.h"
+#include "proto/job.h"
+#include "proto/job_info.h"
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "link.h"
-#include "turn.h"
+#include "daemon/base/link.h"
+#include "daemon/job/turn.h"
 
 enum { LANE_PRIORITIES = 3 }; /* 0, 1, 2 are -1, 0 and 1 on the wire */
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listing.h"
+#include "daemon/job/listing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "call.h"
-#include "chores.h"
-#include "client.h"
-#include "job_calls.h"
-#include "pending.h"
-#include "refs.h"
-#include "rpc.h"
-#include "seam.h"
-#include "state.h"
+#include "daemon/base/chores.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/refs.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/pending.h"
+#include "daemon/state.h"
+#include "proto/bounds.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
 
 enum {
     ITEM_MAX = 8 * 1024, /* the most that one job takes: name, pointer and sentence, escaped */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "locate.h"
+#include "daemon/job/locate.h"
 
 #include <inttypes.h>
 

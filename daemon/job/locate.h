@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "job_calls.h"
-#include "operands.h"
-#include "places.h"
+#include "daemon/job/operands.h"
+#include "daemon/memory/places.h"
+#include "proto/job_calls.h"
 
 /* A job and what came with it. */
 struct located_job {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "news.h"
+#include "daemon/job/news.h"
 
-#include "client.h"
-#include "refs.h"
-#include "state.h"
-#include "task.h"
-#include "trace.h"
+#include "daemon/job/refs.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/ops/trace.h"
+#include "daemon/state.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,

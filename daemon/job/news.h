@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "events.h"
-#include "link.h"
+#include "daemon/base/link.h"
+#include "proto/events.h"
 
 struct client;
 struct ending;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "operands.h"
+#include "daemon/job/operands.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "extent.h"
+#include "daemon/job/extent.h"
 #include "mli_helpers_api.h"
+#include "proto/bounds.h"
 
 /*
  * Per-axis parameters of a result that a reply line is sure to hold: "-32768," twice and "-128,"

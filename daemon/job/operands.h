@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "job.h"
+#include "proto/job.h"
 
 /* Bytes [begin, end) behind a tensor's first element. */
 struct span {

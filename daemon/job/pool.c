@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pool.h"
+#include "daemon/job/pool.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prepared.h"
+#include "daemon/job/prepared.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "admit.h"
-#include "after.h"
-#include "client.h"
-#include "job_calls.h"
-#include "locate.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/admit.h"
+#include "daemon/job/after.h"
+#include "daemon/job/locate.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 #include "mli_helpers_api.h"
-#include "seam.h"
-#include "state.h"
-#include "task.h"
+#include "proto/job_calls.h"
 
 static void destroy(struct prepared *prepared)
 {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "numbered.h"
-#include "places.h"
+#include "daemon/base/numbered.h"
+#include "daemon/memory/places.h"
 
 struct client;
 struct job_start;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "refs.h"
+#include "daemon/job/refs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client.h"
-#include "history.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/history.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 
 struct task *entry_task(const struct entry *entry)
 {

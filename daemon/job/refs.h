@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "job_info.h"
-#include "job_ref.h"
-#include "registry.h"
+#include "daemon/job/registry.h"
+#include "proto/fault.h"
+#include "proto/job_info.h"
+#include "proto/job_ref.h"
 
 struct client;
 struct ending;

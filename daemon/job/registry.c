@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "registry.h"
+#include "daemon/job/registry.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "user.h"
+#include "daemon/job/user.h"
 
 void registry_init(struct registry *registry)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hash_table.h"
-#include "link.h"
+#include "daemon/base/hash_table.h"
+#include "daemon/base/link.h"
 
 struct user;
 

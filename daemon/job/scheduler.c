@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scheduler.h"
+#include "daemon/job/scheduler.h"
 
 #include <stddef.h>
 

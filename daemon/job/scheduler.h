@@ -23,7 +23,7 @@
 #ifndef DAEMON_SCHEDULER_H
 #define DAEMON_SCHEDULER_H
 
-#include "lane.h"
+#include "daemon/job/lane.h"
 
 struct scheduler {
     uint64_t quantum, ageing_ns; /* may be changed at any time; ageing 0: never */

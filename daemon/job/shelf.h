@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "link.h"
+#include "daemon/base/link.h"
 
 /* Lists of records, each with the oldest first. */
 struct shelf_lists {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "task.h"
+#include "daemon/job/task.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "after.h"
-#include "client.h"
-#include "complete.h"
-#include "deadline.h"
-#include "log.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/after.h"
+#include "daemon/job/complete.h"
+#include "daemon/job/deadline.h"
+#include "daemon/net/client.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
 #include "mli_mov_api.h"
-#include "seam.h"
-#include "state.h"
 
 struct task *task_create(struct client *client)
 {

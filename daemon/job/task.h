@@ -18,13 +18,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "answer.h"
-#include "flow.h"
-#include "link.h"
-#include "places.h"
-#include "registry.h"
-#include "watch.h"
-#include "work.h"
+#include "daemon/base/link.h"
+#include "daemon/job/flow.h"
+#include "daemon/job/registry.h"
+#include "daemon/job/watch.h"
+#include "daemon/job/work.h"
+#include "daemon/memory/places.h"
+#include "daemon/net/answer.h"
 
 struct client;
 struct dependency;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "turn.h"
+#include "daemon/job/turn.h"
 
 #include <stddef.h>
 

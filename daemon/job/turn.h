@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "link.h"
+#include "daemon/base/link.h"
 
 /* The part of a member that the ring uses; the member embeds it. */
 struct turn {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "user.h"
+#include "daemon/job/user.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 bool uid_is_master(uid_t uid)
 {

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "hash_table.h"
-#include "lane.h"
-#include "link.h"
-#include "log_rate.h"
-#include "shelf.h"
+#include "daemon/base/hash_table.h"
+#include "daemon/base/link.h"
+#include "daemon/job/lane.h"
+#include "daemon/job/shelf.h"
+#include "daemon/ops/log_rate.h"
 
 /* All users, and what they have together. */
 struct users {

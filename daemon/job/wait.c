@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wait.h"
+#include "daemon/job/wait.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <uv.h>
 
-#include "call.h"
-#include "client.h"
-#include "history.h"
-#include "pending.h"
-#include "refs.h"
-#include "rpc.h"
-#include "seam.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/history.h"
+#include "daemon/job/refs.h"
+#include "daemon/job/task.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/pending.h"
+#include "daemon/state.h"
+#include "proto/rpc.h"
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */
 

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "job.h"
-#include "job_info.h"
-#include "link.h"
+#include "daemon/base/link.h"
+#include "proto/job.h"
+#include "proto/job_info.h"
 
 struct task;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "watchdog.h"
+#include "daemon/job/watchdog.h"
 
 #include <inttypes.h>
 
-#include "dispatch.h"
-#include "log.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/task.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
 
 enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* within a limit */, BEAT_MS_MAX = 1000 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "work.h"
+#include "daemon/job/work.h"
 
 #include <stdlib.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 struct work *work_create(void)
 {

@@ -3,8 +3,8 @@
 #ifndef DAEMON_WORK_H
 #define DAEMON_WORK_H
 
-#include "job.h"
-#include "operands.h"
+#include "daemon/job/operands.h"
+#include "proto/job.h"
 
 struct work {
     uint32_t holders;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "buffer.h"
+#include "daemon/memory/buffer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "flow.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/flow.h"
 
 /* Nobody can shrink it; nor grow it, as no more than its size is counted. */
 enum { ALLOCATED_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "buffer_calls.h"
-#include "numbered.h"
-#include "region.h"
+#include "daemon/base/numbered.h"
+#include "daemon/memory/region.h"
+#include "proto/buffer_calls.h"
 
 struct flow;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mapping.h"
+#include "daemon/memory/mapping.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 /* Magics in statfs(2). */
 #define HUGETLBFS 0x958458f6U

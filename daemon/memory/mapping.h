@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "mapping_count.h"
+#include "daemon/memory/mapping_count.h"
+#include "proto/fault.h"
 
 /* How a descriptor will be used, and what complaints call it. */
 struct mapping_use {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mapping_count.h"
+#include "daemon/memory/mapping_count.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "fault.h"
-#include "link.h"
-#include "quota.h"
-#include "seam.h"
-#include "user.h"
+#include "daemon/base/link.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/user.h"
+#include "daemon/ops/quota.h"
+#include "proto/fault.h"
 
 enum { RESERVED_PART = 8 };
 

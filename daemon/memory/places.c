@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "places.h"
+#include "daemon/memory/places.h"
 
 static uint32_t *count_of(struct buffer *buffer, enum places_user user)
 {

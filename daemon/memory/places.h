@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "buffer.h"
-#include "region.h"
+#include "daemon/memory/buffer.h"
+#include "daemon/memory/region.h"
 
 struct place {
     struct region *region;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "region.h"
+#include "daemon/memory/region.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 /* Bytes mapped, and bytes of the file: up to here the loop takes a region down in no time. */
 enum { QUICK_MAX = 4 * 1024 * 1024 };

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mapping.h"
-#include "reaper.h"
-#include "sigbus.h"
+#include "daemon/base/reaper.h"
+#include "daemon/memory/mapping.h"
+#include "daemon/memory/sigbus.h"
 
 struct region {
     uint32_t holders;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sigbus.h"
+#include "daemon/memory/sigbus.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "seam.h"
+#include "daemon/base/seam.h"
 
 /*
  * The handler runs between sigbus_guard_init() and _finish() of whoever works on the range that

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "answer.h"
+#include "daemon/net/answer.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "state.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 
 struct ended {
     const char *how;

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "job_info.h"
-#include "rpc.h"
+#include "proto/job_info.h"
+#include "proto/rpc.h"
 
 struct client;
 struct ended;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "backlog.h"
+#include "daemon/net/backlog.h"
 
-#include "client.h"
-#include "state.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 
 /* The numbers of an index, with their commas: "-32768,", "-32768,", "-128,". */
 enum { BYTES_OF_INDEX = 7 + 7 + 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bind.h"
+#include "daemon/net/bind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lock.h"
+#include "daemon/net/lock.h"
 
 enum { BACKLOG = 128 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call.h"
+#include "daemon/net/call.h"
 
-#include "client.h"
-#include "rpc.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "daemon/net/client.h"
+#include "proto/rpc.h"
 
 void call_close_fds(struct call *call)
 {

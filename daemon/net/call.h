@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "answer.h"
-#include "bounds.h"
+#include "daemon/net/answer.h"
+#include "proto/bounds.h"
 
 struct client;
 struct rpc_request;

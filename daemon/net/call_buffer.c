@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_buffer.h"
+#include "daemon/net/call_buffer.h"
 
 #include <inttypes.h>
 
-#include "buffer_calls.h"
-#include "call.h"
-#include "client.h"
-#include "job_calls.h"
-#include "state.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
+#include "proto/buffer_calls.h"
+#include "proto/job_calls.h"
 
 static struct buffer_limits limits_of(const struct client *client)
 {

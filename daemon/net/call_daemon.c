@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_daemon.h"
+#include "daemon/net/call_daemon.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "call.h"
-#include "client.h"
-#include "drain.h"
-#include "info.h"
-#include "rpc.h"
-#include "seam.h"
-#include "state.h"
-#include "stats.h"
+#include "daemon/base/seam.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/ops/drain.h"
+#include "daemon/ops/info.h"
+#include "daemon/ops/stats.h"
+#include "daemon/state.h"
+#include "proto/rpc.h"
 
 /* Null: the request is as it should be, neither descriptors nor params with it. */
 static const struct ended *refuse_any(struct call *call)

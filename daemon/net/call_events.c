@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_events.h"
+#include "daemon/net/call_events.h"
 
-#include "call.h"
-#include "client.h"
-#include "events.h"
-#include "news.h"
-#include "rpc.h"
+#include "daemon/job/news.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "proto/events.h"
+#include "proto/rpc.h"
 
 const struct ended *events_subscribe_call(struct call *call)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_job.h"
+#include "daemon/net/call_job.h"
 
 #include <stdlib.h>
 
-#include "call.h"
-#include "client.h"
-#include "complete.h"
-#include "dispatch.h"
-#include "job_calls.h"
-#include "listing.h"
-#include "refs.h"
-#include "rpc.h"
-#include "state.h"
-#include "task.h"
-#include "wait.h"
+#include "daemon/job/complete.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/listing.h"
+#include "daemon/job/refs.h"
+#include "daemon/job/task.h"
+#include "daemon/job/wait.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
 
 /* The params' only member "job". Null, with the request's fault, where there is none. */
 static struct entry *find(struct call *call)

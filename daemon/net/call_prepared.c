@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_prepared.h"
+#include "daemon/net/call_prepared.h"
 
 #include <inttypes.h>
 
-#include "call.h"
-#include "call_submit.h"
-#include "client.h"
-#include "job_calls.h"
-#include "prepared.h"
-#include "rpc.h"
-#include "work.h"
+#include "daemon/job/prepared.h"
+#include "daemon/job/work.h"
+#include "daemon/net/call.h"
+#include "daemon/net/call_submit.h"
+#include "daemon/net/client.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
 
 const struct ended *job_prepare_call(struct call *call)
 {

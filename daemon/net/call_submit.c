@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_submit.h"
+#include "daemon/net/call_submit.h"
 
-#include "admit.h"
-#include "call.h"
-#include "client.h"
-#include "dispatch.h"
-#include "refusal.h"
-#include "rpc.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/admit.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/task.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/refusal.h"
+#include "daemon/state.h"
+#include "proto/rpc.h"
 
 const struct ended *call_refuse_job(struct call *call)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client.h"
+#include "daemon/net/client.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,15 +9,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "greet.h"
-#include "hold.h"
-#include "intake.h"
-#include "log.h"
-#include "pending.h"
-#include "reaper.h"
-#include "rpc.h"
-#include "seam.h"
-#include "state.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "daemon/net/greet.h"
+#include "daemon/net/hold.h"
+#include "daemon/net/intake.h"
+#include "daemon/net/pending.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
+#include "proto/rpc.h"
 
 enum {
     FLUSH_MS = 5 * 1000 /* for the last replies, where no line timeout is set */

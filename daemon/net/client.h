@@ -19,17 +19,17 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "backlog.h"
-#include "buffer.h"
-#include "chores.h"
-#include "flow.h"
-#include "frame.h"
-#include "hold.h"
-#include "link.h"
-#include "news.h"
-#include "outbox.h"
-#include "prepared.h"
-#include "slots.h"
+#include "daemon/base/chores.h"
+#include "daemon/base/link.h"
+#include "daemon/job/flow.h"
+#include "daemon/job/news.h"
+#include "daemon/job/prepared.h"
+#include "daemon/memory/buffer.h"
+#include "daemon/net/backlog.h"
+#include "daemon/net/hold.h"
+#include "daemon/net/outbox.h"
+#include "daemon/net/slots.h"
+#include "proto/frame.h"
 
 struct fault;
 struct log_line;

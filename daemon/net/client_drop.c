@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client had, given back when it has left: jobs, prepared jobs and buffers. */
-#include "client.h"
+#include "daemon/net/client.h"
 
-#include "complete.h"
-#include "dispatch.h"
-#include "pending.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/complete.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/task.h"
+#include "daemon/net/pending.h"
+#include "daemon/state.h"
 
 /* At once, and not in slices: others may wait for the channels. */
 static void cancel_running(struct client *client)

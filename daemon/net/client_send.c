@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Replies and events, on their way to the socket. */
-#include "client.h"
+#include "daemon/net/client.h"
 
 #include <string.h>
 
-#include "state.h"
+#include "daemon/state.h"
 
 /* Sends what the socket takes. */
 void client_flush(struct client *client)

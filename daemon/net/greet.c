@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "greet.h"
+#include "daemon/net/greet.h"
 
 #include <stdio.h>
 
-#include "client.h"
-#include "fdpass.h"
-#include "hello.h"
+#include "daemon/base/reaper.h"
+#include "daemon/net/client.h"
+#include "daemon/state.h"
 #include "mli_helpers_api.h"
-#include "reaper.h"
-#include "rpc.h"
-#include "state.h"
+#include "proto/fdpass.h"
+#include "proto/hello.h"
+#include "proto/rpc.h"
 
 void greet(struct client *client)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hold.h"
+#include "daemon/net/hold.h"
 
-#include "client.h"
-#include "intake.h"
-#include "state.h"
+#include "daemon/net/client.h"
+#include "daemon/net/intake.h"
+#include "daemon/state.h"
 
 enum { LOOKS_MAX = 64 }; /* clients that are looked at in one round of the loop */
 

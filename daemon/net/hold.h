@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "chores.h"
-#include "link.h"
+#include "daemon/base/chores.h"
+#include "daemon/base/link.h"
 
 struct client;
 struct service;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "intake.h"
+#include "daemon/net/intake.h"
 
 #include <errno.h>
 
-#include "client.h"
-#include "fault.h"
-#include "fdpass.h"
-#include "log.h"
-#include "reaper.h"
-#include "request.h"
-#include "state.h"
+#include "daemon/base/reaper.h"
+#include "daemon/net/client.h"
+#include "daemon/net/request.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
+#include "proto/fault.h"
+#include "proto/fdpass.h"
 
 enum { WAITING_FDS_MAX = 128 }; /* of one user, received and not taken by a line */
 

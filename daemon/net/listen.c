@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "listen.h"
+#include "daemon/net/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,14 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "fault.h"
-#include "greet.h"
-#include "identity.h"
-#include "log.h"
-#include "reaper.h"
-#include "seam.h"
-#include "state.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "daemon/net/client.h"
+#include "daemon/net/greet.h"
+#include "daemon/ops/identity.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
+#include "proto/fault.h"
 
 enum {
     ACCEPTS_MAX = 16, /* at a time, so that clients who are there get their turn */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <uv.h>
 
-#include "bind.h"
+#include "daemon/net/bind.h"
 
 struct service;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lock.h"
+#include "daemon/net/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>

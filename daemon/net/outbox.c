@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "outbox.h"
+#include "daemon/net/outbox.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "proto/fdpass.h"
 
 /* Bytes of a chunk; a longer line has a chunk of its own length. */
 enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pending.h"
+#include "daemon/net/pending.h"
 
-#include "call.h"
-#include "client.h"
-#include "rpc.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "proto/rpc.h"
 
 int pending_check(struct call *call)
 {

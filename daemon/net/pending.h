@@ -6,8 +6,8 @@
 #ifndef DAEMON_PENDING_H
 #define DAEMON_PENDING_H
 
-#include "answer.h"
-#include "link.h"
+#include "daemon/base/link.h"
+#include "daemon/net/answer.h"
 
 struct call;
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "refusal.h"
+#include "daemon/net/refusal.h"
 
 #include <string.h>
 
-#include "client.h"
-#include "history.h"
-#include "job_read.h"
-#include "log.h"
-#include "numbered.h"
-#include "prepared.h"
-#include "rpc.h"
-#include "state.h"
-#include "work.h"
+#include "daemon/base/numbered.h"
+#include "daemon/job/history.h"
+#include "daemon/job/prepared.h"
+#include "daemon/job/work.h"
+#include "daemon/net/client.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
+#include "proto/job_read.h"
+#include "proto/rpc.h"
 
 /* Adds a record of a failed job, which takes a job number. Without memory the name finds nothing.
  */

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "request.h"
+#include "daemon/net/request.h"
 
 #include <assert.h>
 
-#include "answer.h"
-#include "call.h"
-#include "call_buffer.h"
-#include "call_daemon.h"
-#include "call_events.h"
-#include "call_job.h"
-#include "call_prepared.h"
-#include "call_submit.h"
-#include "client.h"
-#include "fdpass.h"
-#include "hold.h"
-#include "refusal.h"
-#include "rpc.h"
-#include "state.h"
+#include "daemon/net/answer.h"
+#include "daemon/net/call.h"
+#include "daemon/net/call_buffer.h"
+#include "daemon/net/call_daemon.h"
+#include "daemon/net/call_events.h"
+#include "daemon/net/call_job.h"
+#include "daemon/net/call_prepared.h"
+#include "daemon/net/call_submit.h"
+#include "daemon/net/client.h"
+#include "daemon/net/hold.h"
+#include "daemon/net/refusal.h"
+#include "daemon/state.h"
+#include "proto/fdpass.h"
+#include "proto/rpc.h"
 
 typedef const struct ended *handler(struct call *call);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "slots.h"
+#include "daemon/net/slots.h"
 
 #include <inttypes.h>
 
-#include "fault.h"
-#include "state.h"
-#include "user.h"
+#include "daemon/job/user.h"
+#include "daemon/state.h"
+#include "proto/fault.h"
 
 enum { RESERVED_PART = 4 }; /* at most a quarter of limits.clients is reserved */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "access.h"
+#include "daemon/ops/access.h"
 
 #include <string.h>
 
-#include "user.h"
+#include "daemon/job/user.h"
 
 int access_read(const struct json *object, struct access *access)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "json.h"
+#include "proto/json.h"
 
 enum { ACCESS_UIDS_MAX = 256 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "activation.h"
+#include "daemon/ops/activation.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address.h"
+#include "daemon/ops/address.h"
 
 enum { FIRST = 3, COUNT_MAX = 64 }; /* SD_LISTEN_FDS_START */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "address.h"
+#include "daemon/ops/address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

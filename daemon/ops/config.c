@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "config.h"
+#include "daemon/ops/config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,13 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "bounds.h"
-#include "json.h"
-#include "members.h"
+#include "daemon/memory/sigbus.h"
+#include "daemon/ops/address.h"
+#include "daemon/ops/number.h"
 #include "mli_mov_api.h"
-#include "number.h"
-#include "sigbus.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
+#include "proto/members.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)

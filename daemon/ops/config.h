@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "access.h"
-#include "fault.h"
-#include "log.h"
-#include "quota.h"
+#include "daemon/ops/access.h"
+#include "daemon/ops/log.h"
+#include "daemon/ops/quota.h"
+#include "proto/fault.h"
 
 /* How jobs of several clients share the channels. */
 struct scheduling {

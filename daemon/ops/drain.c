@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "drain.h"
+#include "daemon/ops/drain.h"
 
 #include <stdlib.h>
 
-#include "call.h"
-#include "client.h"
-#include "dispatch.h"
-#include "log.h"
-#include "pending.h"
-#include "rpc.h"
-#include "seam.h"
-#include "state.h"
-#include "watchdog.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/watchdog.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/pending.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
+#include "proto/rpc.h"
 
 /* A daemon.drain that waits for the last job. */
 struct drain {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dropped.h"
+#include "daemon/ops/dropped.h"
 
-#include "log.h"
-#include "state.h"
-#include "task.h"
+#include "daemon/job/task.h"
+#include "daemon/ops/log.h"
+#include "daemon/state.h"
 
 static bool goes(const struct task *task, bool running_too)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "harden.h"
+#include "daemon/ops/harden.h"
 
 #include <errno.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "identity.h"
+#include "daemon/ops/identity.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "config.h"
+#include "daemon/ops/config.h"
 
 enum { IDENTITY_NAME_MAX = 64 };
 

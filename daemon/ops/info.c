@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "info.h"
+#include "daemon/ops/info.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-#include "build_id.h"
-#include "drain.h"
-#include "hello.h"
+#include "daemon/ops/drain.h"
+#include "daemon/state.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "state.h"
+#include "proto/build_id.h"
+#include "proto/hello.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 

@@ -3,7 +3,7 @@
 #ifndef DAEMON_INFO_H
 #define DAEMON_INFO_H
 
-#include "rpc.h"
+#include "proto/rpc.h"
 
 struct service;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "log.h"
+#include "daemon/ops/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log_rate.h"
-#include "utf8.h"
+#include "daemon/ops/log_rate.h"
+#include "proto/utf8.h"
 
 /* What ends the longest line: a quote, a brace and a newline. */
 enum { TAIL = 3 };

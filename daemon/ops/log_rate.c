@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "log_rate.h"
+#include "daemon/ops/log_rate.h"
 
 bool log_rate_take(struct log_rate *rate, uint64_t now, uint64_t *suppressed)
 {

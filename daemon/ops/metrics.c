@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics.h"
+#include "daemon/ops/metrics.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "address.h"
-#include "reaper.h"
-#include "scrape.h"
-#include "seam.h"
-#include "state.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "daemon/ops/address.h"
+#include "daemon/ops/scrape.h"
+#include "daemon/state.h"
 
 enum { SCRAPES_MAX = 8, PAUSE_MS = 1000, BACKLOG = 16 };
 

@@ -6,7 +6,7 @@
 #ifndef DAEMON_METRICS_H
 #define DAEMON_METRICS_H
 
-#include "bind.h"
+#include "daemon/net/bind.h"
 
 struct metrics;
 struct service;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "notify.h"
+#include "daemon/ops/notify.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

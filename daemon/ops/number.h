@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "json.h"
+#include "proto/json.h"
 
 struct number {
     const char *key;

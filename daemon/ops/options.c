@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "daemon/ops/options.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -10,7 +10,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "nearest.h"
+#include "proto/nearest.h"
 
 static const char help[] =
     "usage: mlid [OPTION]...\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "process.h"
+#include "daemon/ops/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,18 +9,18 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "bounds.h"
-#include "fdpass.h"
-#include "harden.h"
-#include "identity.h"
-#include "log.h"
-#include "metrics.h"
+#include "daemon/base/reaper.h"
+#include "daemon/ops/harden.h"
+#include "daemon/ops/identity.h"
+#include "daemon/ops/log.h"
+#include "daemon/ops/metrics.h"
+#include "daemon/ops/reload.h"
+#include "daemon/ops/trace.h"
+#include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "reaper.h"
-#include "reload.h"
-#include "service.h"
-#include "trace.h"
+#include "proto/bounds.h"
+#include "proto/fdpass.h"
 
 enum {
     DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* itself, and those of a line begun */

@@ -3,10 +3,10 @@
 #ifndef DAEMON_PROCESS_H
 #define DAEMON_PROCESS_H
 
-#include "activation.h"
-#include "config.h"
-#include "notify.h"
-#include "options.h"
+#include "daemon/ops/activation.h"
+#include "daemon/ops/config.h"
+#include "daemon/ops/notify.h"
+#include "daemon/ops/options.h"
 
 /** Runs until it has shut down. Returns the status to exit with. */
 int process_run(const struct options *options, const struct config *config,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quota.h"
+#include "daemon/ops/quota.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
+#include "daemon/ops/number.h"
 
 static const struct number numbers[] = {
     NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bounds.h"
-#include "json.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
 
 struct quota {
     uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "reload.h"
+#include "daemon/ops/reload.h"
 
 #include <stdbool.h>
 #include <string.h>

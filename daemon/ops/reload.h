@@ -3,7 +3,7 @@
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
 
-#include "config.h"
+#include "daemon/ops/config.h"
 
 /**
  * Puts back into *fresh what cannot change while the service runs: it stays as in *live. Each key

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scrape.h"
+#include "daemon/ops/scrape.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fdpass.h"
-#include "prometheus.h"
-#include "reaper.h"
-#include "state.h"
-#include "stats.h"
+#include "daemon/base/reaper.h"
+#include "daemon/ops/stats.h"
+#include "daemon/state.h"
+#include "proto/fdpass.h"
+#include "proto/prometheus.h"
 
 static void on_closed(uv_handle_t *handle)
 {

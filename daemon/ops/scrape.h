@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "textw.h"
+#include "proto/textw.h"
 
 struct service;
 

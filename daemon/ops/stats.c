@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stats.h"
+#include "daemon/ops/stats.h"
 
 #include <string.h>
 
-#include "client.h"
-#include "drain.h"
+#include "daemon/job/task.h"
+#include "daemon/net/client.h"
+#include "daemon/ops/drain.h"
+#include "daemon/state.h"
 #include "mli_mov_api.h"
-#include "state.h"
-#include "task.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 

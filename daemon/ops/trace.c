@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace.h"
+#include "daemon/ops/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "chrome_trace.h"
-#include "log.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "daemon/ops/log.h"
+#include "proto/chrome_trace.h"
 
 enum { PIECE = 64 * 1024, PAUSE_MS = 1000 };
 

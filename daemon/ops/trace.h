@@ -7,7 +7,7 @@
 #ifndef DAEMON_TRACE_H
 #define DAEMON_TRACE_H
 
-#include "events.h"
+#include "proto/events.h"
 
 struct trace;
 struct uv_loop_s;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ports.h"
+#include "libmli/port/ports.h"
 
 #include <stddef.h>
 
+#include "libmli/port/mock/mock_engine.h"
 #include "mli_engine.h"
-#include "mock/mock_engine.h"
 
 /* To put a board's DMA behind mlid and mlictl, add its engine here (docs/porting.md). */
 static const struct mli_engine *const ports[] = {

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "profile.h"
-#include "tensor.h"
+#include "libmli/src/profile.h"
+#include "libmli/src/tensor.h"
 
 mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
                                   const int *subsample_step, const int *dst_offsets,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_hlp_convert_tensor: checks, and the way through the elements. */
-#include "checked.h"
-#include "convert_value.h"
-#include "error.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/convert_value.h"
+#include "libmli/src/error.h"
+#include "libmli/src/overlap.h"
+#include "libmli/src/profile.h"
+#include "libmli/src/quant.h"
+#include "libmli/src/tensor.h"
 #include "mli_helpers_api.h"
-#include "overlap.h"
-#include "profile.h"
-#include "quant.h"
-#include "tensor.h"
 
 /* A tensor's elements as four nested loops, the innermost last. */
 struct walk {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "convert_value.h"
+#include "libmli/src/convert_value.h"
 
-#include "bytes.h"
-#include "tensor.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/tensor.h"
 
 /* Stands for every value that saturates: larger than all elements and zero points. */
 static const int64_t BEYOND = (int64_t)1 << 40;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The status table in words, and the last error of each thread. */
-#include "error.h"
+#include "libmli/src/error.h"
 
 #include <stddef.h>
 

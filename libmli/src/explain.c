@@ -2,10 +2,10 @@
 /* What a move is going to do, for mli_explain.h: told from the numbers that moving goes by. */
 #include "mli_explain.h"
 
-#include "dma/split.h"
-#include "error.h"
-#include "exec/exec.h"
-#include "transfer.h"
+#include "libmli/src/dma/split.h"
+#include "libmli/src/error.h"
+#include "libmli/src/exec/exec.h"
+#include "libmli/src/transfer.h"
 
 static mli_byte_range range_of(const struct extent *extent)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "geometry.h"
+#include "libmli/src/geometry.h"
 
-#include "checked.h"
-#include "error.h"
-#include "overlap.h"
-#include "tensor.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/error.h"
+#include "libmli/src/overlap.h"
+#include "libmli/src/tensor.h"
 
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {

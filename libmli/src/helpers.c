@@ -3,10 +3,10 @@
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 
-#include "checked.h"
-#include "error.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/error.h"
+#include "libmli/src/tensor.h"
 #include "mli_helpers_api.h"
-#include "tensor.h"
 
 uint32_t mli_hlp_tensor_element_size(const mli_tensor *in)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_mov_*: the synchronous move, and a handle's life. */
-#include "bytes.h"
-#include "dma/pool.h"
-#include "dma/run.h"
-#include "error.h"
-#include "exec/exec.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/dma/pool.h"
+#include "libmli/src/dma/run.h"
+#include "libmli/src/error.h"
+#include "libmli/src/exec/exec.h"
+#include "libmli/src/tensor.h"
+#include "libmli/src/transfer.h"
 #include "mli_mov_api.h"
-#include "tensor.h"
-#include "transfer.h"
 
 _Static_assert(sizeof(struct mli_plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
                "a handle holds a whole plan");

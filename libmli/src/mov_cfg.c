@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_mov_cfg_*: fills configurations. Nothing is judged here but null pointers. */
-#include "bytes.h"
-#include "error.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/error.h"
 #include "mli_mov_api.h"
 
 static mli_status null_cfg(void)

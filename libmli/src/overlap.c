@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "overlap.h"
+#include "libmli/src/overlap.h"
 
 /* Nodes the search may visit: some 10 us. Layouts that interleave a little need a handful. */
 enum { SEARCH_BUDGET = 2048, TERMS_MAX = 2 * MLI_MAX_RANK };

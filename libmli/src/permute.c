@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_krn_permute_*: a move that only permutes, into a tensor whose shape is already set. */
-#include "error.h"
-#include "exec/exec.h"
+#include "libmli/src/error.h"
+#include "libmli/src/exec/exec.h"
+#include "libmli/src/profile.h"
+#include "libmli/src/tensor.h"
+#include "libmli/src/transfer.h"
 #include "mli_kernels_api.h"
 #include "mli_mov_api.h"
-#include "profile.h"
-#include "tensor.h"
-#include "transfer.h"
 
 static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out, mli_element_type type)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan.h"
+#include "libmli/src/plan.h"
 
-#include "geometry.h"
+#include "libmli/src/geometry.h"
 
 /* Samples [begin, end) along a dimension, and the bytes from one to the next. */
 struct range {

@@ -8,7 +8,7 @@
 #ifndef MLI_SRC_PLAN_H
 #define MLI_SRC_PLAN_H
 
-#include "bytes.h"
+#include "libmli/src/bytes.h"
 #include "mli_plan.h"
 
 struct geometry;

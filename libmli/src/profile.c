@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile.h"
+#include "libmli/src/profile.h"
 
 #include <stddef.h>
 
-#include "error.h"
-#include "tensor.h"
+#include "libmli/src/error.h"
+#include "libmli/src/tensor.h"
 
 enum { GUARD_BIT_OPTIONS = 3 };
 

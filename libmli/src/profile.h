@@ -3,7 +3,7 @@
 #ifndef MLI_PROFILE_H
 #define MLI_PROFILE_H
 
-#include "geometry.h"
+#include "libmli/src/geometry.h"
 #include "mli_helpers_api.h"
 
 extern mli_profile profile_active;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quant.h"
+#include "libmli/src/quant.h"
 
 #include <stddef.h>
 
-#include "checked.h"
-#include "error.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/error.h"
 
 /* One parameter array, whatever its element type. */
 struct array {

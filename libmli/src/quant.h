@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#include "geometry.h"
+#include "libmli/src/geometry.h"
+#include "libmli/src/tensor.h"
 #include "mli_types.h"
-#include "tensor.h"
 
 /* What is to be done with the parameters; copies of all it needs, so that src may be dst. */
 struct quant_move {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mli_hlp_subtensor and mli_hlp_point_to_subtensor: views of a part of a tensor. */
-#include "checked.h"
-#include "error.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/error.h"
+#include "libmli/src/quant.h"
+#include "libmli/src/tensor.h"
 #include "mli_helpers_api.h"
-#include "quant.h"
-#include "tensor.h"
 
 static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor.h"
+#include "libmli/src/tensor.h"
 
 #include <stddef.h>
 

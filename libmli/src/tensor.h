@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "checked.h"
-#include "error.h"
+#include "libmli/src/checked.h"
+#include "libmli/src/error.h"
 #include "mli_types.h"
 
 /** Bytes of an element, 0 for an unsupported or unknown type. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "transfer.h"
+#include "libmli/src/transfer.h"
 
-#include "error.h"
-#include "profile.h"
+#include "libmli/src/error.h"
+#include "libmli/src/profile.h"
 
 static mli_status check_arguments(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                   const mli_tensor *dst)

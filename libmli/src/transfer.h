@@ -6,11 +6,11 @@
 #ifndef MLI_TRANSFER_H
 #define MLI_TRANSFER_H
 
-#include "geometry.h"
+#include "libmli/src/geometry.h"
+#include "libmli/src/plan.h"
+#include "libmli/src/quant.h"
+#include "libmli/src/tensor.h"
 #include "mli_mov_api.h"
-#include "plan.h"
-#include "quant.h"
-#include "tensor.h"
 
 struct transfer {
     struct geometry geometry;

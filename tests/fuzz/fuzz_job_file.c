@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
-#include "bounds.h"
-#include "fuzz.h"
-#include "job.h"
-#include "slice.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "proto/slice.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX = 8192 };
 

@@ -5,9 +5,9 @@
  */
 #include <cJSON.h>
 
-#include "bounds.h"
-#include "fuzz.h"
-#include "json.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
+#include "tests/fuzz/fuzz.h"
 
 struct count {
     size_t values, depth;

@@ -3,8 +3,8 @@
  * Headers of .npy files. The input's first four bytes say how many bytes of data the file would
  * have after the rest of the input, so that good headers are within reach.
  */
-#include "fuzz.h"
-#include "npy.h"
+#include "proto/npy.h"
+#include "tests/fuzz/fuzz.h"
 
 static void check_header(const struct npy_header *header, uint64_t file_size)
 {

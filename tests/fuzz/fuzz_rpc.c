@@ -3,14 +3,14 @@
  * A stream as a service or a client gets it: frames, requests, replies. What is accepted reads the
  * same after it was written again; every fault can be answered, and the answer says the same.
  */
-#include "buffer_calls.h"
-#include "events.h"
-#include "frame.h"
-#include "fuzz.h"
-#include "hello.h"
-#include "inline_payload.h"
-#include "job_calls.h"
-#include "rpc.h"
+#include "proto/buffer_calls.h"
+#include "proto/events.h"
+#include "proto/frame.h"
+#include "proto/hello.h"
+#include "proto/inline_payload.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
+#include "tests/fuzz/fuzz.h"
 
 static void check_error_reply(const struct rpc_request *request)
 {

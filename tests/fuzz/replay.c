@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fuzz.h"
-#include "rng.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/rng.h"
 
 enum { INPUTS_MAX = 1024, INPUT_MAX = 64 * 1024, CRASH_PATH_MAX = 64 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench.h"
+#include "tests/leaf/bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "shape.h"
+#include "tests/leaf/shape.h"
 
 enum { BUFFER = 64 * 1024 * 1024, ALIGNMENT = 4096, ROUNDS = 5, TABLE = 256 };
 

@@ -3,7 +3,7 @@
 #ifndef TEST_LEAF_BENCH_H
 #define TEST_LEAF_BENCH_H
 
-#include "exec/leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /* Prints a table. 0, or -1 when the system gives no memory. */
 int bench_leaves(const char *level, const struct leaf_table *leaf);

@@ -6,7 +6,7 @@
 #ifndef TEST_LEAF_CASES_H
 #define TEST_LEAF_CASES_H
 
-#include "ground.h"
+#include "tests/leaf/ground.h"
 
 #define CASES_RANDOM UINT64_C(1000000000)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ground.h"
+#include "tests/leaf/ground.h"
 
 #include <stdlib.h>
 #include <string.h>

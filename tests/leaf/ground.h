@@ -9,9 +9,9 @@
 #ifndef TEST_LEAF_GROUND_H
 #define TEST_LEAF_GROUND_H
 
-#include "guard_mem.h"
-#include "rng.h"
-#include "shape.h"
+#include "tests/leaf/shape.h"
+#include "tests/support/guard_mem.h"
+#include "tests/support/rng.h"
 
 enum {
     GROUND_SRC_BYTES = 4 * 1024 * 1024,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "layout.h"
+#include "tests/leaf/layout.h"
 
-#include "rng.h"
+#include "tests/support/rng.h"
 
 size_t layout_span(const struct layout *l, size_t count)
 {

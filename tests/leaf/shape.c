@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shape.h"
+#include "tests/leaf/shape.h"
 
 const char *shape_kind_name(enum leaf_kind kind)
 {

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "exec/leaf.h"
-#include "layout.h"
+#include "libmli/src/exec/leaf.h"
+#include "tests/leaf/layout.h"
 
 enum leaf_kind {
     LEAF_ROWS,

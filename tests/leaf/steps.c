@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "steps.h"
+#include "tests/leaf/steps.h"
 
 /* As far as a pointer may be moved in any memory without an overflow. */
 enum { IDLE_MAX = 1 << 30 };

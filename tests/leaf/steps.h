@@ -3,8 +3,8 @@
 #ifndef TEST_LEAF_STEPS_H
 #define TEST_LEAF_STEPS_H
 
-#include "rng.h"
-#include "shape.h"
+#include "tests/leaf/shape.h"
+#include "tests/support/rng.h"
 
 enum step_kind {
     STEP_PACKED,

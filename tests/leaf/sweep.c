@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cases.h"
-#include "steps.h"
+#include "tests/leaf/cases.h"
+#include "tests/leaf/steps.h"
 
 enum {
     RUN_MAX = 300,

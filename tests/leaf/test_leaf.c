@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "cases.h"
-#include "exec/level.h"
-#include "levels.h"
+#include "leaf_levels.h"
+#include "libmli/src/exec/level.h"
+#include "tests/leaf/bench.h"
+#include "tests/leaf/cases.h"
 
 enum { SKIPPED = 77, MOST_FAILURES = 5 };
 

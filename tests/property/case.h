@@ -16,9 +16,9 @@
 
 #include "mli_api.h"
 
-#include "oracle.h"
-#include "rng.h"
-#include "watched.h"
+#include "tests/property/oracle.h"
+#include "tests/property/watched.h"
+#include "tests/support/rng.h"
 
 /* Memory of all cases: tensors, and the arrays of per-axis parameters (zero_point, scale, frac). */
 struct lab {

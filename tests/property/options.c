@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "options.h"
+#include "tests/property/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "oracle.h"
+#include "tests/property/oracle.h"
 
 #include <string.h>
 
-#include "oracle_overlap.h"
-#include "oracle_quant.h"
+#include "tests/property/oracle_overlap.h"
+#include "tests/property/oracle_quant.h"
 
 __extension__ typedef unsigned __int128 wide;
 

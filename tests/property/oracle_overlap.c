@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "oracle_overlap.h"
+#include "tests/property/oracle_overlap.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "oracle_quant.h"
+#include "tests/property/oracle_quant.h"
 
 /* The three arrays of a tensor as plain ranges of bytes. */
 struct arrays {

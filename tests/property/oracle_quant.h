@@ -3,7 +3,7 @@
 #ifndef TEST_ORACLE_QUANT_H
 #define TEST_ORACLE_QUANT_H
 
-#include "oracle.h"
+#include "tests/property/oracle.h"
 
 bool oracle_axis_beyond_rank(const mli_tensor *src);
 

@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "case.h"
 #include "mli_explain.h"
-#include "options.h"
-#include "oracle_overlap.h"
-#include "plans.h"
+#include "tests/property/case.h"
+#include "tests/property/options.h"
+#include "tests/property/oracle_overlap.h"
+#include "tests/unit/port/plans.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20

@@ -13,9 +13,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "case.h"
-#include "options.h"
-#include "ports.h"
+#include "libmli/port/ports.h"
+#include "tests/property/case.h"
+#include "tests/property/options.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "describe.h"
-#include "options.h"
-#include "oracle.h"
-#include "rng.h"
+#include "tests/property/options.h"
+#include "tests/property/oracle.h"
+#include "tests/support/describe.h"
+#include "tests/support/rng.h"
 
 enum { BUFFER = 1024 };
 

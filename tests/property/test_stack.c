@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "case.h"
-#include "exec/level.h"
-#include "options.h"
+#include "libmli/src/exec/level.h"
+#include "tests/property/case.h"
+#include "tests/property/options.h"
 
 enum {
     SKIPPED = 77,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "watched.h"
+#include "tests/property/watched.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef TEST_WATCHED_H
 #define TEST_WATCHED_H
 
-#include "guard_mem.h"
-#include "rng.h"
+#include "tests/support/guard_mem.h"
+#include "tests/support/rng.h"
 
 #define WATCHED_MARGIN 320 /* compared bytes on the open side */
 #define WATCHED_SAME   SIZE_MAX

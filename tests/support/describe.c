@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "describe.h"
+#include "tests/support/describe.h"
 
 #define DEFINE_LIST(function, element, format, as)                                                 \
     static void function(FILE *to, const char *name, const element *v, uint32_t n)                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "guard_mem.h"
+#include "tests/support/guard_mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "load.h"
+#include "tests/support/load.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "tests/support/unit.h"
 
 static _Atomic uint32_t calls[LOADS];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 #include <dirent.h>
 #include <stdlib.h>

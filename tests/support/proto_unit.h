@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fault.h"
+#include "proto/fault.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

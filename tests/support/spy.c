@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spy.h"
+#include "tests/support/spy.h"
 
 #include <stdatomic.h>
 #include <string.h>

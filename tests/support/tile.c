@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tile.h"
+#include "tests/support/tile.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #ifdef TEST_PORTS
-#include "ports.h"
+#include "libmli/port/ports.h"
 #endif
 
 #if defined(__has_include)

@@ -7,11 +7,11 @@
  * What needs no lock, and why: submit, poll and done of a channel follow one another, so a lane
  * belongs to whoever is in one of them. Others look at `work` and at `high_water` only.
  */
-#include "mock_engine.h"
+#include "libmli/port/mock/mock_engine.h"
 
 #include <stdatomic.h>
 
-#include "mock_device.h"
+#include "libmli/port/mock/mock_device.h"
 
 enum { RING_DEFAULT = 4, SLOTS_MAX = MOCK_RING_MAX + 1 };
 

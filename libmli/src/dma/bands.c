@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bands.h"
+#include "libmli/src/dma/bands.h"
 
-#include "../exec/border.h"
-#include "split.h"
+#include "libmli/src/dma/split.h"
+#include "libmli/src/exec/border.h"
 
 /* Beside the rows, and walked by the same loops. */
 static bool is_beside(const struct mli_fill_slab *slab, const struct mli_copy_box *box)

@@ -6,7 +6,7 @@
 #ifndef MLI_DMA_BANDS_H
 #define MLI_DMA_BANDS_H
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 #include "mli_engine.h"
 
 struct bands {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "calls.h"
+#include "libmli/src/dma/calls.h"
 
 #include <stdbool.h>
 
-#include "park.h"
+#include "libmli/src/dma/park.h"
 
 /*
  * The word: bit 0 is set while a thread sleeps in calls_wait(), bits 1 to 16 count the running

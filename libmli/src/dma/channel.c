@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channel.h"
+#include "libmli/src/dma/channel.h"
 
 #include <stddef.h>
 
-#include "../error.h"
-#include "../plan.h"
-#include "clock.h"
-#include "pool.h"
+#include "libmli/src/dma/clock.h"
+#include "libmli/src/dma/pool.h"
+#include "libmli/src/error.h"
+#include "libmli/src/plan.h"
 
 enum {
     POLL_BUDGET = 16,

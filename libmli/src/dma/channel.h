@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counters.h"
+#include "libmli/src/dma/counters.h"
 #include "mli_engine.h"
 
 /* A channel, and the part of a transfer that it has, or had last. */

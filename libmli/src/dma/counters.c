@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "counters.h"
+#include "libmli/src/dma/counters.h"
 
-#include "../bytes.h"
+#include "libmli/src/bytes.h"
 
 _Static_assert(sizeof(mli_mov_channel_stats) == COUNTERS * sizeof(uint64_t), "counters only");
 

@@ -11,11 +11,11 @@
  */
 #include <stdatomic.h>
 
-#include "../plan.h"
-#include "clock.h"
-#include "engines.h"
-#include "pieces.h"
-#include "split.h"
+#include "libmli/src/dma/clock.h"
+#include "libmli/src/dma/engines.h"
+#include "libmli/src/dma/pieces.h"
+#include "libmli/src/dma/split.h"
+#include "libmli/src/plan.h"
 
 enum {
     PERCENT = 100,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engines.h"
-#include "processor.h"
+#include "libmli/src/dma/engines.h"
+#include "libmli/src/dma/processor.h"
 
 static uint32_t probe(void)
 {

@@ -3,7 +3,7 @@
  * Every channel is a thread with a mailbox for one work. The hand-over is one exchange of a word;
  * the system is asked for help only where the thread has gone to sleep.
  */
-#include "engines.h"
+#include "libmli/src/dma/engines.h"
 
 #if ENGINE_HAS_THREADS
 
@@ -14,8 +14,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "park.h"
-#include "processor.h"
+#include "libmli/src/dma/park.h"
+#include "libmli/src/dma/processor.h"
 
 enum {
     /* Up to here the starter moves the bytes itself: waking a thread would take it longer, unless

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which engines there are, and reading "name:option,option". */
-#include "engines.h"
+#include "libmli/src/dma/engines.h"
 
-#include "../bytes.h"
-#include "../error.h"
-#include "pool.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/dma/pool.h"
+#include "libmli/src/error.h"
 
 enum { SPEC_MAX = 128 };
 

@@ -4,7 +4,7 @@
  * loop i, and take[MLI_MAX_RANK] bytes of the run; all pieces of a box lie in the grid these
  * numbers make, and are visited as the digits of a number are counted.
  */
-#include "../plan.h"
+#include "libmli/src/plan.h"
 #include "mli_engine.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pieces.h"
+#include "libmli/src/dma/pieces.h"
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 
 enum { SHUFFLED_PIECES = 16 };
 

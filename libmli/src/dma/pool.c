@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pool.h"
+#include "libmli/src/dma/pool.h"
 
 #include <stddef.h>
 
-#include "../error.h"
-#include "channel.h"
-#include "engines.h"
-#include "run.h"
+#include "libmli/src/dma/channel.h"
+#include "libmli/src/dma/engines.h"
+#include "libmli/src/dma/run.h"
+#include "libmli/src/error.h"
 
 /* Low half: free channels. High half: channels that are the library's. */
 static _Atomic uint32_t channels;

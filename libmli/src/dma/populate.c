@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "populate.h"
+#include "libmli/src/dma/populate.h"
 
 #if defined(__linux__) && __STDC_HOSTED__
 
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 
 /* Linux 5.14. C libraries before it do not have the name. */
 #ifndef MADV_POPULATE_WRITE

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "processor.h"
+#include "libmli/src/dma/processor.h"
 
-#include "../error.h"
-#include "../exec/exec.h"
-#include "bands.h"
-#include "clock.h"
-#include "pool.h"
-#include "populate.h"
+#include "libmli/src/dma/bands.h"
+#include "libmli/src/dma/clock.h"
+#include "libmli/src/dma/pool.h"
+#include "libmli/src/dma/populate.h"
+#include "libmli/src/error.h"
+#include "libmli/src/exec/exec.h"
 
 /*
  * What is moved between two looks at whether it shall stop: an eighth of it, within these bounds.

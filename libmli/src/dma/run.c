@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run.h"
+#include "libmli/src/dma/run.h"
 
 #include <stddef.h>
 
-#include "../error.h"
-#include "../plan.h"
-#include "channel.h"
-#include "engines.h"
-#include "park.h"
-#include "split.h"
+#include "libmli/src/dma/channel.h"
+#include "libmli/src/dma/engines.h"
+#include "libmli/src/dma/park.h"
+#include "libmli/src/dma/split.h"
+#include "libmli/src/error.h"
+#include "libmli/src/plan.h"
 
 enum { POLL_PAUSE_NS = 50 * 1000 };
 

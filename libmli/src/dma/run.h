@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "calls.h"
+#include "libmli/src/dma/calls.h"
+#include "libmli/src/dma/pool.h"
 #include "mli_engine.h"
-#include "pool.h"
 
 enum slot_state {
     SLOT_IDLE = 0, /* nothing was started since it was prepared */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "split.h"
+#include "libmli/src/dma/split.h"
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 
 enum {
     LINE = 64,        /* bytes of a cache line */

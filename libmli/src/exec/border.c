@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "border.h"
+#include "libmli/src/exec/border.h"
 
 /* Merges loops that go on from one another: a slab's do not, a box's may where its source's do not.
  */

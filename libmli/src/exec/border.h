@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 
 /* What a box writes, as rows. */
 struct border_rows {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exec.h"
+#include "libmli/src/exec/exec.h"
 
-#include "border.h"
-#include "leaf.h"
-#include "level.h"
-#include "stage.h"
-#include "walk.h"
+#include "libmli/src/exec/border.h"
+#include "libmli/src/exec/leaf.h"
+#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/stage.h"
+#include "libmli/src/exec/walk.h"
 
 enum { SMALL = 4096 }; /* bytes of a move whose planning takes as long as the move */
 

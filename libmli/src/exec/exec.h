@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "../plan.h"
+#include "libmli/src/plan.h"
 
 /**
  * `whole` is the bytes of the transfer that the plan is all or a part of: what is large goes past

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "level.h"
+#include "libmli/src/exec/level.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "mli_helpers_api.h"
 
 #if LEVEL_HAS_X86
-#include "x86/cpu.h"
+#include "libmli/src/exec/x86/cpu.h"
 #endif
 
 #if __STDC_HOSTED__

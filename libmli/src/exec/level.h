@@ -9,7 +9,7 @@
 #ifndef MLI_EXEC_LEVEL_H
 #define MLI_EXEC_LEVEL_H
 
-#include "leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 #if defined(__x86_64__) && !defined(MLI_NO_SIMD)
 #define LEVEL_HAS_X86 1

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_NEST_H
 #define MLI_EXEC_NEST_H
 
-#include "leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 static inline size_t nest_rows(const struct leaf_nest *nest)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "panel.h"
+#include "libmli/src/exec/panel.h"
 
 /* What columns of zeros are read from. */
 static const uint8_t zeros[PANEL * sizeof(uint64_t)];

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_PANEL_H
 #define MLI_EXEC_PANEL_H
 
-#include "walk.h"
+#include "libmli/src/exec/walk.h"
 
 /* Rows, and columns, that are in a table at a time. A target with plain C may have little stack. */
 enum { PANEL = 256, PANEL_SMALL = 64 };

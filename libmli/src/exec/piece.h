@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../bytes.h"
+#include "libmli/src/bytes.h"
 
 /* piece_N: runs of N to 2 * N bytes; piece_1: of one. */
 #define DEFINE_PIECE(N)                                                                            \

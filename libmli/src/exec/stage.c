@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stage.h"
+#include "libmli/src/exec/stage.h"
 
-#include "stage_ways.h"
+#include "libmli/src/exec/stage_ways.h"
 
 /* The first that can does it. */
 static const struct way {

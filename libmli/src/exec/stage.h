@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "walk.h"
+#include "libmli/src/exec/walk.h"
 
 /**
  * What walk_move() does, streamed where that is possible. The caller calls the table's fence after

@@ -3,8 +3,8 @@
  * Streaming rows that lie beside others in the source but not in the destination: some rows of each
  * at a time, so that the source is read from end to end.
  */
-#include "stage_lines.h"
-#include "stage_ways.h"
+#include "libmli/src/exec/stage_lines.h"
+#include "libmli/src/exec/stage_ways.h"
 
 /* Bytes of the rows that are written at a time, and where on the stage they begin. */
 static size_t slot_of(const struct walk *walk)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "stage_lines.h"
+#include "libmli/src/exec/stage_lines.h"
 
-#include "../bytes.h"
-#include "../error.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/error.h"
 
 enum { LINE = STAGE_LINE };
 

@@ -7,8 +7,8 @@
 #ifndef MLI_EXEC_STAGE_LINES_H
 #define MLI_EXEC_STAGE_LINES_H
 
-#include "level.h"
-#include "walk.h"
+#include "libmli/src/exec/level.h"
+#include "libmli/src/exec/walk.h"
 
 enum {
     STAGE_LINE = 64,

@@ -3,8 +3,8 @@
  * Streaming transposes whose rows lie apart. Blocks of many rows, so that the source is read in
  * long pieces, by a few lines of columns.
  */
-#include "stage_lines.h"
-#include "stage_ways.h"
+#include "libmli/src/exec/stage_lines.h"
+#include "libmli/src/exec/stage_ways.h"
 
 /* Fewer rows are as many streams of writes as the processor follows by itself, and their columns
    are short. */

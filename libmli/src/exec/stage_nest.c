@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streaming rows and picks, with zeros around them, that fill the destination from end to end. */
-#include "nest.h"
-#include "stage.h"
-#include "stage_lines.h"
-#include "stage_ways.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/stage.h"
+#include "libmli/src/exec/stage_lines.h"
+#include "libmli/src/exec/stage_ways.h"
 
 enum {
     LINE = 64,

@@ -3,9 +3,9 @@
  * Streaming transposes whose rows or columns are those of two loops: in blocks of long rows, or,
  * where rows are short and others follow them without a gap, in blocks of these.
  */
-#include "panel.h"
-#include "stage_lines.h"
-#include "stage_ways.h"
+#include "libmli/src/exec/panel.h"
+#include "libmli/src/exec/stage_lines.h"
+#include "libmli/src/exec/stage_ways.h"
 
 enum {
     ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */

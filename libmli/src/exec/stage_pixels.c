@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streaming transposes to pixels that fill the destination one after the other. */
-#include "stage_lines.h"
-#include "stage_ways.h"
+#include "libmli/src/exec/stage_lines.h"
+#include "libmli/src/exec/stage_ways.h"
 
 enum {
     STAGE = 16 * 1024,      /* bytes; the rest of the first-level cache is the source's */

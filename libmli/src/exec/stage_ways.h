@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "walk.h"
+#include "libmli/src/exec/walk.h"
 
 /* Transposes with many rows, and long ones, that lie apart. */
 bool stage_is_matrix(const struct walk *walk);

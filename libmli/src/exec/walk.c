@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "walk.h"
+#include "libmli/src/exec/walk.h"
 
-#include "panel.h"
+#include "libmli/src/exec/panel.h"
 
 enum {
     LINE = 64,      /* of a cache */

@@ -6,8 +6,8 @@
 #ifndef MLI_EXEC_WALK_H
 #define MLI_EXEC_WALK_H
 
-#include "../plan.h"
-#include "leaf.h"
+#include "libmli/src/exec/leaf.h"
+#include "libmli/src/plan.h"
 
 enum walk_kind {
     WALK_ROWS,         /* rows of bytes */

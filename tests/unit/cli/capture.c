@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture.h"
+#include "tests/unit/cli/capture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 struct stream {
     FILE *before, *now;

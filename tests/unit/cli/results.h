@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto_unit.h"
-#include "result.h"
+#include "cli/batch/result.h"
+#include "tests/support/proto_unit.h"
 
 static inline char *results_copy(const char *text)
 {

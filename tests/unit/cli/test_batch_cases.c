@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cases.h"
-#include "discern.h"
-#include "filter.h"
-#include "keep.h"
-#include "proto_unit.h"
+#include "cli/batch/cases.h"
+#include "cli/batch/discern.h"
+#include "cli/batch/filter.h"
+#include "cli/batch/keep.h"
+#include "tests/support/proto_unit.h"
 
 static void add(struct cases *cases, const char *called, const char *file)
 {

@@ -2,8 +2,8 @@
 /* The digest never changes: shards of machines with different versions fit together. */
 #include <string.h>
 
-#include "digest.h"
-#include "proto_unit.h"
+#include "cli/batch/digest.h"
+#include "tests/support/proto_unit.h"
 
 /* Computed by a program of another language, as mlictl-batch(1) describes it. */
 static void test_values(void **state)

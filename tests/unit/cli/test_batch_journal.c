@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "digest.h"
-#include "journal.h"
-#include "results.h"
+#include "cli/batch/digest.h"
+#include "cli/batch/journal.h"
+#include "tests/unit/cli/results.h"
 
 static char directory[] = "/tmp/mlictl-journal-XXXXXX";
 static char path[64];

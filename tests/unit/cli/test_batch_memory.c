@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "report.h"
-#include "results.h"
-#include "state.h"
+#include "cli/batch/report.h"
+#include "cli/batch/state.h"
+#include "tests/unit/cli/capture.h"
+#include "tests/unit/cli/results.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

@@ -7,11 +7,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "live.h"
-#include "print.h"
-#include "results.h"
-#include "sink.h"
+#include "cli/batch/sink.h"
+#include "cli/term/live.h"
+#include "cli/term/print.h"
+#include "tests/unit/cli/capture.h"
+#include "tests/unit/cli/results.h"
 
 #define SECONDS(s) (UINT64_C(1000000000) * (s))
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "report.h"
-#include "results.h"
+#include "cli/batch/report.h"
+#include "tests/unit/cli/capture.h"
+#include "tests/unit/cli/results.h"
 
 static const struct option table[] = {
     BATCH_REPORT_OPTIONS,

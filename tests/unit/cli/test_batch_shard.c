@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "proto_unit.h"
-#include "rng.h"
-#include "shard.h"
+#include "cli/batch/shard.h"
+#include "tests/support/proto_unit.h"
+#include "tests/support/rng.h"
 
 static const char *const variables[] = {
     "SLURM_ARRAY_TASK_ID",  "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",

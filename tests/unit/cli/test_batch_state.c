@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proto_unit.h"
-#include "state.h"
+#include "cli/batch/state.h"
+#include "tests/support/proto_unit.h"
 
 /* Reads a text as a file. */
 static int read_text(const char *text, size_t length, struct state *state, struct fault *fault)

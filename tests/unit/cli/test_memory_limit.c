@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "memory_limit.h"
-#include "proto_unit.h"
+#include "cli/link/memory_limit.h"
+#include "tests/support/proto_unit.h"
 
 enum { PHYSICAL = 1 << 30 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fake.h"
+#include "tests/unit/client/fake.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 void fake_init(struct fake *fake, unsigned flags)
 {

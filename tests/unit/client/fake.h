@@ -4,7 +4,7 @@
 #define TEST_FAKE_H
 
 #include "mli_client.h"
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 struct fake {
     int fd; /* the service's end */

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fake.h"
+#include "tests/unit/client/fake.h"
 
 static int memory(const char *text)
 {

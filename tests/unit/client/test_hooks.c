@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "daemon/ops/config.h"
+#include "daemon/service.h"
 #include "mli_client.h"
-#include "proto_unit.h"
-#include "service.h"
+#include "tests/support/proto_unit.h"
 
 enum { OFFSET = 64 };
 static const char SIGN[] = "host";

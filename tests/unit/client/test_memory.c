@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake.h"
+#include "tests/unit/client/fake.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

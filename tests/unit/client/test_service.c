@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "daemon/ops/config.h"
+#include "daemon/service.h"
 #include "mli_client.h"
-#include "proto_unit.h"
-#include "service.h"
+#include "tests/support/proto_unit.h"
 
 struct fixture {
     struct service_thread *service;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake.h"
+#include "tests/unit/client/fake.h"
 
 static mli_client_ticket start(struct fake *fake, mli_client_done_fn *done, void *user)
 {

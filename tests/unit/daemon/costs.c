@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "costs.h"
+#include "tests/unit/daemon/costs.h"
 
 #include <stdint.h>
 #include <uv.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gate.h"
+#include "tests/unit/daemon/gate.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "mli_engine.h"
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum { PATIENCE_S = 30 };
 

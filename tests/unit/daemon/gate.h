@@ -9,7 +9,7 @@
 
 #include <semaphore.h>
 
-#include "config.h"
+#include "daemon/ops/config.h"
 
 struct gate {
     sem_t entered, leave;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "memory_calls.h"
+#include "tests/unit/daemon/memory_calls.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 
-#include "buffer_calls.h"
-#include "peer.h"
+#include "proto/buffer_calls.h"
+#include "tests/unit/daemon/peer.h"
 
 /** Sends a request without descriptors; `params` with ' for ". */
 void send_call(struct peer *peer, int id, const char *method, const char *params);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "peer.h"
+#include "tests/unit/daemon/peer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

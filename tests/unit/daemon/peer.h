@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config.h"
-#include "frame.h"
-#include "hello.h"
-#include "rpc.h"
-#include "service.h"
-#include "unit.h"
+#include "daemon/ops/config.h"
+#include "daemon/service.h"
+#include "proto/frame.h"
+#include "proto/hello.h"
+#include "proto/rpc.h"
+#include "tests/support/unit.h"
 
 struct peer {
     int fd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "scene.h"
+#include "tests/unit/daemon/scene.h"
 
 #include <unistd.h>
 

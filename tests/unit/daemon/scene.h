@@ -6,8 +6,8 @@
 #ifndef TEST_SCENE_H
 #define TEST_SCENE_H
 
-#include "gate.h"
-#include "server.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/server.h"
 
 #define COPY      "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 #define WITH(...) __VA_ARGS__ "," COPY

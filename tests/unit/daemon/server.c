@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "server.h"
+#include "tests/unit/daemon/server.h"
 
 #include <stdio.h>
 #include <stdlib.h>

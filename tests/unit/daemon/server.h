@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <uv.h>
 
-#include "peer.h"
+#include "tests/unit/daemon/peer.h"
 
 struct server {
     struct config config; /* server_config() sets it; the socket is the server's business */

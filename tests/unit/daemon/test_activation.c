@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "activation.h"
-#include "unit.h"
+#include "daemon/ops/activation.h"
+#include "tests/support/unit.h"
 
 static int unix_listener(int type, int backlog)
 {

@@ -3,8 +3,8 @@
  * between two of them. */
 #include <unistd.h>
 
-#include "daemon_stats.h"
-#include "scene.h"
+#include "proto/daemon_stats.h"
+#include "tests/unit/daemon/scene.h"
 
 enum { DEPENDENTS = 10000, ATTEMPTS = 20, JOBS = 16384 };
 

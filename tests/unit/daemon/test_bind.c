@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bind.h"
-#include "unit.h"
+#include "daemon/net/bind.h"
+#include "tests/support/unit.h"
 
 static char directory[] = "/tmp/mlid-bind-XXXXXX";
 static char path[64], lock_path[80];

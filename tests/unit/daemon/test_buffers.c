@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "memory_calls.h"
-#include "server.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/memory_calls.h"
+#include "tests/unit/daemon/server.h"
 
 enum { PAGE = 4096 };
 

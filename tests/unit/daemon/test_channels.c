@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of channels: finding, reserving, quarantine. */
-#include "channels.h"
+#include "daemon/job/channels.h"
 
-#include "unit.h"
+#include "tests/support/unit.h"
 
 static struct channels of(uint32_t pool, uint32_t busy, uint32_t reserved, uint32_t quarantined)
 {

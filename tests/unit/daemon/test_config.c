@@ -5,8 +5,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "config.h"
-#include "peer.h"
+#include "daemon/ops/config.h"
+#include "tests/unit/daemon/peer.h"
 
 static int read_text(struct config *config, const char *text, struct fault *fault)
 {

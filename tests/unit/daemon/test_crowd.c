@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ports.h"
-#include "server.h"
+#include "libmli/port/ports.h"
+#include "tests/unit/daemon/server.h"
 
 enum { CLIENTS = 4, JOBS = 60, UNDER_WAY = 8, BIG = 512 * 512 };
 

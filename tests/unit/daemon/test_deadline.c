@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The heap of deadlines: which is the next one, and what it costs among many. */
-#include "deadline.h"
+#include "daemon/job/deadline.h"
 
 #include <stdlib.h>
 
-#include "costs.h"
-#include "seam.h"
-#include "task.h"
-#include "unit.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/task.h"
+#include "tests/support/unit.h"
+#include "tests/unit/daemon/costs.h"
 
 enum { FEW = 64, MANY = 16384, CALLS = 2000 };
 

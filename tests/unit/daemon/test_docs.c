@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "config.h"
-#include "json.h"
-#include "rpc.h"
-#include "unit.h"
+#include "daemon/ops/config.h"
+#include "proto/bounds.h"
+#include "proto/json.h"
+#include "proto/rpc.h"
+#include "tests/support/unit.h"
 
 static char *load(const char *name)
 {

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hello.h"
-#include "scene.h"
+#include "proto/hello.h"
+#include "tests/unit/daemon/scene.h"
 
 static enum service_phase phase(struct peer *who, int id)
 {

@@ -7,9 +7,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "gate.h"
 #include "mli_engine.h"
-#include "peer.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/peer.h"
 
 enum { THREADS = 4, ROUNDS = 50 };
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ports.h"
-#include "server.h"
-#include "sigbus.h"
+#include "daemon/memory/sigbus.h"
+#include "libmli/port/ports.h"
+#include "tests/unit/daemon/server.h"
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 #define BIG_COPY                                                                                   \

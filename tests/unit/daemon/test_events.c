@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "events.h"
-#include "scene.h"
+#include "proto/events.h"
+#include "tests/unit/daemon/scene.h"
 
 static int setup(void **state)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "extent.h"
-#include "unit.h"
+#include "daemon/job/extent.h"
+#include "tests/support/unit.h"
 
 static uint32_t below(uint32_t bound)
 {

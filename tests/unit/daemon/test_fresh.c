@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "memory_calls.h"
-#include "scene.h"
-#include "sigbus.h"
+#include "daemon/memory/sigbus.h"
+#include "tests/unit/daemon/memory_calls.h"
+#include "tests/unit/daemon/scene.h"
 
 enum { BIG = 8 << 20, POPULATE_WRITE = 23 };
 

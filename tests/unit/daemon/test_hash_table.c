@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hash table: what is in it is found, and no chain becomes long while it grows. */
-#include "hash_table.h"
+#include "daemon/base/hash_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "seam.h"
-#include "unit.h"
+#include "daemon/base/seam.h"
+#include "tests/support/unit.h"
 
 enum { MANY = 100 * 1000, CHAIN_MAX = 24 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of ended jobs: the limits of each user and of all, and which record is replaced. */
-#include "history.h"
+#include "daemon/job/history.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-#include "costs.h"
-#include "seam.h"
-#include "unit.h"
-#include "user.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/user.h"
+#include "tests/support/unit.h"
+#include "tests/unit/daemon/costs.h"
 
 enum { LIMIT = 100, ALICE = 1000, BOB = 1001 };
 

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "peer.h"
-#include "reaper.h"
+#include "daemon/base/reaper.h"
+#include "tests/unit/daemon/peer.h"
 
 static struct fixture fixture;
 static struct peer *const peer = &fixture.peer;

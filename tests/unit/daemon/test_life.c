@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "server.h"
-#include "sigbus.h"
+#include "daemon/memory/sigbus.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/server.h"
 
 #define COPY      "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 #define WITH(...) __VA_ARGS__ "," COPY

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "seam.h"
-#include "server.h"
+#include "daemon/base/seam.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/server.h"
 
 static struct server server;
 static struct seam real;

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "json.h"
-#include "log.h"
-#include "log_rate.h"
-#include "unit.h"
+#include "daemon/ops/log.h"
+#include "daemon/ops/log_rate.h"
+#include "proto/json.h"
+#include "tests/support/unit.h"
 
 /* What log_end() writes. */
 static void capture(struct log_line *line, char *got, size_t size)

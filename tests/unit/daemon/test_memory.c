@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "peer.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "proto/fdpass.h"
+#include "tests/unit/daemon/peer.h"
 
 static atomic_int countdown;    /* 0: nothing fails */
 static _Thread_local bool mine; /* the test's own thread is spared */

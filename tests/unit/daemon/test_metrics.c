@@ -9,11 +9,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "metrics.h"
-#include "peer.h"
-#include "reaper.h"
-#include "seam.h"
-#include "state.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "daemon/ops/metrics.h"
+#include "daemon/state.h"
+#include "tests/unit/daemon/peer.h"
 
 static uv_loop_t loop;
 static uv_async_t keep; /* the loop runs with nothing of ours that holds it */

@@ -7,8 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "notify.h"
-#include "unit.h"
+#include "daemon/ops/notify.h"
+#include "tests/support/unit.h"
 
 /* Binds a manager's socket at an address as NOTIFY_SOCKET has it. */
 static int manager(const char *name)

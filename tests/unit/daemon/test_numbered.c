@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "numbered.h"
-#include "rng.h"
-#include "seam.h"
-#include "unit.h"
+#include "daemon/base/numbered.h"
+#include "daemon/base/seam.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
 
 static void test_numbers_are_never_given_twice(void **state)
 {

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "outbox.h"
-#include "peer.h"
-#include "rng.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "daemon/net/outbox.h"
+#include "proto/fdpass.h"
+#include "tests/support/rng.h"
+#include "tests/unit/daemon/peer.h"
 
 /* A line: "F" where a descriptor comes with it, its number, and some filling. */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)

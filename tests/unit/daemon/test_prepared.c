@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "memory_calls.h"
-#include "reaper.h"
-#include "seam.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/memory_calls.h"
 
 static struct fixture fixture;
 static struct peer *const peer = &fixture.peer;

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fdpass.h"
-#include "job_calls.h"
-#include "memory_calls.h"
-#include "reaper.h"
-#include "seam.h"
-#include "server.h"
+#include "daemon/base/reaper.h"
+#include "daemon/base/seam.h"
+#include "proto/fdpass.h"
+#include "proto/job_calls.h"
+#include "tests/unit/daemon/memory_calls.h"
+#include "tests/unit/daemon/server.h"
 
 enum { ALICE = 1, BOB, CAROL, USERS = 40, OTHERS = 40000, TOO_MANY = PROTO_FDS_MAX + 4 };
 

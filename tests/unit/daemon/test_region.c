@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "peer.h"
-#include "region.h"
-#include "seam.h"
+#include "daemon/base/seam.h"
+#include "daemon/memory/region.h"
+#include "tests/unit/daemon/peer.h"
 
 enum { PAGE = 4096 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding jobs by number and by name. */
-#include "registry.h"
+#include "daemon/job/registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "costs.h"
-#include "unit.h"
-#include "user.h"
+#include "daemon/job/user.h"
+#include "tests/support/unit.h"
+#include "tests/unit/daemon/costs.h"
 
 static struct registry registry;
 static struct users users;

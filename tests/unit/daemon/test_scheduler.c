@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of jobs: shares of users and connections, classes, priorities, ageing. */
-#include "scheduler.h"
+#include "daemon/job/scheduler.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "rng.h"
-#include "unit.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
 
 enum { QUANTUM = 10000, AGEING = 1000, LANES_MAX = 50 };
 

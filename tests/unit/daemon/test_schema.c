@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
-#include "json.h"
-#include "number.h"
-#include "unit.h"
+#include "daemon/ops/config.h"
+#include "daemon/ops/number.h"
+#include "proto/json.h"
+#include "tests/support/unit.h"
 
 static struct json schema, properties;
 static struct fault schema_fault;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scene.h"
+#include "tests/unit/daemon/scene.h"
 
 static void rest(long ms)
 {

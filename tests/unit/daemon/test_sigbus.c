@@ -10,10 +10,10 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "costs.h"
-#include "peer.h"
-#include "seam.h"
-#include "sigbus.h"
+#include "daemon/base/seam.h"
+#include "daemon/memory/sigbus.h"
+#include "tests/unit/daemon/costs.h"
+#include "tests/unit/daemon/peer.h"
 
 enum { PAGE = 4096, PAGES = 8 };
 

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "job_info.h"
-#include "scene.h"
+#include "proto/job_info.h"
+#include "tests/unit/daemon/scene.h"
 
 static void status(struct peer *who, const char *job, struct job_info *info)
 {

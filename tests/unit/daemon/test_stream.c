@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gate.h"
-#include "peer.h"
+#include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/peer.h"
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "peer.h"
-#include "trace.h"
+#include "daemon/ops/trace.h"
+#include "tests/unit/daemon/peer.h"
 
 static uv_loop_t loop;
 static uv_async_t keep; /* the loop runs with nothing of ours that holds it */

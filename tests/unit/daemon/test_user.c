@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The users that a service knows: found by number, and forgotten when they are too many. */
-#include "user.h"
+#include "daemon/job/user.h"
 
 #include <stdlib.h>
 
-#include "seam.h"
-#include "unit.h"
+#include "daemon/base/seam.h"
+#include "tests/support/unit.h"
 
 static struct users users;
 

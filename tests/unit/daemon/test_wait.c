@@ -4,8 +4,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "job_info.h"
-#include "scene.h"
+#include "proto/job_info.h"
+#include "tests/unit/daemon/scene.h"
 
 static void submit_detached(struct peer *who, int id, const char *more)
 {

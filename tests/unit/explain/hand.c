@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hand.h"
+#include "tests/unit/explain/hand.h"
 
 /* How many samples of the window, which are `step` apart, lie before padded coordinate `at`. */
 static uint64_t samples_before(const mli_explained_axis *a, uint64_t at)

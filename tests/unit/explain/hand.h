@@ -6,7 +6,7 @@
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
 
-#include "explained.h"
+#include "cli/explain/explained.h"
 
 struct hand {
     uint32_t rank, elem;

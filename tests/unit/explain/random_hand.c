@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "random_hand.h"
+#include "tests/unit/explain/random_hand.h"
 
 static uint32_t few(struct rng *rng, uint32_t most)
 {

@@ -4,7 +4,7 @@
  * coordinate has a cell the cells are looked at one by one, where not what has to be there is.
  * `test_picture SEED` repeats a run.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "picture.h"
-#include "random_hand.h"
+#include "cli/explain/picture.h"
+#include "tests/unit/explain/random_hand.h"
 
 enum { CASES = 1500, SMALL = 5, EXTENT_MAX = SMALL + 6, ELEMENTS_MAX = 40000, EDGES = 12 };
 

@@ -3,7 +3,7 @@
  * Moves in characters: golden texts, one for each transformation of the spec's group, and the width
  * of any. `test_picture_text SEED` repeats a run; with `show` behind it the texts are printed.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "canvas.h"
-#include "picture_text.h"
-#include "random_hand.h"
+#include "cli/explain/canvas.h"
+#include "cli/explain/picture_text.h"
+#include "tests/unit/explain/random_hand.h"
 
 enum { CASES = 400 };
 

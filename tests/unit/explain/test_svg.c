@@ -3,7 +3,7 @@
  * Drawings of random moves: well-formed whatever they are called, as many cells as they say, and an
  * element in one colour on both sides. `test_svg SEED` repeats a run.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "random_hand.h"
-#include "svg_picture.h"
+#include "cli/explain/svg_picture.h"
+#include "tests/unit/explain/random_hand.h"
 
 enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 2200, HEIGHT_MAX = 1800 };
 

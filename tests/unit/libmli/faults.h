@@ -6,8 +6,8 @@
 #ifndef TEST_FAULTS_H
 #define TEST_FAULTS_H
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 /* The tile a fault starts from. */
 enum fault_base { FX16, SA8_AXIS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Layouts and enum values that code written for embARC MLI 2.0 relies on. */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 /* Sizes and offsets are those of LP64; elsewhere the order of the fields is what counts. */
 #if UINTPTR_MAX == UINT64_MAX

@@ -3,10 +3,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "guard_mem.h"
-#include "load.h"
 #include "mli_engine.h"
-#include "unit.h"
+#include "tests/support/guard_mem.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 /* A device with as many channels as the test likes, that moves inside submit. */
 static struct {

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "guard_mem.h"
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/guard_mem.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 #define STATES(X)                                                                                  \
     X(NULL_HANDLE)                                                                                 \

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static struct {
     struct tile tile;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "load.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { FRAMES = 3000, CHAIN = 2000, DEADLINE_S = 30 };
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
-#include "rng.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
 
 enum { RACES = 10000, LARGE = 64 << 20 };
 

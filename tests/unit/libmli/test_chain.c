@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "load.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { CHAIN = 10000, CHANNELS = 4, CHAINS = 4 };
 

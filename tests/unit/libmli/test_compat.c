@@ -3,7 +3,7 @@
 #define MLI_EMBARC_COMPAT
 #include "mli_api.h"
 
-#include "compat_checks.h"
+#include "tests/unit/libmli/compat_checks.h"
 
 int main(void)
 {

@@ -4,7 +4,7 @@
 
 #include "mli_api.h"
 
-#include "compat_checks.h"
+#include "tests/unit/libmli/compat_checks.h"
 
 int main()
 {

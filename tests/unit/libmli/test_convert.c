@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "rng.h"
-#include "unit.h"
+#include "tests/support/rng.h"
+#include "tests/support/unit.h"
 
 #define ELEMENTS 24 /* (2, 3, 4) */
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 enum { RELEASE, RET_CODES, ASSERT, DEBUG, FULL };
 

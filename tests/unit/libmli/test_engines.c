@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "load.h"
 #include "mli_engine.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 static struct load load;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mli_explain.h"
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum { ROOM = 1 << 20 };
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
-#include "spy.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/spy.h"
+#include "tests/support/unit.h"
 
 static const char *engines[] = {"inline", "threads", "mock", "spy"};
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load.h"
-#include "rng.h"
-#include "spy.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/rng.h"
+#include "tests/support/spy.h"
+#include "tests/support/unit.h"
 
 enum { PARTS = 4, ROWS = 64, RUN = 100, FIRST = 3, ORDERS = 24, TRIALS = 300, RACES = 3000 };
 

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
-#include "dma/run.h"
-#include "tile.h"
-#include "unit.h"
+#include "libmli/src/dma/run.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static void use(mli_mov_handle_t *h)
 {

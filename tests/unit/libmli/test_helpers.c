@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static void test_element_size(void **state)
 {

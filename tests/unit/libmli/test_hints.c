@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum { KIB = 1024, MIB = 1024 * KIB, FILE_BYTES = 12 * MIB, POPULATE_WRITE = 23 };
 

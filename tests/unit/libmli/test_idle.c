@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "load.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { LIMIT_NS = 5000000 };
 

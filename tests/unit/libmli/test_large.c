@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mli_helpers_api.h"
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum { GUARD = 192, FILL = 0xA5 };
 

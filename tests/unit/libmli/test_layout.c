@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 /* Runs both ways and compares all that the move fills in. */
 static void assert_layout_of_move(struct tile *t, uint32_t bytes)

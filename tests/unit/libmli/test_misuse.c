@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 #define CALLS(X)                                                                                   \
     X(PREPARE)                                                                                     \

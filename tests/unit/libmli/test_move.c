@@ -2,8 +2,8 @@
 /* Moves whose results were worked out by hand, and the edges of what is legal. */
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 /* The bytes of the result, and not a byte behind it. */
 static void assert_out(const struct tile *t, const uint8_t *want, size_t bytes)

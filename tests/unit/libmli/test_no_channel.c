@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "load.h"
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 enum { AT_A_TIME = 16, THREADS = 4, ROUNDS = 500 };
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum {
     ROWS = 7,

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "load.h"
 #include "mli_engine.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { STARTS = 2000, POLLERS = 2, YIELDS = 3 };
 

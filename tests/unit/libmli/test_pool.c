@@ -3,8 +3,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static mli_mov_handle_t handles[MLI_MOV_MAX_CHANNELS];
 

@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "rng.h"
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/rng.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };
 

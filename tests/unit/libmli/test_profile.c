@@ -2,8 +2,8 @@
 /* The target profile: guard bits, and what a strict profile demands of addresses. */
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static int default_profile(void **state)
 {

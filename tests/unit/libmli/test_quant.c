@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 static void assert_shares_src(const struct tile *t, int32_t dim)
 {

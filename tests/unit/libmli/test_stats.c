@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "load.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { CHANNELS = 4, TRANSFERS = 5000 };
 

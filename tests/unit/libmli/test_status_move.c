@@ -6,10 +6,10 @@
  */
 #include <string.h>
 
-#include "faults.h"
-#include "faults_cfg.h"
-#include "faults_quant.h"
-#include "faults_tensor.h"
+#include "tests/unit/libmli/faults.h"
+#include "tests/unit/libmli/faults_cfg.h"
+#include "tests/unit/libmli/faults_quant.h"
+#include "tests/unit/libmli/faults_tensor.h"
 
 #define FAULTS(X) FAULTS_TENSOR(X) FAULTS_CFG(X) FAULTS_QUANT(X)
 

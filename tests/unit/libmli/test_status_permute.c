@@ -2,7 +2,7 @@
 /* Every status a permute can be refused with; nothing is changed. */
 #include <string.h>
 
-#include "faults.h"
+#include "tests/unit/libmli/faults.h"
 
 /* clang-format off */
 #define FAULTS(X)                                                                                  \

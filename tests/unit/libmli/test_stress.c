@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "rng.h"
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/rng.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 enum { THREADS = 8, CLAIMS = 1500, CHANNELS = 7, STARTS_MAX = 4, BYTES = 48, SEED = 20240229 };
 

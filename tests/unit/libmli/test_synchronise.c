@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "load.h"
-#include "unit.h"
+#include "tests/support/load.h"
+#include "tests/support/unit.h"
 
 enum { CHAIN = 100, RACES = 2000 };
 

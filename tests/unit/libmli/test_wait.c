@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tile.h"
-#include "unit.h"
+#include "tests/support/tile.h"
+#include "tests/support/unit.h"
 
 enum { RACES = 2000 };
 

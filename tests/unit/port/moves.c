@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "moves.h"
+#include "tests/unit/port/moves.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit.h"
+#include "tests/support/unit.h"
 
 enum { UNTOUCHED = 0xA5 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plans.h"
+#include "tests/unit/port/plans.h"
 
 #include <inttypes.h>
 #include <stdio.h>

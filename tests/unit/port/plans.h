@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "mli_plan.h"
-#include "rng.h"
+#include "tests/support/rng.h"
 
 enum { PLAN_SRC_BYTES = 1 << 20, PLAN_DST_BYTES = 1 << 20 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Does the pool keep what mli_engine.h promises to an engine? A witness of an engine looks. */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
+#include "libmli/port/ports.h"
 #include "mli_engine.h"
-#include "moves.h"
-#include "ports.h"
+#include "tests/unit/port/moves.h"
 
 enum { CHANNELS = 3, ROUNDS = 300 };
 

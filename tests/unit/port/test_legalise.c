@@ -3,7 +3,7 @@
  * mli_legalise_*: random plans and random limits. The pieces move what the plan moves, each byte
  * once; each is within the limits and knows its place. `test_legalise SEED` repeats a run.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "mli_engine.h"
-#include "plans.h"
+#include "tests/unit/port/plans.h"
 
 enum { CASES = 1500 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves through the port of the mock device: every byte right, whatever the ring and the limits. */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "mock_device.h"
-#include "mock_engine.h"
-#include "moves.h"
-#include "ports.h"
+#include "libmli/port/mock/mock_device.h"
+#include "libmli/port/mock/mock_engine.h"
+#include "libmli/port/ports.h"
+#include "tests/unit/port/moves.h"
 
 static int teardown(void **state)
 {

@@ -3,12 +3,12 @@
  * The port's functions called by hand, without the pool: what a new port is tested with first. And
  * the device itself, which the other tests trust.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <string.h>
 
-#include "mock_device.h"
-#include "mock_engine.h"
+#include "libmli/port/mock/mock_device.h"
+#include "libmli/port/mock/mock_engine.h"
 
 enum { ROWS = 40, WIDTH = 3, PITCH = 7 };
 

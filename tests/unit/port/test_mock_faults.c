@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The port of the mock device when transfers are cancelled, and when the device fails. */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "mock_device.h"
-#include "moves.h"
-#include "ports.h"
+#include "libmli/port/mock/mock_device.h"
+#include "libmli/port/ports.h"
+#include "tests/unit/port/moves.h"
 
 static int teardown(void **state)
 {

@@ -3,7 +3,7 @@
  * split_plan(): random plans in 1 to 16 parts, which together move what the plan moves, each byte
  * once; and how even they are where that can be. `test_split SEED` repeats a run.
  */
-#include "unit.h"
+#include "tests/support/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "dma/split.h"
-#include "plans.h"
+#include "libmli/src/dma/split.h"
+#include "tests/unit/port/plans.h"
 
 enum { CASES = 1500, PARTS_MAX = 16, LINE = 64 };
 

@@ -2,12 +2,12 @@
 /* The parameters of every method: what is read is written again as it was, the rest is refused. */
 #include <string.h>
 
-#include "buffer_calls.h"
-#include "events.h"
-#include "inline_payload.h"
-#include "job_calls.h"
-#include "proto_unit.h"
-#include "rpc.h"
+#include "proto/buffer_calls.h"
+#include "proto/events.h"
+#include "proto/inline_payload.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
+#include "tests/support/proto_unit.h"
 
 /* Reads params and writes them again; `w` null: reads only. */
 typedef int call(const struct json *params, struct jsonw *w);

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "expectation.h"
-#include "job.h"
-#include "proto_unit.h"
+#include "proto/expectation.h"
+#include "proto/job.h"
+#include "tests/support/proto_unit.h"
 
 #define ZEROS  "0000000000000000000000000000000000000000000000000000000000000000"
 #define DIGEST "sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"

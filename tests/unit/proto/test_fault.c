@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "mli_api.h"
-#include "pointer.h"
-#include "proto_unit.h"
-#include "utf8.h"
+#include "proto/pointer.h"
+#include "proto/utf8.h"
+#include "tests/support/proto_unit.h"
 
 static void test_set(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fdpass.h"
+#include "proto/fdpass.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "frame.h"
-#include "proto_unit.h"
+#include "proto/frame.h"
+#include "tests/support/proto_unit.h"
 
 enum { KERNEL_MAX = 253 }; /* SCM_MAX_FD */
 

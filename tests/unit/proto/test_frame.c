@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "frame.h"
+#include "proto/frame.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-#include "fdpass.h"
-#include "proto_unit.h"
+#include "proto/fdpass.h"
+#include "tests/support/proto_unit.h"
 
 /* Puts bytes into the frame as recvmsg() would, as many as there is room for. */
 static size_t feed(struct frame *frame, const char *bytes, size_t length)

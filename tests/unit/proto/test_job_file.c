@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "tests/support/proto_unit.h"
 
 /* The smallest job, and how it goes on: JOB("\"channels\":2") */
 #define SRC           "\"src\":{\"file\":\"a.npy\"}"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "tests/support/proto_unit.h"
 
 /* Appends a job with these names; both may be null. `after` is the inside of an array. */
 static void add_job(struct jsonw *w, const char *name, const char *const *after)

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "tests/support/proto_unit.h"
 
 #define COST                                                                                       \
     "\"cost\":{\"bytes\":6,\"channels\":2,\"engine\":\"inline\",\"ns_queued\":10,\"ns_moving\":"   \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "bounds.h"
-#include "job.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "tests/support/proto_unit.h"
 
 #define SRC           "\"src\":{\"fd\":0,\"type\":\"sa8\",\"shape\":[2,3]}"
 #define DST           "\"dst\":{\"fd\":1}"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "json.h"
+#include "proto/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "nearest.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "proto/nearest.h"
+#include "tests/support/proto_unit.h"
 
 struct document {
     struct json root;

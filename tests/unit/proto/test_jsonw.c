@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "jsonw.h"
+#include "proto/jsonw.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
-#include "proto_unit.h"
+#include "proto/json.h"
+#include "tests/support/proto_unit.h"
 
 static void test_shapes(void **state)
 {

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "job.h"
-#include "job_calls.h"
-#include "proto_unit.h"
-#include "rpc.h"
-#include "safetensors.h"
-#include "textw.h"
+#include "proto/frame.h"
+#include "proto/job.h"
+#include "proto/job_calls.h"
+#include "proto/rpc.h"
+#include "proto/safetensors.h"
+#include "proto/textw.h"
+#include "tests/support/proto_unit.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

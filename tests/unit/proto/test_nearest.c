@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* "Did you mean": slips are found, other words are not guessed at. */
-#include "nearest.h"
+#include "proto/nearest.h"
 
 #include <string.h>
 
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 static const char *const words[] = {"offset",   "size",   "perm_dim", "padding_pre", "dst_offset",
                                     "priority", "engine", "submit",   "run",         NULL};

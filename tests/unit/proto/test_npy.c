@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "npy.h"
+#include "proto/npy.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "proto_unit.h"
-#include "tensor_list.h"
+#include "proto/tensor_list.h"
+#include "tests/support/proto_unit.h"
 
 /* A file's begin: magic, version and length before a literal; `lie` is added to the length. */
 struct file {

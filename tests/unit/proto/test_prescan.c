@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "prescan.h"
+#include "proto/prescan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "tests/support/proto_unit.h"
 
 static const struct prescan_limits limits = {.bytes = 1 << 20, .depth = 8, .values = 100};
 

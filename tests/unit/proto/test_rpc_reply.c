@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto_unit.h"
-#include "rpc.h"
+#include "proto/rpc.h"
+#include "tests/support/proto_unit.h"
 
 static const struct rpc_id id = {.kind = RPC_ID_INT, .number = 3};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto_unit.h"
-#include "rpc.h"
+#include "proto/rpc.h"
+#include "tests/support/proto_unit.h"
 
 #define CALL(more)  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"daemon.ping\"" more "}"
 #define UNKNOWN_FDS UINT32_MAX

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "safetensors.h"
+#include "proto/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 #define T(name, dtype, shape, begin, end)                                                          \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" #begin "," #end \

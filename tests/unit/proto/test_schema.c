@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "job.h"
-#include "proto_unit.h"
-#include "slice.h"
+#include "proto/bounds.h"
+#include "proto/job.h"
+#include "proto/slice.h"
+#include "tests/support/proto_unit.h"
 
 #define SIXTEEN "0123456789abcdef"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto_unit.h"
-#include "slice.h"
+#include "proto/slice.h"
+#include "tests/support/proto_unit.h"
 
 static struct slice parse(const char *text)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tensor_desc.h"
+#include "proto/tensor_desc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bounds.h"
-#include "proto_unit.h"
+#include "proto/bounds.h"
+#include "tests/support/proto_unit.h"
 
 /* Parses `text` and reads it into *desc, which must be valid already. */
 static int read_desc(const char *text, struct tensor_desc *desc, struct fault *fault)

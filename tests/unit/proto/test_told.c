@@ -3,14 +3,14 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "buffer_calls.h"
-#include "chrome_trace.h"
-#include "daemon_stats.h"
-#include "events.h"
-#include "hello.h"
-#include "prometheus.h"
-#include "proto_unit.h"
-#include "rpc.h"
+#include "proto/buffer_calls.h"
+#include "proto/chrome_trace.h"
+#include "proto/daemon_stats.h"
+#include "proto/events.h"
+#include "proto/hello.h"
+#include "proto/prometheus.h"
+#include "proto/rpc.h"
+#include "tests/support/proto_unit.h"
 
 static void parse(struct jsonw *w, struct rpc_reply *reply)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "utf8.h"
+#include "proto/utf8.h"
 
 #include <string.h>
 
-#include "proto_unit.h"
+#include "tests/support/proto_unit.h"
 
 static void test_good(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "build_id.h"
-#include "proto_unit.h"
-#include "xxh64.h"
+#include "proto/build_id.h"
+#include "proto/xxh64.h"
+#include "tests/support/proto_unit.h"
 
 static uint64_t of(const void *bytes, size_t size)
 {

@@ -3,16 +3,16 @@
  * Leaf kernels with NEON, which every AArch64 has. There is no stream: stnp, the pair of stores
  * that need not be kept, is a hint that few processors take.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_NEON
 
 #include <arm_neon.h>
 
-#include "../c/kernels_c.h"
-#include "../tile_block.h"
-#include "rows_neon.h"
-#include "zip_neon.h"
+#include "libmli/src/exec/arm/rows_neon.h"
+#include "libmli/src/exec/arm/zip_neon.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/tile_block.h"
 
 /* Two registers of elements in turns. */
 #define ZIP(half, bits, a, b)                                                                      \
@@ -34,7 +34,7 @@
 #define VEC_HIGH_8(a, b)                ZIP(2, 64, a, b)
 #define TILE_NAME(name)                 name##_by_1
 
-#include "../tile.h"
+#include "libmli/src/exec/tile.h"
 
 #define DEFINE_KERNELS(E, index)                                                                   \
     static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \

@@ -4,16 +4,16 @@
  * written exactly. That packed rows may end in those that follow is of no use here: there are no
  * loads under a mask, so a row is read in as many pieces as it would be written in.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_NEON
 
 #include <arm_neon.h>
 
-#include "../../bytes.h"
-#include "../c/kernels_c.h"
-#include "../nest.h"
-#include "rows_neon.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/exec/arm/rows_neon.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/nest.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_ARM_ROWS_NEON_H
 #define MLI_EXEC_ARM_ROWS_NEON_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 leaf_rows rows_neon;
 leaf_bordered bordered_neon;

@@ -7,14 +7,14 @@
  * wanted ones come last in them; what it reads before them lies between elements of earlier
  * columns.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_NEON
 
 #include <arm_neon.h>
 
-#include "../nest.h"
-#include "zip_neon.h"
+#include "libmli/src/exec/arm/zip_neon.h"
+#include "libmli/src/exec/nest.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

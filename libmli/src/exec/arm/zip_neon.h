@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_ARM_ZIP_NEON_H
 #define MLI_EXEC_ARM_ZIP_NEON_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /**
  * leaf_pick, or leaf_transpose of few rows or columns, of elements of 2^size_log bytes. They do

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_C_KERNELS_H
 #define MLI_EXEC_C_KERNELS_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 leaf_rows rows_c;
 leaf_bordered bordered_c;

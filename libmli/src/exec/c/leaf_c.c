@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "kernels_c.h"
+#include "libmli/src/exec/c/kernels_c.h"
 
 const struct leaf_table leaf_c = {
     .name = "c",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows, rows between zeros, and zeros, in plain C. */
-#include "../../bytes.h"
-#include "../nest.h"
-#include "../piece.h"
-#include "kernels_c.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/piece.h"
 
 /* From here on a call of memcpy or memset costs less than it saves. */
 enum { CALL_MIN = 65 };

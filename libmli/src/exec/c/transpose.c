@@ -4,9 +4,9 @@
  * blocks of which some are not stored, few columns blocks of which some are whatever there is:
  * those of packed rows are stored too, and the next rows written over them.
  */
-#include "../../bytes.h"
-#include "kernels_c.h"
-#include "words.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/c/words.h"
 
 #if WORDS_LITTLE
 

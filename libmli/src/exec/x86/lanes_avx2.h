@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_LANES_AVX2_H
 #define MLI_EXEC_X86_LANES_AVX2_H
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 /* Bytes of a lane and of a register. */
 enum { LANE = 16, VEC = 32 };

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaf kernels with AVX2. */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../tile_block.h"
-#include "pick_avx2.h"
-#include "rows_avx2.h"
-#include "target.h"
-#include "thin_avx2.h"
+#include "libmli/src/exec/tile_block.h"
+#include "libmli/src/exec/x86/pick_avx2.h"
+#include "libmli/src/exec/x86/rows_avx2.h"
+#include "libmli/src/exec/x86/target.h"
+#include "libmli/src/exec/x86/thin_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 #define LANES                           2
 #define VEC                             __m256i
@@ -23,7 +23,7 @@ TARGET_BEGIN("avx2,prfchw")
 #define TILE_NAME(name)                 name##_by_2
 #define OP(name)                        _mm256_##name
 #define STORE                           storeu_si256
-#include "tiles.h"
+#include "libmli/src/exec/x86/tiles.h"
 #undef STORE
 
 #define LANES                           1
@@ -33,7 +33,7 @@ TARGET_BEGIN("avx2,prfchw")
 #define TILE_NAME(name)                 name##_by_1
 #define OP(name)                        _mm_##name
 #define STORE                           storeu_si128
-#include "tiles.h"
+#include "libmli/src/exec/x86/tiles.h"
 #undef STORE
 
 #define DEFINE_TRANSPOSE(E, index)                                                                 \

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Leaf kernels with AVX-512 (F, BW, VL, VBMI): a register is a cache line. */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../nest.h"
-#include "../tile_block.h"
-#include "pick_avx512.h"
-#include "rows_avx512.h"
-#include "stream_avx512.h"
-#include "target.h"
-#include "thin_avx512.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/tile_block.h"
+#include "libmli/src/exec/x86/pick_avx512.h"
+#include "libmli/src/exec/x86/rows_avx512.h"
+#include "libmli/src/exec/x86/stream_avx512.h"
+#include "libmli/src/exec/x86/target.h"
+#include "libmli/src/exec/x86/thin_avx512.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 /* Broadcasts under a mask: unlike inserts they leave the port of the shuffles alone. */
 ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
@@ -37,7 +37,7 @@ ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *
 #define TILE_NAME(name) name##_by_4
 #define OP(name)        _mm512_##name
 #define STORE           storeu_si512
-#include "tiles.h"
+#include "libmli/src/exec/x86/tiles.h"
 #undef STORE
 
 static struct leaf_table below;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Few rows of many columns with AVX2: a picture of a few interleaved channels becomes planes. */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "narrow_avx2.h"
-#include "target.h"
+#include "libmli/src/exec/x86/narrow_avx2.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes_avx2.h"
+#include "libmli/src/exec/x86/lanes_avx2.h"
 
 enum { SIZES = 3, FOLDS = 3 };
 

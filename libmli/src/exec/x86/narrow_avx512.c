@@ -4,18 +4,18 @@
  * one line of each plane, in which a pixel is a lane of a register. All elements of a lane change
  * places with those of the same index in the others as in tile.h.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "narrow_avx512.h"
-#include "target.h"
+#include "libmli/src/exec/x86/narrow_avx512.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,bmi2,prfchw")
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 enum { LINE = 64, LANE = 16, PAGE = 4096, AHEAD = 4 * LINE };
 

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_NARROW_AVX512_H
 #define MLI_EXEC_X86_NARROW_AVX512_H
 
-#include "thin_avx512.h"
+#include "libmli/src/exec/x86/thin_avx512.h"
 
 /** Where rows, or columns, take less than 16 bytes transposes it and returns true. */
 bool narrow_avx512(const struct thin *thin);

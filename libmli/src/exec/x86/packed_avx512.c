@@ -5,20 +5,20 @@
  * has in excess falls where the next group comes. Where rows lie close together in the source too,
  * one load reads several of them.
  */
-#include "packed_avx512.h"
+#include "libmli/src/exec/x86/packed_avx512.h"
 
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../nest.h"
-#include "target.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
-#include "bytes_avx512.h"
+#include "libmli/src/exec/x86/bytes_avx512.h"
 
 enum {
     REGISTER = 64,

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /** Rows of so many bytes: are they ours? */
 bool packed_avx512_can(const struct leaf_nest *nest, size_t row);

@@ -5,20 +5,20 @@
  * element, but the last one ends at the last element: no byte beyond the elements is read. Both
  * lanes of a register do the same at two places of the row.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../c/kernels_c.h"
-#include "../nest.h"
-#include "pick_avx2.h"
-#include "target.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/x86/pick_avx2.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes_avx2.h"
+#include "libmli/src/exec/x86/lanes_avx2.h"
 
 enum { SPREAD_MAX = 15, LOADS_MAX = 8, SIZES = 3 };
 

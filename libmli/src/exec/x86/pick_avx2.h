@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_PICK_AVX2_H
 #define MLI_EXEC_X86_PICK_AVX2_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /** Before the first use. */
 void pick_avx2_init(void);

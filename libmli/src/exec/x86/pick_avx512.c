@@ -7,20 +7,20 @@
  * order. With n[k] = the places of load k and S[k] = the sum of those before it, load k begins at
  * element S[k] * s - k.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../nest.h"
-#include "packed_avx512.h"
-#include "pick_avx512.h"
-#include "target.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/x86/packed_avx512.h"
+#include "libmli/src/exec/x86/pick_avx512.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 enum {
     LINE = 64,

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_PICK_AVX512_H
 #define MLI_EXEC_X86_PICK_AVX512_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /** Before the first use. */
 void pick_avx512_init(void);

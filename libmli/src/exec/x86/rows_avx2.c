@@ -3,22 +3,22 @@
  * Rows with AVX2. There are no masks of bytes: a row is moved in two pieces of equal size, which
  * overlap, or in a loop of which the last piece overlaps the one before.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../../bytes.h"
-#include "../c/kernels_c.h"
-#include "../nest.h"
-#include "../piece.h"
-#include "rows_avx2.h"
-#include "target.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/piece.h"
+#include "libmli/src/exec/x86/rows_avx2.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes_avx2.h"
+#include "libmli/src/exec/x86/lanes_avx2.h"
 
 enum {
     LINE = 64,

@@ -3,23 +3,23 @@
  * Rows, with and without zeros around them. Each is written in whole registers, the last of which
  * overlaps the one before.
  */
-#include "rows_avx512.h"
+#include "libmli/src/exec/x86/rows_avx512.h"
 
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../../bytes.h"
-#include "../c/kernels_c.h"
-#include "../nest.h"
-#include "packed_avx512.h"
-#include "target.h"
+#include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/x86/packed_avx512.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
-#include "bytes_avx512.h"
+#include "libmli/src/exec/x86/bytes_avx512.h"
 
 enum {
     REGISTER = 64,

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_ROWS_AVX512_H
 #define MLI_EXEC_X86_ROWS_AVX512_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 leaf_rows rows_avx512;
 leaf_bordered bordered_avx512;

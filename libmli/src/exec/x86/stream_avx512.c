@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Zeros, and copies that leave the caches to others. */
-#include "stream_avx512.h"
+#include "libmli/src/exec/x86/stream_avx512.h"
 
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../c/kernels_c.h"
-#include "target.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
-#include "bytes_avx512.h"
+#include "libmli/src/exec/x86/bytes_avx512.h"
 
 enum {
     LINE = 64,

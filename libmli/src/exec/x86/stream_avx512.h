@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_STREAM_AVX512_H
 #define MLI_EXEC_X86_STREAM_AVX512_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 leaf_fill fill_avx512;
 leaf_stream stream_avx512;

@@ -3,22 +3,22 @@
  * Transposes with a side of less than 16 bytes, with AVX2. Columns that are far apart, and rows
  * that are not packed, go through a buffer in which they are.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "../c/kernels_c.h"
-#include "narrow_avx2.h"
-#include "rows_avx2.h"
-#include "target.h"
-#include "thin_avx2.h"
-#include "weave_avx2.h"
+#include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/x86/narrow_avx2.h"
+#include "libmli/src/exec/x86/rows_avx2.h"
+#include "libmli/src/exec/x86/target.h"
+#include "libmli/src/exec/x86/thin_avx2.h"
+#include "libmli/src/exec/x86/weave_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes_avx2.h"
+#include "libmli/src/exec/x86/lanes_avx2.h"
 
 /* Columns farther apart than this are read exactly: between them may be what is not ours. */
 enum { STEP_MAX = 256 };

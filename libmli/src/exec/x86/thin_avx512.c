@@ -12,19 +12,19 @@
  * Lines are taken in the order in which their first element's plane rises by g, which is not that
  * of their addresses: so the kernels differ by S only, not by the size of an element.
  */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "narrow_avx512.h"
-#include "target.h"
-#include "thin_avx512.h"
+#include "libmli/src/exec/x86/narrow_avx512.h"
+#include "libmli/src/exec/x86/target.h"
+#include "libmli/src/exec/x86/thin_avx512.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
-#include "lanes.h"
+#include "libmli/src/exec/x86/lanes.h"
 
 enum { LINE = 64, WORTH = 8 * LINE, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
 

@@ -3,7 +3,7 @@
 #ifndef MLI_EXEC_X86_THIN_AVX512_H
 #define MLI_EXEC_X86_THIN_AVX512_H
 
-#include "../leaf.h"
+#include "libmli/src/exec/leaf.h"
 
 /** What a transpose of elements of 2^size_log bytes is given. */
 struct thin {

@@ -14,7 +14,7 @@
 #define VEC_LOW_8(a, b)   OP(unpacklo_epi64)((a), (b))
 #define VEC_HIGH_8(a, b)  OP(unpackhi_epi64)((a), (b))
 
-#include "../tile.h"
+#include "libmli/src/exec/tile.h"
 
 #undef VEC_STORE
 #undef VEC_LOW_1

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many rows of few columns with AVX2: a few planes become a picture of interleaved channels. */
-#include "../level.h"
+#include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
 
 #include <immintrin.h>
 
-#include "target.h"
-#include "weave_avx2.h"
+#include "libmli/src/exec/x86/target.h"
+#include "libmli/src/exec/x86/weave_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
-#include "lanes_avx2.h"
+#include "libmli/src/exec/x86/lanes_avx2.h"
 
 enum { SIZES = 3 };
 
