@@ -7,7 +7,7 @@
 
 #include "cli/words.h"
 #include "mli_engine.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 enum { NAME_MAX_SHOWN = 64 };
 

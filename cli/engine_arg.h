@@ -3,7 +3,7 @@
 #ifndef CLI_ENGINE_ARG_H
 #define CLI_ENGINE_ARG_H
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /**
  * Whether the names in an engine's text ("threads:tiny=0", "fault:threads,seed=1") are engines that

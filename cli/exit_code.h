@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
 #define EXIT_CODE_TABLE(X)                                                                         \

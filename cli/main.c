@@ -14,7 +14,7 @@
 #include "cli/term/streams.h"
 #include "libmli/port/ports.h"
 #include "mli_helpers_api.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 /* In the order of the help. */
 static const struct command *const commands[] = {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/words.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 enum { OPTION_TEXT_MAX = 48 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/term/print.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
 {

@@ -23,8 +23,8 @@
 #include "daemon/net/slots.h"
 #include "daemon/ops/config.h"
 #include "daemon/service.h"
-#include "proto/daemon_stats.h"
-#include "proto/jsonw.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/daemon_stats.h"
 
 enum service_state {
     SERVICE_SERVING,

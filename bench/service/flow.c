@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "bench/moves/clock.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 enum { BATCH_FDS = PROTO_FDS_MAX, ID_DIGITS = sizeof FLOW_ID - 1, ID_BASE = 1000000000 };
 

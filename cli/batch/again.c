@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/batch/connector.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 /* A word as a shell takes it. */
 static void quote(struct textw *w, const char *word)

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/json.h"
-#include "proto/jsonw.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
 
 enum {
     BASIS_DIGITS = 16,

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct batch_case {
     char *name;

@@ -14,7 +14,7 @@
 
 #include "cli/file/regular.h"
 #include "cli/term/cancel.h"
-#include "proto/xxh64.h"
+#include "proto/wire/xxh64.h"
 
 enum {
     CHUNK_BYTES = 1 << 18,

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 /* The greatest number of JSON: jsonw_uint() writes none above. */
 #define COUNT_MAX ((UINT64_C(1) << 53) - 1)

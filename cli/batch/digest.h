@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/json.h"
-#include "proto/jsonw.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
 
 /** FNV-1a with the finaliser of MurmurHash3, whose every bit depends on every byte. */
 uint64_t digest64(const void *bytes, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/batch/discern.h"
 
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 static bool has_member_of_job(const struct json *value)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/file/output.h"
-#include "proto/npy.h"
+#include "proto/file/npy.h"
 
 bool golden_would_do(const struct outcome *outcome)
 {

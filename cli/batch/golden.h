@@ -5,7 +5,7 @@
 
 #include "cli/job/outcome.h"
 #include "cli/job/resolve.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /** Whether the outcome is one that another golden file or digest would mend. */
 bool golden_would_do(const struct outcome *outcome);

@@ -19,7 +19,7 @@
 #include "cli/batch/result.h"
 #include "cli/batch/state.h"
 #include "cli/batch/summary.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct journal {
     const char *path; /* borrowed */

@@ -14,7 +14,7 @@
 #include "cli/file/output.h"
 #include "cli/file/regular.h"
 #include "cli/term/escaped.h"
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 /* Files of one case, by their name without the ending. */
 enum { FILE_NAME_MAX = 32 };

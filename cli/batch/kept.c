@@ -13,7 +13,7 @@
 #include "cli/batch/digest.h"
 #include "cli/batch/kept_list.h"
 #include "cli/term/print.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 enum { DIRECTORY = O_PATH | O_DIRECTORY | O_CLOEXEC };
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 #define KEPT_POOL ".kept-files"
 

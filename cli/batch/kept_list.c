@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "proto/bounds.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 static const char marker[] = ".kept";
 static const char head[] =

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "cli/file/text.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 enum { KEPT_ORIGIN_DIGITS = 16 };
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "cli/batch/shard.h"
-#include "proto/json.h"
-#include "proto/jsonw.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
 
 /* Of a state file: 2 says of each result what it depends on. */
 enum { OUTLINE_FORMAT = 2 };

@@ -7,7 +7,7 @@
 
 #include "cli/batch/count.h"
 #include "cli/batch/digest.h"
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 #define CASE_WORD(name, word) word,
 static const char *const status_words[] = {CASE_STATUS_TABLE(CASE_WORD) NULL};

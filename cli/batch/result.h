@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "cli/batch/basis.h"
-#include "proto/json.h"
-#include "proto/jsonw.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
 
 /* X(name, word): how a case ended. The words are those of mlictl-batch(1). */
 #define CASE_STATUS_TABLE(X)                                                                       \

@@ -9,7 +9,7 @@
 #include "cli/batch/depends.h"
 #include "cli/batch/keep.h"
 #include "cli/term/print.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 enum { REASONS_TOLD_MAX = 8 };
 

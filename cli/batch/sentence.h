@@ -8,7 +8,7 @@
 
 #include "cli/batch/result.h"
 #include "cli/term/escaped.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 /** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
 void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule);

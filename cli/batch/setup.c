@@ -9,8 +9,8 @@
 #include "cli/batch/connector.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/build_id.h"
-#include "proto/xxh64.h"
+#include "proto/wire/build_id.h"
+#include "proto/wire/xxh64.h"
 
 /* Options that choose the service, and options that change no result of a case that passed: they
  * choose cases, or the form of reports, or concern failed cases. Any other option may change a

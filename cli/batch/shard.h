@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct shard {
     uint32_t index, count; /* index from 1; 0, 0: all of the cases */

@@ -10,7 +10,7 @@
 
 #include "cli/batch/summary.h"
 #include "cli/file/regular.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 /* A file as it is read. */
 struct reader {

@@ -22,7 +22,7 @@
 
 #include "cli/batch/outline.h"
 #include "cli/batch/result.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct state_record {
     struct case_result result;

@@ -9,8 +9,8 @@
 
 #include "cli/batch/result.h"
 #include "cli/exit_code.h"
-#include "proto/json.h"
-#include "proto/jsonw.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
 
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];

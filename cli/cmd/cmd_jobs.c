@@ -8,7 +8,7 @@
 #include "cli/job/job_print.h"
 #include "cli/link/client.h"
 #include "cli/words.h"
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 static const char *const state_words[] = {
 #define STATE_WORD(name, word) word,

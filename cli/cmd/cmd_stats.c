@@ -7,7 +7,7 @@
 #include "cli/link/client.h"
 #include "cli/link/stats_call.h"
 #include "cli/term/print.h"
-#include "proto/prometheus.h"
+#include "proto/wire/prometheus.h"
 
 static const struct option options_table[] = {
     {"prometheus", 0, NULL, "as Prometheus reads it"},

@@ -10,7 +10,7 @@
 #include "cli/file/output.h"
 #include "cli/link/client.h"
 #include "cli/term/cancel.h"
-#include "proto/chrome_trace.h"
+#include "proto/wire/chrome_trace.h"
 
 static const struct option options_table[] = {
     {"seconds", 't', "N", "how long; without it until ^C"},

@@ -11,7 +11,7 @@
 #include "cli/link/client.h"
 #include "cli/term/cancel.h"
 #include "proto/bounds.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 static const struct option options_table[] = {
     {"all", 'a', NULL, "all of this user's jobs that are under way now"},

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 void canvas_init(struct canvas *canvas, int width, int height)
 {

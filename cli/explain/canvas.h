@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "cli/term/colour.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 enum {
     CANVAS_GLYPH_MAX = 5,

@@ -18,7 +18,7 @@
 #include "cli/job/resolve.h"
 #include "mli_engine.h"
 #include "mli_explain.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /* One of the job's tensors. */
 struct explained_side {

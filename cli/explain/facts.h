@@ -4,7 +4,7 @@
 #define CLI_EXPLAIN_FACTS_H
 
 #include "cli/explain/explained.h"
-#include "proto/jsonw.h"
+#include "proto/json/jsonw.h"
 
 /** Writes them all as one object. */
 void explained_json(struct jsonw *w, const struct explained *explained);

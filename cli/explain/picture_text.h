@@ -8,7 +8,7 @@
 #define CLI_PICTURE_TEXT_H
 
 #include "cli/explain/explained.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 struct picture_text_style {
     int columns;  /* of the terminal; no line is longer */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "mli_explain.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /* Dimensions of one tensor of rank 2 or more. */
 struct picture_view {

@@ -4,7 +4,7 @@
 #define CLI_EXPLAIN_SHEET_H
 
 #include "cli/explain/explained.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 /** A line that names the job, and all the others. */
 void explained_text(struct textw *w, const struct explained *explained);

@@ -4,7 +4,7 @@
 #define CLI_SVG_LEGEND_H
 
 #include "cli/explain/picture.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 int svg_legend_height(const struct picture *picture, int width);
 

@@ -4,7 +4,7 @@
 #define CLI_SVG_PICTURE_H
 
 #include "cli/explain/explained.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 /** Writes the whole drawing. The same move gives the same bytes. */
 void svg_picture(struct textw *w, const struct explained *explained);

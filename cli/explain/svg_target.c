@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 bool svg_target_is_stdout(const struct svg_target *target)
 {

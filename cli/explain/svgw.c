@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 enum { TEXT_MAX = 512 };
 

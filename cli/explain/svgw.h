@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 enum svgw_anchor { SVGW_START, SVGW_MIDDLE, SVGW_END };
 

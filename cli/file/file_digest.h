@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "proto/digest.h"
-#include "proto/fault.h"
+#include "proto/file/digest.h"
+#include "proto/json/fault.h"
 
 /** Of the whole file, wherever its position is; ^C ends it. Returns 0 or -1. */
 int file_digest(int fd, uint8_t digest[DIGEST_SIZE], struct fault *fault);

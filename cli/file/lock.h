@@ -3,7 +3,7 @@
 #ifndef CLI_LOCK_H
 #define CLI_LOCK_H
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /**
  * Waits for flock(LOCK_EX) on `fd`, which closing it gives back. File systems without locks do

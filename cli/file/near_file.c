@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 /* Names that are looked at: a message is not worth a directory of millions. */
 enum { LOOKED_AT_MAX = 4096, NAME_SHOWN_MAX = 40 };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct output {
     const char *path;    /* borrowed; for messages */

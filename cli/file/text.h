@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct text {
     char *bytes; /* not terminated */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/job_info.h"
+#include "proto/wire/job_info.h"
 
 void detach_finish(struct detach *detach)
 {

@@ -12,7 +12,7 @@
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/link/client.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 /** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */
 int execute_prepare_output(struct resolved *resolved, struct fault *fault);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "proto/inline_payload.h"
+#include "proto/wire/inline_payload.h"
 
 static int ask(struct limits *limits, struct client *client, struct fault *fault)
 {

@@ -4,8 +4,8 @@
 #define CLI_JOB_PRINT_H
 
 #include "cli/term/print.h"
-#include "proto/job_info.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
+#include "proto/wire/job_info.h"
 
 /** The heading of lines that job_print_line() writes. */
 #define JOB_PRINT_HEADING                                                                          \

@@ -6,7 +6,7 @@
 
 #include "cli/file/file_digest.h"
 #include "cli/term/cancel.h"
-#include "proto/expectation.h"
+#include "proto/file/expectation.h"
 
 /* "MLI_STATUS_BAD_FUNC_CFG at /cfg/size", as far as there is a place. */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };

@@ -7,7 +7,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/slice.h"
+#include "proto/file/slice.h"
 
 /* Is there a tensor of known shape that the result goes into? */
 static bool has_before(const struct resolved *r)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mli_helpers_api.h"
-#include "proto/expectation.h"
+#include "proto/file/expectation.h"
 
 enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
 

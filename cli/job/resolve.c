@@ -6,7 +6,7 @@
 
 #include "cli/job/inputs.h"
 #include "cli/job/layout.h"
-#include "proto/prescan.h"
+#include "proto/json/prescan.h"
 
 static int make_path(char **out, const struct job_file *file, const char *path, struct fault *fault)
 {

@@ -18,8 +18,8 @@
 #include "cli/job/job_files.h"
 #include "cli/job/produced.h"
 #include "cli/tensor/tensor_file.h"
-#include "proto/fault.h"
-#include "proto/job.h"
+#include "proto/json/fault.h"
+#include "proto/wire/job.h"
 
 /* Descriptors that go with wire. */
 enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };

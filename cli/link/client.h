@@ -9,9 +9,9 @@
 
 #include "cli/options.h"
 #include "mli_client.h"
-#include "proto/fault.h"
-#include "proto/jsonw.h"
-#include "proto/rpc.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/rpc.h"
 
 enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for what costs a daemon nothing */ };
 

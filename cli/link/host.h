@@ -3,7 +3,7 @@
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 enum { HOST_WORDS_MAX = 10, HOST_TEXT_MAX = 512 };
 

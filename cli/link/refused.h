@@ -3,7 +3,7 @@
 #ifndef CLI_REFUSED_H
 #define CLI_REFUSED_H
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /**
  * Says more in the fault of a connection that could not be made, where more is known. `path` is

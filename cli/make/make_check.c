@@ -7,7 +7,7 @@
 
 #include "cli/job/judge.h"
 #include "cli/job/resolve.h"
-#include "proto/slice.h"
+#include "proto/file/slice.h"
 
 static bool is_missing(const char *path)
 {

@@ -8,9 +8,9 @@
 #include "cli/make/number_list.h"
 #include "cli/tensor/tensor_args.h"
 #include "cli/term/print.h"
-#include "proto/digest.h"
-#include "proto/slice.h"
-#include "proto/utf8.h"
+#include "proto/file/digest.h"
+#include "proto/file/slice.h"
+#include "proto/json/utf8.h"
 
 static const char *const type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
 const struct value make_type_value = {VALUE_WORD, type_words};

@@ -15,7 +15,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/options.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 struct make_request {
     const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and where it runs */

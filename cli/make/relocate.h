@@ -3,7 +3,7 @@
 #ifndef CLI_MAKE_RELOCATE_H
 #define CLI_MAKE_RELOCATE_H
 
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 /**
  * Rewrites the relative file names of the job, which are relative to the working directory, so

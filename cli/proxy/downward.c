@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/proxy/proxy.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 enum { INLINE_TEXT_MAX = 512 };
 

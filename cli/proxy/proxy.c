@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 enum { PARTING_MS = 10000 };
 

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/frame.h"
-#include "proto/inline_payload.h"
-#include "proto/out.h"
-#include "proto/rpc.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/inline_payload.h"
+#include "proto/wire/out.h"
+#include "proto/wire/rpc.h"
 
 enum {
     PROXY_WAITING_MAX = 256 * 1024, /* bytes for one side, above which the other is not read */

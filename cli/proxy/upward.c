@@ -8,7 +8,7 @@
 
 #include "cli/proxy/cut.h"
 #include "cli/proxy/proxy.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
                              const struct fault *fault)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/term/print.h"
-#include "proto/tensor_desc.h"
+#include "proto/wire/tensor_desc.h"
 
 enum {
     SMALL_BYTES = 4 * 1024,

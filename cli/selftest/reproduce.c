@@ -10,7 +10,7 @@
 
 #include "cli/file/output.h"
 #include "cli/selftest/image.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,
                       struct fault *fault)

@@ -12,7 +12,7 @@
 #define CLI_SELFTEST_REPRODUCE_H
 
 #include "cli/selftest/case.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /** Makes the directory where it is missing, and the files in it. Returns 0 or -1. */
 int reproduce_write(const struct move_case *c, const char *directory, uint32_t timeout_ms,

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/tensor/npz.h"
-#include "proto/safetensors.h"
+#include "proto/file/safetensors.h"
 
 struct archive {
     struct archive *older; /* used before this one */

@@ -9,9 +9,9 @@
 
 #include <sys/stat.h>
 
-#include "proto/fault.h"
-#include "proto/job.h"
-#include "proto/tensor_list.h"
+#include "proto/file/tensor_list.h"
+#include "proto/json/fault.h"
+#include "proto/wire/job.h"
 
 enum {
     ARCHIVES_KEPT = 4,                     /* that nobody uses */

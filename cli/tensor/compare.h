@@ -7,9 +7,9 @@
 
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
-#include "proto/digest.h"
-#include "proto/fault.h"
-#include "proto/jsonw.h"
+#include "proto/file/digest.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
 
 /*
  * The first thing that differs: the size of a raw file, the dtype, the shape, else elements, else

@@ -10,7 +10,7 @@
 #include "cli/tensor/listing.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 struct side {
     const char *path;

@@ -7,7 +7,7 @@
 
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/print.h"
-#include "proto/jsonw.h"
+#include "proto/json/jsonw.h"
 
 struct corner {
     const struct tensor_file *file; /* mapped */

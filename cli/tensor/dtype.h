@@ -8,8 +8,8 @@
 
 #include "cli/options.h"
 #include "mli_types.h"
-#include "proto/jsonw.h"
-#include "proto/npy.h"
+#include "proto/file/npy.h"
+#include "proto/json/jsonw.h"
 
 struct dtype {
     const char *name;   /* as numpy calls it: "int16" */

@@ -9,7 +9,7 @@
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 enum { NAME_SHOWN_MAX = 256, NAME_WIDTH_MAX = 48, SHAPE_WIDTH_MAX = 24 };
 

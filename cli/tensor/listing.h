@@ -5,8 +5,8 @@
 
 #include "cli/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/job.h"
-#include "proto/tensor_list.h"
+#include "proto/file/tensor_list.h"
+#include "proto/wire/job.h"
 
 /** Tells all tensors of the archive. */
 enum exit_code listing_show(const struct print_style *style, const char *path,

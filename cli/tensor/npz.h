@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "proto/fault.h"
-#include "proto/tensor_list.h"
+#include "proto/file/tensor_list.h"
+#include "proto/json/fault.h"
 
 struct npz;
 

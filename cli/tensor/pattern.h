@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cli/tensor/dtype.h"
-#include "proto/npy.h"
+#include "proto/file/npy.h"
 
 /* X(name, meaning), for the enum and the help. */
 #define PATTERN_TABLE(X)                                                                           \

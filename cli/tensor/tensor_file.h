@@ -13,9 +13,9 @@
 #include "cli/tensor/archive.h"
 #include "cli/tensor/dtype.h"
 #include "cli/term/print.h"
-#include "proto/fault.h"
-#include "proto/job.h"
-#include "proto/npy.h"
+#include "proto/file/npy.h"
+#include "proto/json/fault.h"
+#include "proto/wire/job.h"
 
 enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 

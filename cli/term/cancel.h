@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /** Handles SIGINT, SIGTERM and SIGHUP from now on. Returns 0 or -errno. Once per process. */
 int cancel_init(void);

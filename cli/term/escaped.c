@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 bool escaped_is_control(uint32_t code)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 enum { ESCAPED_MAX = 16 };
 #define ESCAPED_BAD 0xfffdU /* U+FFFD, which also stands for bytes that are no UTF-8 */

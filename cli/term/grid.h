@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 struct grid {
     const char *columns; /* a letter for each: 'l' or 'r', where its cells stand */

@@ -12,9 +12,9 @@
 
 #include "cli/exit_code.h"
 #include "cli/term/colour.h"
-#include "proto/fault.h"
-#include "proto/jsonw.h"
-#include "proto/textw.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
 
 /* How a command answers: --json and --quiet. */
 struct print_style {

@@ -3,9 +3,9 @@
 #ifndef CLI_TOP_VIEW_H
 #define CLI_TOP_VIEW_H
 
-#include "proto/daemon_stats.h"
-#include "proto/job_info.h"
-#include "proto/textw.h"
+#include "proto/json/textw.h"
+#include "proto/wire/daemon_stats.h"
+#include "proto/wire/job_info.h"
 
 /* Two looks at a daemon: rates are the difference. */
 struct top_sample {

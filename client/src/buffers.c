@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "client/src/request.h"
-#include "proto/buffer_calls.h"
+#include "proto/wire/buffer_calls.h"
 
 static int check(const mli_client *client, mli_client_error *error)
 {

@@ -18,10 +18,10 @@
 #include "client/src/error.h"
 #include "client/src/table.h"
 #include "mli_client.h"
-#include "proto/frame.h"
-#include "proto/hello.h"
-#include "proto/jsonw.h"
-#include "proto/out.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/hello.h"
+#include "proto/wire/out.h"
 
 enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 

@@ -4,7 +4,7 @@
 #define CLIENT_DESCRIBE_H
 
 #include "client/src/client.h"
-#include "proto/job_ref.h"
+#include "proto/wire/job_ref.h"
 
 struct job_parts {
     mli_client_attachment attachments[2];

@@ -3,7 +3,7 @@
 #define CLIENT_ERROR_H
 
 #include "mli_client.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /** Fills *error, which may be null. Returns `code`. */
 int error_set(mli_client_error *error, int code, const char *format, ...)

@@ -3,7 +3,7 @@
 
 #include "client/src/info.h"
 #include "client/src/request.h"
-#include "proto/events.h"
+#include "proto/wire/events.h"
 
 _Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&
                    (int)MLI_CLIENT_EVENT_STARTED == (int)EVENT_STARTED &&

@@ -3,7 +3,7 @@
 #define CLIENT_EVENT_H
 
 #include "client/src/client.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 /** Hands the params of a notification "event" to the callback; what cannot be read is skipped. */
 void event_deliver(mli_client *client, const struct json *params);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "proto/inline_payload.h"
+#include "proto/wire/inline_payload.h"
 
 int inlined_init(struct inlined *inlined, const mli_client_attachment *attachments, size_t count,
                  mli_client_error *error)

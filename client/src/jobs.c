@@ -7,7 +7,7 @@
 #include "client/src/info.h"
 #include "client/src/request.h"
 #include "client/src/result.h"
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 #define SAME_STATE(name, word)                                                                     \
     _Static_assert((int)MLI_CLIENT_##name == (int)JOB_STATE_##name, "one order of states");

@@ -3,7 +3,7 @@
 #ifndef CLIENT_MOV_LENGTHS_H
 #define CLIENT_MOV_LENGTHS_H
 
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 static inline void mov_lengths(const mli_mov_cfg_t *cfg, uint32_t rank, struct cfg_lengths *lengths)
 {

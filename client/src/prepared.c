@@ -7,7 +7,7 @@
 #include "client/src/quick.h"
 #include "client/src/request.h"
 #include "client/src/result.h"
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,
                        mli_client_error *error)

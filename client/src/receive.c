@@ -8,7 +8,7 @@
 
 #include "client/src/quick.h"
 #include "client/src/reply.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 enum { ROUNDS_MAX = 16 };
 

@@ -6,9 +6,9 @@
 
 #include "client/src/event.h"
 #include "client/src/result.h"
-#include "proto/fdpass.h"
-#include "proto/inline_payload.h"
-#include "proto/rpc.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/inline_payload.h"
+#include "proto/wire/rpc.h"
 
 static int lose(mli_client *client, const char *why)
 {

@@ -11,7 +11,7 @@
 
 #include "client/src/inlined.h"
 #include "client/src/wait.h"
-#include "proto/inline_payload.h"
+#include "proto/wire/inline_payload.h"
 
 /* The longest envelope: what is around the params, with sixteen inline items. */
 enum { ENVELOPE_MAX = 2048, METHOD_MAX = 64 };

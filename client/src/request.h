@@ -4,7 +4,7 @@
 #define CLIENT_REQUEST_H
 
 #include "client/src/client.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 /* What is to be sent, and what becomes of the answer. */
 struct request {

@@ -3,8 +3,8 @@
 #define CLIENT_RESULT_H
 
 #include "client/src/error.h"
-#include "proto/json.h"
-#include "proto/tensor_desc.h"
+#include "proto/json/json.h"
+#include "proto/wire/tensor_desc.h"
 
 /** The result of a job. Returns 0 or MLI_CLIENT_UNREADABLE. */
 int result_read(const struct json *value, mli_client_result *result, mli_client_error *error);

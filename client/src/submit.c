@@ -6,8 +6,8 @@
 #include "client/src/request.h"
 #include "client/src/result.h"
 #include "client/src/wait.h"
-#include "proto/job_info.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_info.h"
+#include "proto/wire/rpc.h"
 
 int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_client_done_fn *done,
                             void *user, mli_client_ticket *ticket, mli_client_error *error)

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "client/src/client.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 enum { INDEX_BITS = 20, FIRST_CAPACITY = 64 };
 #define NO_SLOT UINT32_MAX

@@ -10,8 +10,8 @@
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
 #include "daemon/state.h"
-#include "proto/job.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
+#include "proto/wire/job.h"
 
 int admit_check_serving(const struct service *service, struct fault *fault)
 {

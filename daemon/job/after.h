@@ -3,9 +3,9 @@
 #ifndef DAEMON_AFTER_H
 #define DAEMON_AFTER_H
 
-#include "proto/fault.h"
-#include "proto/job_info.h"
-#include "proto/job_ref.h"
+#include "proto/json/fault.h"
+#include "proto/wire/job_info.h"
+#include "proto/wire/job_ref.h"
 
 struct client;
 struct service;

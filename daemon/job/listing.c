@@ -12,8 +12,8 @@
 #include "daemon/net/pending.h"
 #include "daemon/state.h"
 #include "proto/bounds.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 
 enum {
     ITEM_MAX = 8 * 1024, /* the most that one job takes: name, pointer and sentence, escaped */

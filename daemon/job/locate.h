@@ -8,7 +8,7 @@
 
 #include "daemon/job/operands.h"
 #include "daemon/memory/places.h"
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 /* A job and what came with it. */
 struct located_job {

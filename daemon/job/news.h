@@ -11,7 +11,7 @@
 #include <uv.h>
 
 #include "daemon/base/link.h"
-#include "proto/events.h"
+#include "proto/wire/events.h"
 
 struct client;
 struct ending;

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 /* Bytes [begin, end) behind a tensor's first element. */
 struct span {

@@ -12,7 +12,7 @@
 #include "daemon/net/client.h"
 #include "daemon/state.h"
 #include "mli_helpers_api.h"
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 static void destroy(struct prepared *prepared)
 {

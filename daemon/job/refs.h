@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 #include "daemon/job/registry.h"
-#include "proto/fault.h"
-#include "proto/job_info.h"
-#include "proto/job_ref.h"
+#include "proto/json/fault.h"
+#include "proto/wire/job_info.h"
+#include "proto/wire/job_ref.h"
 
 struct client;
 struct ending;

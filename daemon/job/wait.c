@@ -13,7 +13,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/pending.h"
 #include "daemon/state.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */
 

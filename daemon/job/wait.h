@@ -3,7 +3,7 @@
 #ifndef DAEMON_WAIT_H
 #define DAEMON_WAIT_H
 
-#include "proto/job_calls.h"
+#include "proto/wire/job_calls.h"
 
 struct call;
 struct ended;

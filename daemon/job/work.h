@@ -4,7 +4,7 @@
 #define DAEMON_WORK_H
 
 #include "daemon/job/operands.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 
 struct work {
     uint32_t holders;

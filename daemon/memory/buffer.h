@@ -12,7 +12,7 @@
 
 #include "daemon/base/numbered.h"
 #include "daemon/memory/region.h"
-#include "proto/buffer_calls.h"
+#include "proto/wire/buffer_calls.h"
 
 struct flow;
 

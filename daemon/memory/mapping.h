@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "daemon/memory/mapping_count.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /* How a descriptor will be used, and what complaints call it. */
 struct mapping_use {

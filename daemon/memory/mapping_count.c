@@ -9,7 +9,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/user.h"
 #include "daemon/ops/quota.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 enum { RESERVED_PART = 8 };
 

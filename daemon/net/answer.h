@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "proto/job_info.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_info.h"
+#include "proto/wire/rpc.h"
 
 struct client;
 struct ended;

@@ -3,7 +3,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/net/client.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 void call_close_fds(struct call *call)
 {

@@ -6,8 +6,8 @@
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
 #include "daemon/state.h"
-#include "proto/buffer_calls.h"
-#include "proto/job_calls.h"
+#include "proto/wire/buffer_calls.h"
+#include "proto/wire/job_calls.h"
 
 static struct buffer_limits limits_of(const struct client *client)
 {

@@ -11,7 +11,7 @@
 #include "daemon/ops/info.h"
 #include "daemon/ops/stats.h"
 #include "daemon/state.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 /* Null: the request is as it should be, neither descriptors nor params with it. */
 static const struct ended *refuse_any(struct call *call)

@@ -4,8 +4,8 @@
 #include "daemon/job/news.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "proto/events.h"
-#include "proto/rpc.h"
+#include "proto/wire/events.h"
+#include "proto/wire/rpc.h"
 
 const struct ended *events_subscribe_call(struct call *call)
 {

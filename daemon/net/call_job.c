@@ -12,8 +12,8 @@
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
 #include "daemon/state.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 
 /* The params' only member "job". Null, with the request's fault, where there is none. */
 static struct entry *find(struct call *call)

@@ -8,8 +8,8 @@
 #include "daemon/net/call.h"
 #include "daemon/net/call_submit.h"
 #include "daemon/net/client.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 
 const struct ended *job_prepare_call(struct call *call)
 {

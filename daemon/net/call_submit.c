@@ -8,7 +8,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/refusal.h"
 #include "daemon/state.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 const struct ended *call_refuse_job(struct call *call)
 {

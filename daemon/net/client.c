@@ -17,7 +17,7 @@
 #include "daemon/net/pending.h"
 #include "daemon/ops/log.h"
 #include "daemon/state.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 enum {
     FLUSH_MS = 5 * 1000 /* for the last replies, where no line timeout is set */

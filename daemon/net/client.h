@@ -29,7 +29,7 @@
 #include "daemon/net/hold.h"
 #include "daemon/net/outbox.h"
 #include "daemon/net/slots.h"
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 struct fault;
 struct log_line;

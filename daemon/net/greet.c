@@ -7,9 +7,9 @@
 #include "daemon/net/client.h"
 #include "daemon/state.h"
 #include "mli_helpers_api.h"
-#include "proto/fdpass.h"
-#include "proto/hello.h"
-#include "proto/rpc.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/hello.h"
+#include "proto/wire/rpc.h"
 
 void greet(struct client *client)
 {

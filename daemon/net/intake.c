@@ -8,8 +8,8 @@
 #include "daemon/net/request.h"
 #include "daemon/ops/log.h"
 #include "daemon/state.h"
-#include "proto/fault.h"
-#include "proto/fdpass.h"
+#include "proto/json/fault.h"
+#include "proto/wire/fdpass.h"
 
 enum { WAITING_FDS_MAX = 128 }; /* of one user, received and not taken by a line */
 

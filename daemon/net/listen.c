@@ -15,7 +15,7 @@
 #include "daemon/ops/identity.h"
 #include "daemon/ops/log.h"
 #include "daemon/state.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 enum {
     ACCEPTS_MAX = 16, /* at a time, so that clients who are there get their turn */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 /* Bytes of a chunk; a longer line has a chunk of its own length. */
 enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };

@@ -3,7 +3,7 @@
 
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 int pending_check(struct call *call)
 {

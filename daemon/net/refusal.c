@@ -10,8 +10,8 @@
 #include "daemon/net/client.h"
 #include "daemon/ops/log.h"
 #include "daemon/state.h"
-#include "proto/job_read.h"
-#include "proto/rpc.h"
+#include "proto/wire/job_read.h"
+#include "proto/wire/rpc.h"
 
 /* Adds a record of a failed job, which takes a job number. Without memory the name finds nothing.
  */

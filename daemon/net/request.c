@@ -15,8 +15,8 @@
 #include "daemon/net/hold.h"
 #include "daemon/net/refusal.h"
 #include "daemon/state.h"
-#include "proto/fdpass.h"
-#include "proto/rpc.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/rpc.h"
 
 typedef const struct ended *handler(struct call *call);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One line of a client's, answered. To add a method, add it to RPC_METHOD_TABLE (proto/rpc.h), to
- * the table in request.c, and to proto/PROTOCOL.md.
+ * One line of a client's, answered. To add a method, add it to RPC_METHOD_TABLE (proto/wire/rpc.h),
+ * to the table in request.c, and to proto/PROTOCOL.md.
  */
 #ifndef DAEMON_REQUEST_H
 #define DAEMON_REQUEST_H

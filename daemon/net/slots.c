@@ -5,7 +5,7 @@
 
 #include "daemon/job/user.h"
 #include "daemon/state.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 enum { RESERVED_PART = 4 }; /* at most a quarter of limits.clients is reserved */
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 enum { ACCESS_UIDS_MAX = 256 };
 

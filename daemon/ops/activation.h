@@ -3,7 +3,7 @@
 #ifndef DAEMON_ACTIVATION_H
 #define DAEMON_ACTIVATION_H
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 struct activation {
     int service; /* named "mlid"; -1: none came */

@@ -16,8 +16,8 @@
 #include "daemon/ops/number.h"
 #include "mli_mov_api.h"
 #include "proto/bounds.h"
-#include "proto/json.h"
-#include "proto/members.h"
+#include "proto/json/json.h"
+#include "proto/json/members.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)

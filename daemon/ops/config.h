@@ -14,7 +14,7 @@
 #include "daemon/ops/access.h"
 #include "daemon/ops/log.h"
 #include "daemon/ops/quota.h"
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 /* How jobs of several clients share the channels. */
 struct scheduling {

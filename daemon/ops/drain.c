@@ -11,7 +11,7 @@
 #include "daemon/net/pending.h"
 #include "daemon/ops/log.h"
 #include "daemon/state.h"
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 /* A daemon.drain that waits for the last job. */
 struct drain {

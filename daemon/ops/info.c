@@ -8,8 +8,8 @@
 #include "daemon/state.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/build_id.h"
-#include "proto/hello.h"
+#include "proto/wire/build_id.h"
+#include "proto/wire/hello.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 

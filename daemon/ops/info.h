@@ -3,7 +3,7 @@
 #ifndef DAEMON_INFO_H
 #define DAEMON_INFO_H
 
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 
 struct service;
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/ops/log_rate.h"
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 /* What ends the longest line: a quote, a brace and a newline. */
 enum { TAIL = 3 };

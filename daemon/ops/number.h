@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 struct number {
     const char *key;

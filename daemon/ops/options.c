@@ -10,7 +10,7 @@
 
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 static const char help[] =
     "usage: mlid [OPTION]...\n"

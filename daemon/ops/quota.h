@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "proto/bounds.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 struct quota {
     uint32_t clients;      /* QUOTA_SHARE: a share of limits.clients */

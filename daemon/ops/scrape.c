@@ -9,8 +9,8 @@
 #include "daemon/base/reaper.h"
 #include "daemon/ops/stats.h"
 #include "daemon/state.h"
-#include "proto/fdpass.h"
-#include "proto/prometheus.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/prometheus.h"
 
 static void on_closed(uv_handle_t *handle)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "proto/textw.h"
+#include "proto/json/textw.h"
 
 struct service;
 

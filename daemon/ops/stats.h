@@ -3,7 +3,7 @@
 #ifndef DAEMON_STATS_H
 #define DAEMON_STATS_H
 
-#include "proto/daemon_stats.h"
+#include "proto/wire/daemon_stats.h"
 
 struct service;
 struct user;

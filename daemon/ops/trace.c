@@ -11,7 +11,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/ops/log.h"
-#include "proto/chrome_trace.h"
+#include "proto/wire/chrome_trace.h"
 
 enum { PIECE = 64 * 1024, PAUSE_MS = 1000 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The channels' timeline in a file (proto/chrome_trace.h). Events are gathered and written in
+ * The channels' timeline in a file (proto/wire/chrome_trace.h). Events are gathered and written in
  * pieces of 64 KiB, or a second after the first of them; without events nothing wakes up. Where the
  * file cannot be written any more the trace stops, with a warning, and nothing else does.
  */
 #ifndef DAEMON_TRACE_H
 #define DAEMON_TRACE_H
 
-#include "proto/events.h"
+#include "proto/wire/events.h"
 
 struct trace;
 struct uv_loop_s;

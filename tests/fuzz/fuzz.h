@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/fault.h"
-#include "proto/jsonw.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
 #include "proto/bounds.h"
-#include "proto/job.h"
-#include "proto/slice.h"
+#include "proto/file/slice.h"
+#include "proto/wire/job.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX = 8192 };

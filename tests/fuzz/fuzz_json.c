@@ -6,7 +6,7 @@
 #include <cJSON.h>
 
 #include "proto/bounds.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/fuzz/fuzz.h"
 
 struct count {

@@ -3,7 +3,7 @@
  * Headers of .npy files. The input's first four bytes say how many bytes of data the file would
  * have after the rest of the input, so that good headers are within reach.
  */
-#include "proto/npy.h"
+#include "proto/file/npy.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_header(const struct npy_header *header, uint64_t file_size)

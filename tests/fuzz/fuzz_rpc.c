@@ -3,13 +3,13 @@
  * A stream as a service or a client gets it: frames, requests, replies. What is accepted reads the
  * same after it was written again; every fault can be answered, and the answer says the same.
  */
-#include "proto/buffer_calls.h"
-#include "proto/events.h"
-#include "proto/frame.h"
-#include "proto/hello.h"
-#include "proto/inline_payload.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
+#include "proto/wire/buffer_calls.h"
+#include "proto/wire/events.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/hello.h"
+#include "proto/wire/inline_payload.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_error_reply(const struct rpc_request *request)

@@ -3,7 +3,7 @@
  * Headers of .safetensors files. The input is the JSON; its first four bytes say how many bytes of
  * data the file would have behind it, so that good headers are within reach.
  */
-#include "proto/safetensors.h"
+#include "proto/file/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MORE = 4 };

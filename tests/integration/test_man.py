@@ -146,7 +146,7 @@ class Pages(Case):
 
 class Formats(unittest.TestCase):
     def test_job_members(self):
-        schema = json.loads((SOURCE / "proto/job.schema.json").read_text())
+        schema = json.loads((SOURCE / "proto/file/job.schema.json").read_text())
         text = source("mlictl-job.5")
 
         def members(node, where):
@@ -174,7 +174,7 @@ class Formats(unittest.TestCase):
         self.assertTrue(all(f"_{word}_" in section(text, "SRC") for word in types))
 
     def test_no_job_member_is_made_up(self):
-        schema = (SOURCE / "proto/job.schema.json").read_text()
+        schema = (SOURCE / "proto/file/job.schema.json").read_text()
         prose = (SOURCE / "docs/job-file.md").read_text()
         text = source("mlictl-job.5")
         for name in ("A JOB", "SRC", "DST", "CFG", "EXPECT"):

@@ -13,7 +13,7 @@ try:
 except ImportError:
     jsonschema = None
 
-JOB_SCHEMA = SOURCE / "proto/job.schema.json"
+JOB_SCHEMA = SOURCE / "proto/file/job.schema.json"
 CONFIGURATION_SCHEMA = SOURCE / "conf/mlid.schema.json"
 
 

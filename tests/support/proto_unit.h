@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "proto/fault.h"
+#include "proto/json/fault.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

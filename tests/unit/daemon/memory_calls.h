@@ -3,7 +3,7 @@
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 
-#include "proto/buffer_calls.h"
+#include "proto/wire/buffer_calls.h"
 #include "tests/unit/daemon/peer.h"
 
 /** Sends a request without descriptors; `params` with ' for ". */

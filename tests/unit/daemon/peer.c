@@ -12,7 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 

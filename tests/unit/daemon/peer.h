@@ -13,9 +13,9 @@
 
 #include "daemon/ops/config.h"
 #include "daemon/service.h"
-#include "proto/frame.h"
-#include "proto/hello.h"
-#include "proto/rpc.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/hello.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/unit.h"
 
 struct peer {

@@ -6,8 +6,8 @@
 
 #include "daemon/ops/config.h"
 #include "proto/bounds.h"
-#include "proto/json.h"
-#include "proto/rpc.h"
+#include "proto/json/json.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/unit.h"
 
 static char *load(const char *name)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proto/events.h"
+#include "proto/wire/events.h"
 #include "tests/unit/daemon/scene.h"
 
 static int setup(void **state)

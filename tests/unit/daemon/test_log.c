@@ -9,7 +9,7 @@
 
 #include "daemon/ops/log.h"
 #include "daemon/ops/log_rate.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/support/unit.h"
 
 /* What log_end() writes. */

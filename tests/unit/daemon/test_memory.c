@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 #include "tests/unit/daemon/peer.h"
 
 static atomic_int countdown;    /* 0: nothing fails */

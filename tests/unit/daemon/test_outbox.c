@@ -9,7 +9,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/net/outbox.h"
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 #include "tests/support/rng.h"
 #include "tests/unit/daemon/peer.h"
 

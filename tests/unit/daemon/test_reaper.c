@@ -13,8 +13,8 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
-#include "proto/fdpass.h"
-#include "proto/job_calls.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/job_calls.h"
 #include "tests/unit/daemon/memory_calls.h"
 #include "tests/unit/daemon/server.h"
 

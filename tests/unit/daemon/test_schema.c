@@ -6,7 +6,7 @@
 
 #include "daemon/ops/config.h"
 #include "daemon/ops/number.h"
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/support/unit.h"
 
 static struct json schema, properties;

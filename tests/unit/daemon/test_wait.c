@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/job_info.h"
+#include "proto/wire/job_info.h"
 #include "tests/unit/daemon/scene.h"
 
 static void submit_detached(struct peer *who, int id, const char *more)

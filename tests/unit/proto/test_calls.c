@@ -2,11 +2,11 @@
 /* The parameters of every method: what is read is written again as it was, the rest is refused. */
 #include <string.h>
 
-#include "proto/buffer_calls.h"
-#include "proto/events.h"
-#include "proto/inline_payload.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
+#include "proto/wire/buffer_calls.h"
+#include "proto/wire/events.h"
+#include "proto/wire/inline_payload.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 /* Reads params and writes them again; `w` null: reads only. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/expectation.h"
-#include "proto/job.h"
+#include "proto/file/expectation.h"
+#include "proto/wire/job.h"
 #include "tests/support/proto_unit.h"
 
 #define ZEROS  "0000000000000000000000000000000000000000000000000000000000000000"

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "mli_api.h"
-#include "proto/pointer.h"
-#include "proto/utf8.h"
+#include "proto/json/pointer.h"
+#include "proto/json/utf8.h"
 #include "tests/support/proto_unit.h"
 
 static void test_set(void **state)

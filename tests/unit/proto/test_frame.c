@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-#include "proto/fdpass.h"
+#include "proto/wire/fdpass.h"
 #include "tests/support/proto_unit.h"
 
 /* Puts bytes into the frame as recvmsg() would, as many as there is room for. */

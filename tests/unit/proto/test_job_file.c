@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 #include "tests/support/proto_unit.h"
 
 /* The smallest job, and how it goes on: JOB("\"channels\":2") */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/job.h"
+#include "proto/wire/job.h"
 #include "tests/support/proto_unit.h"
 
 #define SRC           "\"src\":{\"fd\":0,\"type\":\"sa8\",\"shape\":[2,3]}"

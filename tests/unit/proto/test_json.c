@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/json.h"
+#include "proto/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 #include "tests/support/proto_unit.h"
 
 struct document {

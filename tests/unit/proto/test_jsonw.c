@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/jsonw.h"
+#include "proto/json/jsonw.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json.h"
+#include "proto/json/json.h"
 #include "tests/support/proto_unit.h"
 
 static void test_shapes(void **state)

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/frame.h"
-#include "proto/job.h"
-#include "proto/job_calls.h"
-#include "proto/rpc.h"
-#include "proto/safetensors.h"
-#include "proto/textw.h"
+#include "proto/file/safetensors.h"
+#include "proto/json/textw.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/job.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 void *__real_malloc(size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* "Did you mean": slips are found, other words are not guessed at. */
-#include "proto/nearest.h"
+#include "proto/json/nearest.h"
 
 #include <string.h>
 

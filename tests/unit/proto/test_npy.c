@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/npy.h"
+#include "proto/file/npy.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/tensor_list.h"
+#include "proto/file/tensor_list.h"
 #include "tests/support/proto_unit.h"
 
 /* A file's begin: magic, version and length before a literal; `lie` is added to the length. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/prescan.h"
+#include "proto/json/prescan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

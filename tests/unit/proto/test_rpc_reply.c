@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 static const struct rpc_id id = {.kind = RPC_ID_INT, .number = 3};

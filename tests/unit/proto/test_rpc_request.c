@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto/rpc.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 #define CALL(more)  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"daemon.ping\"" more "}"

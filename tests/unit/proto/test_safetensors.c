@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/safetensors.h"
+#include "proto/file/safetensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * proto/job.schema.json and the reader of job files know the same members, choices and bounds. The
- * schema's file is the program's argument.
+ * proto/file/job.schema.json and the reader of job files know the same members, choices and bounds.
+ * The schema's file is the program's argument.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/job.h"
-#include "proto/slice.h"
+#include "proto/file/slice.h"
+#include "proto/wire/job.h"
 #include "tests/support/proto_unit.h"
 
 #define SIXTEEN "0123456789abcdef"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/slice.h"
+#include "proto/file/slice.h"
 #include "tests/support/proto_unit.h"
 
 static struct slice parse(const char *text)

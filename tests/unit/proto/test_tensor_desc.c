@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/tensor_desc.h"
+#include "proto/wire/tensor_desc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

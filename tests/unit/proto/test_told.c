@@ -3,13 +3,13 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "proto/buffer_calls.h"
-#include "proto/chrome_trace.h"
-#include "proto/daemon_stats.h"
-#include "proto/events.h"
-#include "proto/hello.h"
-#include "proto/prometheus.h"
-#include "proto/rpc.h"
+#include "proto/wire/buffer_calls.h"
+#include "proto/wire/chrome_trace.h"
+#include "proto/wire/daemon_stats.h"
+#include "proto/wire/events.h"
+#include "proto/wire/hello.h"
+#include "proto/wire/prometheus.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 static void parse(struct jsonw *w, struct rpc_reply *reply)

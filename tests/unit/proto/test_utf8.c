@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/utf8.h"
+#include "proto/json/utf8.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto/build_id.h"
-#include "proto/xxh64.h"
+#include "proto/wire/build_id.h"
+#include "proto/wire/xxh64.h"
 #include "tests/support/proto_unit.h"
 
 static uint64_t of(const void *bytes, size_t size)

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/file/safetensors.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json/json.h"
+
+/* Objects within the object, arrays within these. */
+static const struct prescan_limits limits = {
+    .bytes = SAFETENSORS_HEADER_MAX, .depth = 3, .values = SAFETENSORS_VALUES_MAX};
+
+static const char metadata_key[] = "__metadata__";
+static const int64_t number_max = (INT64_C(1) << 53) - 1;
+
+/*
+ * The dtypes: as the file says them, what numpy (with ml_dtypes) calls them, their bits, and the
+ * dtype of a .npy file that stands for them: "" for those that no job can take.
+ */
+static const struct dtype {
+    const char *word, *name;
+    uint32_t bits;
+    const char *descr;
+} dtypes[] = {
+    {"BOOL", "bool", 8, "|b1"},
+    {"U8", "uint8", 8, "|u1"},
+    {"I8", "int8", 8, "|i1"},
+    {"F8_E4M3", "float8_e4m3", 8, "|u1"},
+    {"F8_E5M2", "float8_e5m2", 8, "|u1"},
+    {"U16", "uint16", 16, "<u2"},
+    {"I16", "int16", 16, "<i2"},
+    {"F16", "float16", 16, "<f2"},
+    {"BF16", "bfloat16", 16, "<u2"},
+    {"U32", "uint32", 32, "<u4"},
+    {"I32", "int32", 32, "<i4"},
+    {"F32", "float32", 32, "<f4"},
+    {"U64", "uint64", 64, ""},
+    {"I64", "int64", 64, ""},
+    {"F64", "float64", 64, ""},
+    {"C64", "complex64", 64, ""},
+    {"F8_E8M0", "float8_e8m0", 8, ""},
+    {"F6_E2M3", "float6_e2m3", 6, ""},
+    {"F6_E3M2", "float6_e3m2", 6, ""},
+    {"F4", "float4_e2m1", 4, ""},
+};
+
+static const struct dtype *find_dtype(const char *word)
+{
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        if (strcmp(dtypes[i].word, word) == 0)
+            return &dtypes[i];
+    }
+    return NULL;
+}
+
+static int no_memory(struct fault *fault)
+{
+    return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for the tensors' names");
+}
+
+int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *length,
+                       struct fault *fault)
+{
+    uint64_t size = 0;
+
+    if (file_size < SAFETENSORS_PREFIX + sizeof "{}" - 1)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%" PRIu64 " bytes are too few for a .safetensors file", file_size);
+    for (int i = SAFETENSORS_PREFIX; i-- > 0;)
+        size = size << 8 | prefix[i];
+    if (size > file_size - SAFETENSORS_PREFIX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "no .safetensors file, or it is cut: its header of %" PRIu64
+                         " bytes ends beyond the file's %" PRIu64,
+                         size, file_size);
+    if (size > SAFETENSORS_HEADER_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "its header has %" PRIu64 " bytes, at most %d are read", size,
+                         SAFETENSORS_HEADER_MAX);
+    *length = (size_t)size;
+    return 0;
+}
+
+/* One tensor */
+
+/* Why no job can take a tensor. Returns 0 where one can, else -1. */
+static int check_movable(const struct tensor_entry *entry, const char *descr, const char *word,
+                         struct fault *why)
+{
+    if (!*descr)
+        return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                         "dtype %s is not supported; BOOL, U8, I8, F8_E4M3, F8_E5M2, U16, I16, "
+                         "F16, BF16, U32, I32 and F32 are",
+                         word);
+    if (entry->rank < 1 || entry->rank > MLI_MAX_RANK)
+        return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                         "it has %zu dimensions, a tensor that is moved has 1 to %d", entry->rank,
+                         MLI_MAX_RANK);
+    for (size_t i = 0; i < entry->rank; i++) {
+        if (entry->shape[i] == 0)
+            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                             "shape[%zu] is 0: a tensor without elements cannot be moved", i);
+        if (entry->shape[i] > UINT32_MAX)
+            return fault_set(why, FAULT_INVALID_PARAMS, NULL,
+                             "shape[%zu] is %" PRIu64 ", at most %" PRIu32 " can be moved", i,
+                             entry->shape[i], UINT32_MAX);
+    }
+    return 0;
+}
+
+/* What no job can take is said of the tensor that is wanted, not of the file. */
+static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
+{
+    const char *descr = dtype ? dtype->descr : "";
+    struct npy_header *header = &entry->header;
+    struct fault why;
+
+    header->data_offset = entry->place;
+    if (check_movable(entry, descr, word, &why) < 0)
+        return tensor_entry_refuse(entry, &why);
+    snprintf(header->descr, sizeof header->descr, "%s", descr);
+    header->kind = descr[1];
+    header->item_size = (uint32_t)(descr[2] - '0');
+    header->rank = (uint32_t)entry->rank;
+    for (size_t i = 0; i < entry->rank; i++)
+        header->shape[i] = (uint32_t)entry->shape[i];
+    header->data_size = entry->bytes;
+    return 0;
+}
+
+static int read_numbers(const struct json *array, uint64_t *numbers)
+{
+    struct json item = {0};
+
+    while (json_next(array, &item)) {
+        int64_t number;
+
+        if (json_int(&item, 0, number_max, &number) < 0)
+            return -1;
+        numbers[item.index] = (uint64_t)number;
+    }
+    return 0;
+}
+
+static int read_shape(struct tensor_entry *entry, const struct json *shape)
+{
+    if (json_array(shape, &entry->rank) < 0)
+        return -1;
+    entry->shape = calloc(entry->rank + 1, sizeof *entry->shape);
+    return entry->shape ? read_numbers(shape, entry->shape) : no_memory(shape->fault);
+}
+
+static int read_offsets(const struct json *offsets, uint64_t range[2])
+{
+    size_t count;
+
+    if (json_array(offsets, &count) < 0)
+        return -1;
+    if (count != 2)
+        return json_complain(offsets, "%zu numbers given, begin and end are wanted", count);
+    if (read_numbers(offsets, range) < 0)
+        return -1;
+    return range[0] <= range[1] ? 0 : json_complain(offsets, "the end lies before the beginning");
+}
+
+/* Shape x dtype is what lies between the offsets. Of a dtype that nobody knows only they tell. */
+static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
+                      const struct json *value)
+{
+    uint64_t bits = dtype ? dtype->bits : 0;
+
+    for (size_t i = 0; i < entry->rank; i++) {
+        if (__builtin_mul_overflow(bits, entry->shape[i], &bits))
+            return json_complain(value, "the shape has more elements than any file can hold");
+    }
+    if (dtype && (bits % 8 != 0 || bits / 8 != entry->bytes))
+        return json_complain(
+            value, "shape and dtype need %" PRIu64 " bits, data_offsets hold %" PRIu64 " bytes",
+            bits, entry->bytes);
+    return 0;
+}
+
+static int read_tensor(struct tensor_list *list, const struct json *value, uint64_t data)
+{
+    static const char *const keys[] = {"dtype", "shape", "data_offsets", NULL};
+    struct json dtype = json_member(value, "dtype"), shape = json_member(value, "shape");
+    struct json offsets = json_member(value, "data_offsets");
+    const struct dtype *known;
+    struct tensor_entry *entry;
+    const char *word;
+    uint64_t range[2] = {0, 0};
+
+    if (json_object(value, keys) < 0 || json_string(&dtype, TENSOR_DTYPE_MAX - 1, &word) < 0)
+        return -1;
+    entry = tensor_list_add(list, value->key);
+    if (!entry)
+        return no_memory(value->fault);
+    if (read_shape(entry, &shape) < 0 || read_offsets(&offsets, range) < 0)
+        return -1;
+    known = find_dtype(word);
+    snprintf(entry->dtype, sizeof entry->dtype, "%s", known ? known->name : word);
+    entry->bytes = range[1] - range[0];
+    if (__builtin_add_overflow(data, range[0], &entry->place))
+        return json_complain(&offsets, "it lies beyond any file");
+    if (check_size(entry, known, value) < 0)
+        return -1;
+    return judge(entry, known, word) < 0 ? no_memory(value->fault) : 0;
+}
+
+/* The file */
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* json_object() is for objects of few members. */
+static int check_keys(const struct json *object)
+{
+    struct json member = {0};
+    const char **keys;
+    size_t count = 0;
+    int status = 0;
+
+    while (json_next(object, &member))
+        count++;
+    keys = calloc(count + 1, sizeof *keys);
+    if (!keys)
+        return no_memory(object->fault);
+    member = (struct json){0};
+    while (json_next(object, &member))
+        keys[member.index] = member.key;
+    qsort(keys, count, sizeof *keys, compare_text);
+    for (size_t i = 1; i < count && status == 0; i++) {
+        if (strcmp(keys[i - 1], keys[i]) == 0)
+            status = json_complain(object, "\"%.*s\" is there twice", tensor_name_shown(keys[i]),
+                                   keys[i]);
+    }
+    free(keys);
+    return status;
+}
+
+static int check_metadata(const struct json *object)
+{
+    struct json member = {0};
+    const char *text;
+
+    if (!json_is_object(object))
+        return json_complain(object, "an object is wanted");
+    while (json_next(object, &member)) {
+        if (json_text(&member, SAFETENSORS_HEADER_MAX, &text) < 0)
+            return -1;
+    }
+    return check_keys(object);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct tensor_entry *a = *(const struct tensor_entry *const *)left;
+    const struct tensor_entry *b = *(const struct tensor_entry *const *)right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Each tensor begins where the one before it ends, the last one ends where the file does. */
+static int check_places(const struct tensor_entry *const *sorted, size_t count, uint64_t data,
+                        uint64_t file_size, struct fault *fault)
+{
+    uint64_t end = data;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct tensor_entry *entry = sorted[i];
+
+        if (entry->place < end)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "the tensors \"%.*s\" and \"%.*s\" overlap",
+                             tensor_name_shown(sorted[i - 1]->name), sorted[i - 1]->name,
+                             tensor_name_shown(entry->name), entry->name);
+        if (entry->place > end)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "%" PRIu64 " bytes before the tensor \"%.*s\" belong to none",
+                             entry->place - end, tensor_name_shown(entry->name), entry->name);
+        if (__builtin_add_overflow(end, entry->bytes, &end))
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                             "the tensor \"%.*s\" ends beyond any file",
+                             tensor_name_shown(entry->name), entry->name);
+    }
+    if (end != file_size)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "its tensors end at byte %" PRIu64 ", the file at %" PRIu64, end,
+                         file_size);
+    return 0;
+}
+
+static int check_layout(const struct tensor_list *list, uint64_t data, uint64_t file_size,
+                        struct fault *fault)
+{
+    const struct tensor_entry **sorted = calloc(list->count + 1, sizeof *sorted);
+    int status;
+
+    if (!sorted)
+        return no_memory(fault);
+    for (size_t i = 0; i < list->count; i++)
+        sorted[i] = &list->entries[i];
+    qsort(sorted, list->count, sizeof *sorted, compare_places);
+    status = check_places(sorted, list->count, data, file_size, fault);
+    free(sorted);
+    return status;
+}
+
+static int read_root(struct tensor_list *list, const struct json *root, uint64_t data)
+{
+    struct json member = {0};
+
+    if (check_keys(root) < 0)
+        return -1;
+    while (json_next(root, &member)) {
+        if ((strcmp(member.key, metadata_key) == 0 ? check_metadata(&member)
+                                                   : read_tensor(list, &member, data)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Places in the JSON are of the header, which the user did not write: they become words. */
+static void tell_place(struct fault *fault)
+{
+    char column[32] = "";
+
+    if (fault->code == FAULT_INTERNAL)
+        return;
+    if (fault->line > 0)
+        snprintf(column, sizeof column, "line %u, column %u: ", fault->line, fault->column);
+    fault_set(fault, FAULT_INVALID_PARAMS, NULL, "in its header: %s%s", column, fault->text);
+}
+
+int safetensors_parse(const char *text, size_t length, uint64_t file_size, struct tensor_list *list,
+                      struct fault *fault)
+{
+    uint64_t data = SAFETENSORS_PREFIX + (uint64_t)length;
+    struct json root;
+    int status;
+
+    *list = (struct tensor_list){0};
+    if (length == 0 || text[0] != '{')
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "no .safetensors file: its header does not begin with '{'");
+    status = json_parse(text, length, &limits, &root, fault);
+    if (status == 0) {
+        status = read_root(list, &root, data);
+        json_free(&root);
+    }
+    if (status < 0)
+        tell_place(fault);
+    else if (check_layout(list, data, file_size, fault) < 0 || tensor_list_sort(list, fault) < 0)
+        status = -1;
+    if (status < 0)
+        tensor_list_finish(list);
+    return status;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/file/tensor_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json/nearest.h"
+#include "proto/json/utf8.h"
+
+enum { NAMES_TEXT_MAX = 144, NAME_SHOWN_MAX = 64 };
+
+void tensor_list_finish(struct tensor_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free(list->entries[i].name);
+        free(list->entries[i].shape);
+        free(list->entries[i].refusal);
+    }
+    free(list->entries);
+    free(list->by_name);
+    *list = (struct tensor_list){0};
+}
+
+struct tensor_entry *tensor_list_add(struct tensor_list *list, const char *name)
+{
+    struct tensor_entry *entry;
+
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct tensor_entry *entries = realloc(list->entries, capacity * sizeof *entries);
+
+        if (!entries)
+            return NULL;
+        list->entries = entries;
+        list->capacity = capacity;
+    }
+    entry = &list->entries[list->count];
+    *entry = (struct tensor_entry){.name = strdup(name)};
+    if (!entry->name)
+        return NULL;
+    list->count++;
+    return entry;
+}
+
+int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, size_t rank)
+{
+    uint64_t *copy = NULL;
+
+    if (rank > 0) {
+        copy = calloc(rank, sizeof *copy);
+        if (!copy)
+            return -1;
+        memcpy(copy, shape, rank * sizeof *copy);
+    }
+    free(entry->shape);
+    entry->shape = copy;
+    entry->rank = rank;
+    return 0;
+}
+
+int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why)
+{
+    free(entry->refusal);
+    entry->refusal = strdup(why->text);
+    return entry->refusal ? 0 : -1;
+}
+
+int tensor_name_shown(const char *name)
+{
+    size_t length = strlen(name);
+
+    return (int)(length > NAME_SHOWN_MAX ? utf8_cut(name, NAME_SHOWN_MAX) : length);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct tensor_entry *a = *(const struct tensor_entry *const *)left;
+    const struct tensor_entry *b = *(const struct tensor_entry *const *)right;
+
+    return strcmp(a->name, b->name);
+}
+
+int tensor_list_sort(struct tensor_list *list, struct fault *fault)
+{
+    free(list->by_name);
+    list->by_name = calloc(list->count + 1, sizeof *list->by_name);
+    if (!list->by_name)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu names", list->count);
+    for (size_t i = 0; i < list->count; i++)
+        list->by_name[i] = &list->entries[i];
+    qsort(list->by_name, list->count, sizeof *list->by_name, compare_names);
+    for (size_t i = 1; i < list->count; i++) {
+        const char *name = list->by_name[i]->name;
+
+        if (strcmp(list->by_name[i - 1]->name, name) == 0)
+            return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "two tensors are named \"%.*s\"",
+                             tensor_name_shown(name), name);
+    }
+    return 0;
+}
+
+struct tensor_entry *tensor_list_find(const struct tensor_list *list, const char *name)
+{
+    size_t low = 0, high = list->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        struct tensor_entry *entry = list->by_name[middle];
+        int order = strcmp(name, entry->name);
+
+        if (order == 0)
+            return entry;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The first names with commas between them, as many as fit. */
+static const char *some_names(const struct tensor_list *list, char out[NAMES_TEXT_MAX])
+{
+    static const char more[] = ", ...";
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < list->count; i++) {
+        const char *name = list->entries[i].name;
+        int size = tensor_name_shown(name);
+        size_t needed = (size_t)size + sizeof ", \"\"...";
+
+        if (length + needed + sizeof more > NAMES_TEXT_MAX) {
+            strcpy(out + length, more);
+            break;
+        }
+        length += (size_t)sprintf(out + length, "%s\"%.*s%s\"", i ? ", " : "", size, name,
+                                  name[size] ? "..." : "");
+    }
+    return out;
+}
+
+/* Of as many names as a file may have nearest_word() takes an array. */
+static const char *find_near(const struct tensor_list *list, const char *name)
+{
+    const char **names = calloc(list->count + 1, sizeof *names);
+    const char *near = NULL;
+
+    if (!names)
+        return NULL;
+    for (size_t i = 0; i < list->count; i++)
+        names[i] = list->entries[i].name;
+    near = nearest_word(name, names);
+    free(names);
+    return near;
+}
+
+struct tensor_entry *tensor_list_choose(const struct tensor_list *list, const char *name,
+                                        struct fault *fault)
+{
+    static const char pointer[] = "/tensor";
+    struct tensor_entry *entry = name ? tensor_list_find(list, name) : NULL;
+    char names[NAMES_TEXT_MAX];
+    const char *near;
+
+    if (entry)
+        return entry;
+    if (!name && list->count == 1)
+        return &list->entries[0];
+    if (list->count == 0) {
+        fault_set(fault, FAULT_INVALID_PARAMS, name ? pointer : NULL, "it holds no tensor");
+        return NULL;
+    }
+    if (!name) {
+        fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                  "it holds %zu tensors, name one of them: %s", list->count,
+                  some_names(list, names));
+        return NULL;
+    }
+    near = find_near(list, name);
+    if (near)
+        fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                  "it holds no tensor \"%.*s\"; did you mean \"%s\"?", tensor_name_shown(name),
+                  name, near);
+    else
+        fault_set(fault, FAULT_INVALID_PARAMS, pointer, "it holds no tensor \"%.*s\"; there %s %s",
+                  tensor_name_shown(name), name, list->count == 1 ? "is" : "are",
+                  some_names(list, names));
+    return NULL;
+}

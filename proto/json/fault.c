@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+#include "proto/json/pointer.h"
+#include "proto/json/utf8.h"
+
+static void set_pointer(struct fault *fault, const char *pointer)
+{
+    size_t length = strlen(pointer);
+
+    fault->has_pointer = true;
+    if (length >= sizeof fault->pointer) {
+        length = utf8_cut(pointer, sizeof fault->pointer - 1);
+        if (pointer[length - 1] == '~') /* half of an escape */
+            length--;
+    }
+    memmove(fault->pointer, pointer, length);
+    fault->pointer[length] = '\0';
+}
+
+int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
+              ...)
+{
+    char text[FAULT_TEXT_MAX]; /* the arguments may be parts of *fault */
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0)
+        text[0] = '\0';
+    else if ((size_t)length >= sizeof text)
+        text[utf8_cut(text, sizeof text - 1)] = '\0';
+    utf8_disarm(text); /* it quotes what users, peers and files hold */
+
+    fault->code = code;
+    fault->status = MLI_STATUS_OK;
+    fault->line = fault->column = 0;
+    if (pointer) {
+        set_pointer(fault, pointer);
+    } else {
+        fault->has_pointer = false;
+        fault->pointer[0] = '\0';
+    }
+    memcpy(fault->text, text, sizeof text);
+    return -1;
+}
+
+/* How libmli's words for its arguments translate to members of a job. */
+static const struct {
+    const char *word, *pointer;
+    bool members; /* what follows the word names members of the job */
+} arguments[] = {
+    {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
+    {"in", "/src", false}, {"out", "/dst", false},
+};
+
+/* Appends "offset[1]" as "/offset/1"; stops where `path` is no path any more. */
+static void append_path(struct pointer *pointer, const char *path)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyz_";
+    static const char digits[] = "0123456789";
+
+    while (*path == '.' || *path == '[') {
+        size_t length = strspn(path + 1, *path == '.' ? name : digits);
+
+        if (length == 0 || (*path == '[' && path[1 + length] != ']'))
+            return;
+        pointer_token(pointer);
+        pointer_text(pointer, path + 1, length);
+        path += 1 + length + (*path == '[');
+    }
+}
+
+/* Writes the pointer of the member that a text of mli_last_error() begins with, if it does. */
+static bool pointer_of_error(const char *error, char *out, size_t size)
+{
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        size_t length = strlen(arguments[i].word);
+        struct pointer pointer;
+
+        if (strncmp(error, arguments[i].word, length) != 0 || !strchr(".[:", error[length]) ||
+            error[length] == '\0')
+            continue;
+        pointer_init(&pointer, out, size);
+        pointer_token(&pointer);
+        pointer_text(&pointer, arguments[i].pointer + 1, strlen(arguments[i].pointer) - 1);
+        if (arguments[i].members)
+            append_path(&pointer, error + length);
+        return true;
+    }
+    return false;
+}
+
+int fault_set_refused(struct fault *fault, mli_status status, const char *last_error)
+{
+    char pointer[FAULT_POINTER_MAX];
+    const char *text = last_error && *last_error ? last_error : mli_status_text(status);
+    bool known = pointer_of_error(text, pointer, sizeof pointer);
+
+    fault_set(fault, FAULT_REFUSED, known ? pointer : NULL, "%s", text);
+    fault->status = status;
+    return -1;
+}
+
+void fault_prefix(struct fault *fault, const char *prefix)
+{
+    char pointer[2 * FAULT_POINTER_MAX];
+
+    if (*prefix == '\0')
+        return;
+    snprintf(pointer, sizeof pointer, "%s%s", prefix, fault->has_pointer ? fault->pointer : "");
+    set_pointer(fault, pointer);
+}
+
+const char *fault_name(int code)
+{
+    switch (code) {
+#define FAULT_CASE(name, value, text)                                                              \
+    case FAULT_##name:                                                                             \
+        return #name;
+        FAULT_TABLE(FAULT_CASE)
+#undef FAULT_CASE
+    default:
+        return "UNKNOWN";
+    }
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/json.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/bounds.h"
+#include "proto/json/json_tree.h"
+#include "proto/json/nearest.h"
+#include "proto/json/pointer.h"
+#include "proto/json/utf8.h"
+
+/* Values lie at most so deep below the root; one more for a member that is absent. */
+enum { PATH_MAX_DEPTH = PROTO_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
+
+int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
+               struct json *root, struct fault *fault)
+{
+    size_t values;
+
+    *root = (struct json){.fault = fault};
+    if (prescan_count(text, length, limits, &values, fault) < 0)
+        return -1;
+    root->node = json_tree_create(text, length, values);
+    if (!root->node)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for %zu bytes of JSON", length);
+    return 0;
+}
+
+void json_free(struct json *root)
+{
+    free((void *)(uintptr_t)root->node);
+    root->node = NULL;
+}
+
+/* Complaints */
+
+/* The values from below the root (or the base) down to `value`; returns how many. */
+static size_t collect_path(const struct json *value, bool from_base,
+                           const struct json *path[PATH_MAX_DEPTH])
+{
+    size_t depth = 0;
+
+    for (const struct json *at = value; at->parent && !(from_base && at->base); at = at->parent)
+        depth++;
+    for (size_t i = depth; i > 0; i--, value = value->parent) {
+        if (i <= PATH_MAX_DEPTH)
+            path[i - 1] = value;
+    }
+    return depth < PATH_MAX_DEPTH ? depth : PATH_MAX_DEPTH;
+}
+
+void json_pointer(const struct json *value, char *out, size_t size)
+{
+    const struct json *path[PATH_MAX_DEPTH];
+    size_t depth = collect_path(value, false, path);
+    struct pointer pointer;
+
+    pointer_init(&pointer, out, size);
+    for (size_t i = 0; i < depth; i++) {
+        if (path[i]->key) {
+            pointer_token(&pointer);
+            pointer_text(&pointer, path[i]->key, strlen(path[i]->key));
+        } else {
+            pointer_index(&pointer, path[i]->index);
+        }
+    }
+}
+
+/* How many bytes of what a user wrote a sentence repeats. */
+static int shown(const char *text)
+{
+    size_t length = strlen(text);
+
+    return (int)(length > KEY_SHOWN_MAX ? utf8_cut(text, KEY_SHOWN_MAX) : length);
+}
+
+/* The value's name for a sentence, as "cfg.offset[1]: "; empty for the root and the base. */
+static void write_name(const struct json *value, char *out, size_t size)
+{
+    const struct json *path[PATH_MAX_DEPTH];
+    size_t depth = collect_path(value, true, path), length = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < depth && length < size; i++) {
+        const char *key = path[i]->key;
+        int added;
+
+        if (!key)
+            added = snprintf(out + length, size - length, "[%zu]", path[i]->index);
+        else
+            added = snprintf(out + length, size - length, "%s%.*s%s", i ? "." : "", shown(key), key,
+                             strlen(key) > KEY_SHOWN_MAX ? "..." : "");
+        length += (size_t)added;
+    }
+    if (length > size - sizeof ": ") /* the name may be cut, not the colon */
+        length = utf8_cut(out, size - sizeof ": ");
+    if (depth > 0)
+        strcpy(out + length, ": ");
+}
+
+int json_complain(const struct json *value, const char *format, ...)
+{
+    char pointer[FAULT_POINTER_MAX], name[FAULT_TEXT_MAX / 2], text[FAULT_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    json_pointer(value, pointer, sizeof pointer);
+    write_name(value, name, sizeof name);
+    return fault_set(value->fault, FAULT_INVALID_PARAMS, pointer, "%s%s", name, text);
+}
+
+static const char *type_name(const struct json *value)
+{
+    switch (value->node->kind) {
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return "true or false";
+    case JSON_NULL:
+        return "null";
+    case JSON_NUMBER:
+        return "a number";
+    case JSON_STRING:
+        return "a string";
+    case JSON_ARRAY:
+        return "an array";
+    default:
+        return "an object";
+    }
+}
+
+static int complain_type(const struct json *value, const char *wanted)
+{
+    if (!value->node)
+        return json_complain(value, "missing, %s is required", wanted);
+    return json_complain(value, "%s is wanted, not %s", wanted, type_name(value));
+}
+
+/* Types */
+
+static bool has_kind(const struct json *value, enum json_kind kind)
+{
+    return value->node && value->node->kind == kind;
+}
+
+bool json_is_int(const struct json *value)
+{
+    return has_kind(value, JSON_NUMBER);
+}
+
+bool json_is_string(const struct json *value)
+{
+    return has_kind(value, JSON_STRING);
+}
+
+bool json_is_array(const struct json *value)
+{
+    return has_kind(value, JSON_ARRAY);
+}
+
+bool json_is_object(const struct json *value)
+{
+    return has_kind(value, JSON_OBJECT);
+}
+
+bool json_is_null(const struct json *value)
+{
+    return has_kind(value, JSON_NULL);
+}
+
+/* Objects */
+
+/* Most keys differ in their first character. */
+static bool same(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
+static bool is_one_of(const char *key, const char *const *words)
+{
+    for (; *words; words++) {
+        if (same(key, *words))
+            return true;
+    }
+    return false;
+}
+
+/* True where `member` repeats the key of a member before it. */
+static bool is_repeated(const struct json *object, const struct json *member)
+{
+    const struct json_node *before;
+
+    for (before = object->node->child; before != member->node; before = before->next) {
+        if (same(before->key, member->key))
+            return true;
+    }
+    return false;
+}
+
+static int check_member(const struct json *object, const struct json *member,
+                        const char *const *allowed)
+{
+    const char *near;
+
+    if (is_repeated(object, member))
+        return json_complain(member, "given twice");
+    if (!allowed || is_one_of(member->key, allowed))
+        return 0;
+    near = nearest_word(member->key, allowed);
+    return near ? json_complain(member, "unknown member; did you mean \"%s\"?", near)
+                : json_complain(member, "unknown member");
+}
+
+int json_object(const struct json *value, const char *const *allowed)
+{
+    struct json member = {0};
+    size_t count = 0;
+
+    if (!json_is_object(value))
+        return complain_type(value, "an object");
+    /* First of all, so that the search for repeated keys stays cheap. */
+    while (json_next(value, &member))
+        count++;
+    if (count > PROTO_KEYS_MAX)
+        return json_complain(value, "%zu members given, at most %d allowed", count, PROTO_KEYS_MAX);
+    member = (struct json){0};
+    while (json_next(value, &member)) {
+        if (check_member(value, &member, allowed) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+struct json json_member(const struct json *object, const char *key)
+{
+    struct json member = {.parent = object, .key = key, .fault = object->fault};
+
+    if (!json_is_object(object))
+        return member;
+    for (member.node = object->node->child; member.node; member.node = member.node->next) {
+        if (same(member.node->key, key))
+            return member;
+    }
+    if (object->defaults) {
+        struct json standin = json_member(object->defaults, key);
+        if (standin.node)
+            return standin;
+    }
+    return member;
+}
+
+int json_check_schema(const struct json *root)
+{
+    struct json schema = json_member(root, JSON_SCHEMA_KEY);
+    const char *ignored;
+
+    return json_present(&schema) ? json_string(&schema, JSON_SCHEMA_MAX, &ignored) : 0;
+}
+
+struct json json_member_merged(const struct json *object, const char *key, struct json *storage)
+{
+    struct json member = json_member(object, key);
+
+    if (member.parent == object && object->defaults) {
+        *storage = json_member(object->defaults, key);
+        member.defaults = storage;
+    }
+    return member;
+}
+
+/* Scalars */
+
+int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
+{
+    int64_t number;
+
+    if (!json_is_int(value))
+        return complain_type(value, "a whole number");
+    number = value->node->number;
+    if (number < min || number > max)
+        return json_complain(value, "%" PRId64 " given, %" PRId64 " to %" PRId64 " allowed", number,
+                             min, max);
+    *out = number;
+    return 0;
+}
+
+int json_bool(const struct json *value, bool *out)
+{
+    if (!has_kind(value, JSON_TRUE) && !has_kind(value, JSON_FALSE))
+        return complain_type(value, "true or false");
+    *out = has_kind(value, JSON_TRUE);
+    return 0;
+}
+
+int json_text(const struct json *value, size_t max, const char **out)
+{
+    size_t length;
+
+    if (!json_is_string(value)) {
+        complain_type(value, "a string");
+        return -1;
+    }
+    length = strlen(value->node->string);
+    if (length > max) {
+        json_complain(value, "%zu bytes given, at most %zu allowed", length, max);
+        return -1;
+    }
+    *out = value->node->string;
+    return 0;
+}
+
+int json_string(const struct json *value, size_t max, const char **out)
+{
+    if (json_text(value, max, out) < 0)
+        return -1;
+    return **out ? 0 : json_complain(value, "must not be empty");
+}
+
+/* The words with commas between them, as many as fit. */
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    size_t length = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; words[i]; i++) {
+        if (length + strlen(", ") + strlen(words[i]) + sizeof ", ..." > size) {
+            strcpy(out + length, ", ...");
+            return;
+        }
+        length += (size_t)sprintf(out + length, "%s%s", i ? ", " : "", words[i]);
+    }
+}
+
+int json_complain_choice(const struct json *value, const char *given, const char *const *words)
+{
+    const char *near = nearest_word(given, words);
+    char list[FAULT_TEXT_MAX / 2];
+
+    if (near)
+        return json_complain(value, "\"%.*s\" is unknown; did you mean \"%s\"?", shown(given),
+                             given, near);
+    list_words(words, list, sizeof list);
+    return json_complain(value, "\"%.*s\" is unknown; known: %s", shown(given), given, list);
+}
+
+int json_choice(const struct json *value, const char *const *words, size_t *index)
+{
+    const char *given;
+
+    if (json_string(value, PROTO_NAME_MAX, &given) < 0)
+        return -1;
+    for (size_t i = 0; words[i]; i++) {
+        if (same(given, words[i])) {
+            *index = i;
+            return 0;
+        }
+    }
+    return json_complain_choice(value, given, words);
+}
+
+/* Arrays */
+
+int json_array(const struct json *array, size_t *count)
+{
+    if (!json_is_array(array))
+        return complain_type(array, "an array");
+    *count = array->node->count;
+    return 0;
+}
+
+static const struct json_node *first_child(const struct json *value)
+{
+    return json_is_array(value) || json_is_object(value) ? value->node->child : NULL;
+}
+
+bool json_next(const struct json *array, struct json *item)
+{
+    const struct json_node *node = item->node ? item->node->next : first_child(array);
+    size_t index = item->node ? item->index + 1 : 0;
+
+    if (!node)
+        return false;
+    *item = (struct json){
+        .node = node, .parent = array, .key = node->key, .index = index, .fault = array->fault};
+    return true;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/jsonw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json/utf8.h"
+
+/* What a reader of the protocol accepts at most. */
+static const int64_t int_max = (INT64_C(1) << 53) - 1;
+
+void jsonw_init(struct jsonw *w)
+{
+    *w = (struct jsonw){0};
+}
+
+void jsonw_init_lines(struct jsonw *w, uint8_t lines)
+{
+    *w = (struct jsonw){.lines = lines};
+}
+
+void jsonw_finish(struct jsonw *w)
+{
+    free(w->data);
+    *w = (struct jsonw){0};
+}
+
+void jsonw_reset(struct jsonw *w)
+{
+    w->length = 0;
+    w->failed = w->comma = w->named = false;
+    w->depth = 0;
+}
+
+/* Makes room for `more` bytes and a terminator. */
+static bool reserve(struct jsonw *w, size_t more)
+{
+    size_t capacity = w->capacity ? w->capacity : 256;
+    char *data;
+
+    if (w->failed)
+        return false;
+    if (more < w->capacity - w->length)
+        return true;
+    while (capacity - w->length <= more) {
+        if (capacity > SIZE_MAX / 2) {
+            w->failed = true;
+            return false;
+        }
+        capacity *= 2;
+    }
+    data = realloc(w->data, capacity);
+    if (!data) {
+        w->failed = true;
+        return false;
+    }
+    w->data = data;
+    w->capacity = capacity;
+    return true;
+}
+
+static void append(struct jsonw *w, const char *bytes, size_t length)
+{
+    if (!reserve(w, length))
+        return;
+    memcpy(w->data + w->length, bytes, length);
+    w->length += length;
+}
+
+static void append_char(struct jsonw *w, char c)
+{
+    append(w, &c, 1);
+}
+
+const char *jsonw_text(struct jsonw *w)
+{
+    if (!reserve(w, 0))
+        return NULL;
+    w->data[w->length] = '\0';
+    return w->data;
+}
+
+static void append_control(struct jsonw *w, char c)
+{
+    char text[8];
+
+    switch (c) {
+    case '\b': /* what was read is not longer when it is written again */
+        append(w, "\\b", 2);
+        return;
+    case '\f':
+        append(w, "\\f", 2);
+        return;
+    case '\n':
+        append(w, "\\n", 2);
+        return;
+    case '\r':
+        append(w, "\\r", 2);
+        return;
+    case '\t':
+        append(w, "\\t", 2);
+        return;
+    default:
+        snprintf(text, sizeof text, "\\u%04x", (unsigned)c);
+        append(w, text, 6);
+    }
+}
+
+/* How much of a text is ASCII that stands for itself. */
+static size_t plain_length(const char *text)
+{
+    size_t length = 0;
+
+    while ((unsigned char)(text[length] - 0x20) < 0x60 && text[length] != '"' &&
+           text[length] != '\\')
+        length++;
+    return length;
+}
+
+static void append_quoted(struct jsonw *w, const char *text)
+{
+    size_t left = strlen(text);
+
+    append_char(w, '"');
+    while (left > 0) {
+        size_t size = plain_length(text);
+
+        if (size > 0) {
+            append(w, text, size);
+            text += size;
+            left -= size;
+            continue;
+        }
+        size = utf8_char(text, left);
+        if (size == 0) {
+            append(w, "\xef\xbf\xbd", 3);
+            size = 1;
+        } else if (*text == '"' || *text == '\\') {
+            append_char(w, '\\');
+            append_char(w, *text);
+        } else if (size == 1 && *text < 0x20) {
+            append_control(w, *text);
+        } else {
+            append(w, text, size);
+        }
+        text += size;
+        left -= size;
+    }
+    append_char(w, '"');
+}
+
+static char *put(char *at, const char *bytes, size_t length)
+{
+    memcpy(at, bytes, length);
+    return at + length;
+}
+
+static void append_line(struct jsonw *w, unsigned depth)
+{
+    append_char(w, '\n');
+    for (unsigned i = 0; i < depth; i++)
+        append(w, "  ", 2);
+}
+
+/* The same as begin(), for people. */
+static void begin_line(struct jsonw *w, const char *key)
+{
+    if (w->comma)
+        append_char(w, ',');
+    if (!w->named && w->depth > 0 && w->depth <= w->lines)
+        append_line(w, w->depth);
+    else if (w->comma)
+        append_char(w, ' ');
+    w->comma = true;
+    w->named = false;
+    if (key) {
+        append_char(w, '"');
+        append(w, key, strlen(key));
+        append(w, "\": ", 3);
+    }
+}
+
+/* What stands before every value. */
+static void begin(struct jsonw *w, const char *key)
+{
+    const size_t length = key ? strlen(key) : 0;
+    char *at;
+
+    if (w->lines) {
+        begin_line(w, key);
+        return;
+    }
+    if (!reserve(w, length + 4))
+        return;
+    at = w->data + w->length;
+    if (w->comma)
+        *at++ = ',';
+    w->comma = true;
+    if (key) {
+        *at++ = '"';
+        at = put(at, key, length);
+        *at++ = '"';
+        *at++ = ':';
+    }
+    w->length = (size_t)(at - w->data);
+}
+
+void jsonw_key(struct jsonw *w, const char *text)
+{
+    begin(w, NULL);
+    append_quoted(w, text);
+    append(w, ": ", w->lines ? 2 : 1);
+    w->comma = false;
+    w->named = true;
+}
+
+static void open_container(struct jsonw *w, const char *key, char bracket)
+{
+    begin(w, key);
+    append_char(w, bracket);
+    w->comma = false;
+    w->depth += w->lines > 0;
+}
+
+static void close_container(struct jsonw *w, char bracket)
+{
+    if (w->lines && w->depth-- <= w->lines && w->comma)
+        append_line(w, w->depth);
+    append_char(w, bracket);
+    w->comma = true;
+}
+
+void jsonw_object_begin(struct jsonw *w, const char *key)
+{
+    open_container(w, key, '{');
+}
+
+void jsonw_object_end(struct jsonw *w)
+{
+    close_container(w, '}');
+}
+
+void jsonw_array_begin(struct jsonw *w, const char *key)
+{
+    open_container(w, key, '[');
+}
+
+void jsonw_array_end(struct jsonw *w)
+{
+    close_container(w, ']');
+}
+
+void jsonw_int(struct jsonw *w, const char *key, int64_t value)
+{
+    char text[24];
+    size_t at = sizeof text;
+    uint64_t left;
+
+    if (value > int_max)
+        value = int_max;
+    if (value < -int_max)
+        value = -int_max;
+    left = (uint64_t)(value < 0 ? -value : value);
+    do {
+        text[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        text[--at] = '-';
+    begin(w, key);
+    append(w, text + at, sizeof text - at);
+}
+
+void jsonw_uint(struct jsonw *w, const char *key, uint64_t value)
+{
+    jsonw_int(w, key, value > (uint64_t)int_max ? int_max : (int64_t)value);
+}
+
+void jsonw_bool(struct jsonw *w, const char *key, bool value)
+{
+    begin(w, key);
+    append(w, value ? "true" : "false", value ? 4 : 5);
+}
+
+void jsonw_null(struct jsonw *w, const char *key)
+{
+    begin(w, key);
+    append(w, "null", 4);
+}
+
+void jsonw_string(struct jsonw *w, const char *key, const char *text)
+{
+    begin(w, key);
+    append_quoted(w, text);
+}
+
+void jsonw_raw(struct jsonw *w, const char *key, const char *json)
+{
+    begin(w, key);
+    append(w, json, strlen(json));
+}
+
+void jsonw_newline(struct jsonw *w)
+{
+    append_char(w, '\n');
+    w->comma = false;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/members.h"
+
+#include <stdio.h>
+
+int params_object(const struct json *params, const char *const *allowed)
+{
+    return json_present(params) ? json_object(params, allowed) : 0;
+}
+
+static int read_number(const struct json *object, const char *key, int64_t max, int64_t *number)
+{
+    struct json value = json_member(object, key);
+
+    return json_int(&value, 0, max, number);
+}
+
+int member_u64(const struct json *object, const char *key, uint64_t *out)
+{
+    int64_t number;
+
+    if (read_number(object, key, MEMBER_MAX, &number) < 0)
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}
+
+int member_u32(const struct json *object, const char *key, uint32_t *out)
+{
+    int64_t number;
+
+    if (read_number(object, key, UINT32_MAX, &number) < 0)
+        return -1;
+    *out = (uint32_t)number;
+    return 0;
+}
+
+int member_bool(const struct json *object, const char *key, bool *out)
+{
+    struct json value = json_member(object, key);
+
+    return json_bool(&value, out);
+}
+
+int optional_bool(const struct json *object, const char *key, bool *out)
+{
+    struct json value = json_member(object, key);
+
+    return json_present(&value) ? json_bool(&value, out) : 0;
+}
+
+int member_text(const struct json *object, const char *key, char *out, size_t size)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+
+    if (json_text(&value, size - 1, &text) < 0)
+        return -1;
+    snprintf(out, size, "%s", text);
+    return 0;
+}
+
+int words_read(const struct json *array, const char *const *words, uint32_t *bits)
+{
+    struct json item = {0};
+    size_t count, index;
+
+    *bits = 0;
+    if (json_array(array, &count) < 0)
+        return -1;
+    while (json_next(array, &item)) {
+        if (json_choice(&item, words, &index) < 0)
+            return -1;
+        *bits |= UINT32_C(1) << index;
+    }
+    return 0;
+}
+
+void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits)
+{
+    jsonw_array_begin(w, key);
+    for (size_t i = 0; words[i]; i++) {
+        if (bits & UINT32_C(1) << i)
+            jsonw_string(w, NULL, words[i]);
+    }
+    jsonw_array_end(w);
+}
+
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number)
+{
+    uint32_t small;
+
+    if (size != sizeof small)
+        return member_u64(object, key, number);
+    if (member_u32(object, key, &small) < 0)
+        return -1;
+    *number = small;
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Required members of an object, and sets of words, into plain data. Private to proto/. */
+#ifndef PROTO_MEMBERS_H
+#define PROTO_MEMBERS_H
+
+#include <stdint.h>
+
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+
+/* The greatest number of the protocol. */
+#define MEMBER_MAX ((INT64_C(1) << 53) - 1)
+
+/** json_object() of a method's params, which may be absent. */
+int params_object(const struct json *params, const char *const *allowed);
+
+/** Requires member `key`, a whole number from 0. Returns 0 or -1. */
+int member_u64(const struct json *object, const char *key, uint64_t *out);
+int member_u32(const struct json *object, const char *key, uint32_t *out);
+int member_bool(const struct json *object, const char *key, bool *out);
+/** A text of less than `size` bytes, copied. */
+int member_text(const struct json *object, const char *key, char *out, size_t size);
+/** The same where the member is there; *out is left alone where it is absent. */
+int optional_bool(const struct json *object, const char *key, bool *out);
+
+/** An array of words (null-terminated list), as bits 1 << index. */
+int words_read(const struct json *array, const char *const *words, uint32_t *bits);
+void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
+
+/** A required number of a structure's field of `size` bytes: 4 or 8. */
+int member_number(const struct json *object, const char *key, size_t size, uint64_t *number);
+
+#endif /* PROTO_MEMBERS_H */

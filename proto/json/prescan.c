@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/prescan.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/bounds.h"
+#include "proto/json/escape.h"
+#include "proto/json/pointer.h"
+#include "proto/json/utf8.h"
+
+const struct prescan_limits prescan_wire_limits = {
+    .bytes = PROTO_LINE_MAX, .depth = PROTO_DEPTH_MAX, .values = PROTO_VALUES_MAX};
+const struct prescan_limits prescan_reply_limits = {
+    .bytes = PROTO_REPLY_MAX, .depth = PROTO_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
+const struct prescan_limits prescan_job_file_limits = {
+    .bytes = JOB_FILE_BYTES_MAX, .depth = PROTO_DEPTH_MAX, .values = JOB_FILE_VALUES_MAX};
+
+/* A container that is open. */
+struct level {
+    bool object;
+    bool within;     /* inside the member below; else between members */
+    size_t index;    /* array: of the member */
+    const char *key; /* object: the member's, as it stands in the text, without its quotes */
+    size_t key_length;
+};
+
+struct scan {
+    const char *text;
+    size_t length, at;
+    const struct prescan_limits *limits;
+    size_t values;
+    size_t depth;
+    struct level levels[PROTO_DEPTH_MAX];
+    struct fault *fault;
+};
+
+/* Where a fault is */
+
+/* The key is a good one, but stands there with its escapes. */
+static void append_key(struct pointer *pointer, const char *key, size_t length)
+{
+    pointer_token(pointer);
+    for (size_t i = 0; i < length && !pointer->full;) {
+        const char *escape = memchr(key + i, '\\', length - i);
+        size_t plain = escape ? (size_t)(escape - (key + i)) : length - i;
+        char decoded[UTF8_CHAR_MAX];
+        uint32_t code;
+
+        pointer_text(pointer, key + i, plain);
+        i += plain;
+        if (escape) {
+            i += (size_t)escape_decode(escape, length - i, &code);
+            pointer_text(pointer, decoded, utf8_encode(code, decoded));
+        }
+    }
+}
+
+static void write_pointer(const struct scan *scan, char *out, size_t size)
+{
+    struct pointer pointer;
+
+    pointer_init(&pointer, out, size);
+    for (size_t i = 0; i < scan->depth; i++) {
+        const struct level *level = &scan->levels[i];
+
+        if (!level->within)
+            break;
+        if (level->object)
+            append_key(&pointer, level->key, level->key_length);
+        else
+            pointer_index(&pointer, level->index);
+    }
+}
+
+/* Columns count characters, as editors do. */
+static void write_place(const struct scan *scan, size_t at)
+{
+    unsigned line = 1, column = 1;
+
+    for (size_t i = 0; i < at; i++) {
+        if (scan->text[i] == '\n') {
+            line++;
+            column = 1;
+        } else if (((unsigned char)scan->text[i] & 0xc0) != 0x80) {
+            column++;
+        }
+    }
+    scan->fault->line = line;
+    scan->fault->column = column;
+}
+
+__attribute__((format(printf, 4, 5))) static int fail(const struct scan *scan, size_t at,
+                                                      enum fault_code code, const char *format, ...)
+{
+    char pointer[FAULT_POINTER_MAX], text[FAULT_TEXT_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    write_pointer(scan, pointer, sizeof pointer);
+    fault_set(scan->fault, code, pointer, "%s", text);
+    write_place(scan, at);
+    return -1;
+}
+
+/* "<expected>, not <what stands there>" */
+static int fail_expected(const struct scan *scan, const char *expected)
+{
+    size_t left = scan->length - scan->at, size;
+    const char *text;
+
+    if (left == 0)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "the text ends where %s is expected",
+                    expected);
+    text = scan->text + scan->at;
+    size = utf8_char(text, left);
+    if (size == 0 || (unsigned char)*text < 0x20 || *text == 0x7f)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "%s is expected, not byte 0x%02x", expected,
+                    (unsigned)(unsigned char)*text);
+    return fail(scan, scan->at, FAULT_PARSE_ERROR, "%s is expected, not '%.*s'", expected,
+                (int)size, text);
+}
+
+/* Strings */
+
+static int scan_escape(struct scan *scan)
+{
+    const char *text = scan->text + scan->at;
+    uint32_t code = 0;
+    int size = escape_decode(text, scan->length - scan->at, &code);
+
+    switch (size) {
+    case ESCAPE_ENDS:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "the text ends within a string");
+    case ESCAPE_UNKNOWN:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "a backslash must be followed by one of \" \\ / b f n r t u");
+    case ESCAPE_DIGITS:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "\\u must be followed by four hexadecimal digits");
+    case ESCAPE_SURROGATE:
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.6s is half of a surrogate pair", text);
+    default:
+        break;
+    }
+    if (code == 0)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "\\u0000 is not accepted in a string");
+    scan->at += (size_t)size;
+    return 0;
+}
+
+/* Printable ASCII that stands for itself in a string. */
+static bool is_plain(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
+/* From the opening quote to behind the closing one. */
+static int scan_string(struct scan *scan)
+{
+    size_t begin = scan->at++;
+
+    while (scan->at < scan->length) {
+        const char *text = scan->text + scan->at;
+        size_t size;
+
+        if (is_plain(*text)) { /* most are; the rest of the loop takes them too */
+            scan->at++;
+            continue;
+        }
+        if (*text == '"') {
+            scan->at++;
+            return 0;
+        }
+        if (*text == '\\') {
+            if (scan_escape(scan) < 0)
+                return -1;
+            continue;
+        }
+        if ((unsigned char)*text < 0x20)
+            return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                        "control character 0x%02x in a string must be written as an escape",
+                        (unsigned)*text);
+        size = utf8_char(text, scan->length - scan->at);
+        if (size == 0)
+            return fail(scan, scan->at, FAULT_PARSE_ERROR, "byte 0x%02x is not valid UTF-8",
+                        (unsigned)(unsigned char)*text);
+        scan->at += size;
+    }
+    return fail(scan, begin, FAULT_PARSE_ERROR, "the string that begins here does not end");
+}
+
+/* Numbers and literals */
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+           c == '-' || c == '.' || c == '_';
+}
+
+/* True for a number with a fraction or an exponent, so that those get their own sentence. */
+static bool is_real(const char *word, size_t length)
+{
+    size_t i = word[0] == '-', digits = 0;
+
+    for (; i < length && word[i] >= '0' && word[i] <= '9'; i++)
+        digits++;
+    return digits > 0 && i < length && (word[i] == '.' || word[i] == 'e' || word[i] == 'E');
+}
+
+static int check_number(const struct scan *scan, const char *word, size_t length)
+{
+    enum { SHOWN_MAX = 40, DIGITS_MAX = 16 };
+    static const uint64_t max = (UINT64_C(1) << 53) - 1;
+    int shown = length < SHOWN_MAX ? (int)length : SHOWN_MAX;
+    size_t first = word[0] == '-';
+    size_t digits = length - first;
+    uint64_t value = 0;
+
+    if (is_real(word, length))
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "%.*s: a whole number is wanted, without fraction or exponent", shown, word);
+    for (size_t i = first; i < length; i++) {
+        if (word[i] < '0' || word[i] > '9')
+            return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.*s is not a number", shown, word);
+    }
+    if (digits == 0)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "'-' must be followed by a digit");
+    if (digits > 1 && word[first] == '0')
+        return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.*s: a number does not begin with 0",
+                    shown, word);
+    for (size_t i = first; i < length && digits <= DIGITS_MAX; i++)
+        value = value * 10 + (uint64_t)(word[i] - '0');
+    if (digits > DIGITS_MAX || value > max)
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "%.*s: whole numbers from -(2^53 - 1) to 2^53 - 1 are accepted", shown, word);
+    return 0;
+}
+
+static int scan_word(struct scan *scan)
+{
+    static const char *const literals[] = {"true", "false", "null"};
+    const char *word = scan->text + scan->at;
+    size_t length = 0;
+
+    while (scan->at + length < scan->length && is_word(word[length]))
+        length++;
+    if (length == 0)
+        return fail_expected(scan, "a value");
+    for (size_t i = 0; i < sizeof literals / sizeof *literals; i++) {
+        if (length == strlen(literals[i]) && memcmp(word, literals[i], length) == 0) {
+            scan->at += length;
+            return 0;
+        }
+    }
+    if (*word != '-' && (*word < '0' || *word > '9'))
+        return fail(scan, scan->at, FAULT_PARSE_ERROR,
+                    "%.*s is no value: a number, a string, true, false, null, an array or an "
+                    "object is expected",
+                    length < 40 ? (int)length : 40, word);
+    if (check_number(scan, word, length) < 0)
+        return -1;
+    scan->at += length;
+    return 0;
+}
+
+/* Structure */
+
+static void skip_space(struct scan *scan)
+{
+    while (scan->at < scan->length) {
+        char c = scan->text[scan->at];
+
+        if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+            return;
+        scan->at++;
+    }
+}
+
+/* Consumes `c` after white space, if it is there. */
+static bool accept(struct scan *scan, char c)
+{
+    skip_space(scan);
+    if (scan->at == scan->length || scan->text[scan->at] != c)
+        return false;
+    scan->at++;
+    return true;
+}
+
+static int scan_key(struct scan *scan, struct level *level)
+{
+    size_t begin;
+
+    skip_space(scan);
+    if (scan->at == scan->length || scan->text[scan->at] != '"')
+        return fail_expected(scan, "a member's name in double quotes");
+    begin = scan->at + 1;
+    if (scan_string(scan) < 0)
+        return -1;
+    level->key = scan->text + begin;
+    level->key_length = scan->at - begin - 1;
+    level->within = true;
+    return accept(scan, ':') ? 0 : fail_expected(scan, "':'");
+}
+
+/* What comes next: a value, the end of the container that is open, or (-1) a fault. */
+enum next { NEXT_FAULT = -1, NEXT_VALUE, NEXT_DONE };
+
+static enum next open_container(struct scan *scan, bool object)
+{
+    struct level *level;
+
+    if (scan->depth >= scan->limits->depth || scan->depth >= PROTO_DEPTH_MAX)
+        return fail(scan, scan->at, FAULT_LIMIT,
+                    "arrays and objects are nested more than %zu deep here", scan->depth);
+    scan->at++;
+    level = &scan->levels[scan->depth++];
+    *level = (struct level){.object = object};
+    if (accept(scan, object ? '}' : ']')) {
+        scan->depth--;
+        return NEXT_DONE;
+    }
+    level->within = !object;
+    return object && scan_key(scan, level) < 0 ? NEXT_FAULT : NEXT_VALUE;
+}
+
+static enum next scan_value(struct scan *scan)
+{
+    char c;
+
+    skip_space(scan);
+    if (scan->at == scan->length)
+        return fail_expected(scan, "a value");
+    if (scan->values++ >= scan->limits->values)
+        return fail(scan, scan->at, FAULT_LIMIT, "more than %zu values", scan->limits->values);
+    c = scan->text[scan->at];
+    if (c == '{' || c == '[')
+        return open_container(scan, c == '{');
+    return (c == '"' ? scan_string(scan) : scan_word(scan)) < 0 ? NEXT_FAULT : NEXT_DONE;
+}
+
+/* After a value: closes what ends here, up to the next value or the end of the outermost one. */
+static enum next scan_after(struct scan *scan)
+{
+    while (scan->depth > 0) {
+        struct level *level = &scan->levels[scan->depth - 1];
+
+        level->within = false;
+        if (accept(scan, ',')) {
+            level->index++;
+            if (level->object)
+                return scan_key(scan, level) < 0 ? NEXT_FAULT : NEXT_VALUE;
+            level->within = true;
+            return NEXT_VALUE;
+        }
+        if (!accept(scan, level->object ? '}' : ']'))
+            return fail_expected(scan, level->object ? "',' or '}'" : "',' or ']'");
+        scan->depth--;
+    }
+    return NEXT_DONE;
+}
+
+int prescan_count(const char *text, size_t length, const struct prescan_limits *limits,
+                  size_t *values, struct fault *fault)
+{
+    struct scan scan; /* `levels` stays as it is: only those that are open are looked at */
+    enum next next;
+
+    scan.text = text;
+    scan.length = length;
+    scan.limits = limits;
+    scan.fault = fault;
+    scan.at = scan.values = scan.depth = 0;
+
+    if (length > limits->bytes)
+        return fail(&scan, 0, FAULT_LIMIT, "the text has %zu bytes, at most %zu are accepted",
+                    length, limits->bytes);
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        return fail(&scan, 0, FAULT_PARSE_ERROR, "the text must not begin with a byte order mark");
+    do {
+        next = scan_value(&scan);
+        if (next == NEXT_DONE)
+            next = scan_after(&scan);
+    } while (next == NEXT_VALUE);
+    if (next == NEXT_FAULT)
+        return -1;
+    skip_space(&scan);
+    if (scan.at < length)
+        return fail_expected(&scan, "the end of the text");
+    *values = scan.values;
+    return 0;
+}
+
+int prescan(const char *text, size_t length, const struct prescan_limits *limits,
+            struct fault *fault)
+{
+    size_t values;
+
+    return prescan_count(text, length, limits, &values, fault);
+}

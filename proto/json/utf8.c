@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/utf8.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool continues(unsigned char byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* Bytes that a character with this first byte has; 0 where none begins so. */
+static size_t expected(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2)
+        return 0;
+    if (first < 0xe0)
+        return 2;
+    if (first < 0xf0)
+        return 3;
+    return first < 0xf5 ? 4 : 0;
+}
+
+size_t utf8_char(const char *text, size_t length)
+{
+    const unsigned char *byte = (const unsigned char *)text;
+    size_t size = length ? expected(byte[0]) : 0;
+
+    if (size > length)
+        return 0;
+    for (size_t i = 1; i < size; i++) {
+        if (!continues(byte[i]))
+            return 0;
+    }
+    if (size < 3)
+        return size;
+    /* The second byte alone tells overlong forms, surrogates and what is past U+10FFFF. */
+    if ((byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xed && byte[1] > 0x9f) ||
+        (byte[0] == 0xf0 && byte[1] < 0x90) || (byte[0] == 0xf4 && byte[1] > 0x8f))
+        return 0;
+    return size;
+}
+
+size_t utf8_cut(const char *text, size_t length)
+{
+    size_t lead = length;
+
+    for (size_t back = 0; back < UTF8_CHAR_MAX && lead > 0; back++) {
+        lead--;
+        if (!continues((unsigned char)text[lead])) {
+            size_t size = expected((unsigned char)text[lead]);
+            return size > length - lead ? lead : length;
+        }
+    }
+    return length;
+}
+
+uint32_t utf8_decode(const char *text, size_t size)
+{
+    static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & bits[size];
+
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
+size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX])
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+void utf8_disarm(char *text)
+{
+    size_t left = strlen(text);
+
+    while (left > 0) {
+        size_t size = utf8_char(text, left);
+        unsigned char first = (unsigned char)*text;
+
+        if (size == 0 || first < 0x20 || first == 0x7f)
+            *text = '?';
+        else if (first == 0xc2 && (unsigned char)text[1] < 0xa0) /* U+0080 to U+009F */
+            text[0] = text[1] = '?';
+        text += size ? size : 1;
+        left -= size ? size : 1;
+    }
+}

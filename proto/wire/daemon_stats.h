@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What daemon.stats answers: one structure for the wire, for Prometheus and for people. */
+#ifndef PROTO_DAEMON_STATS_H
+#define PROTO_DAEMON_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mli_mov_api.h"
+#include "proto/bounds.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+
+enum service_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_DRAINED };
+/** "serving" and so on. Static storage. */
+const char *service_phase_name(enum service_phase phase);
+int service_phase_read(const struct json *value, enum service_phase *phase);
+
+/* Bucket i counts values below 1024 << i ns that no bucket before counts; the last the rest. */
+enum { HISTOGRAM_BUCKETS = 24 };
+struct histogram {
+    uint64_t count, sum_ns, buckets[HISTOGRAM_BUCKETS];
+};
+void histogram_add(struct histogram *histogram, uint64_t ns);
+
+struct channel_stats {
+    uint32_t channel;
+    enum { CHANNEL_IDLE, CHANNEL_BUSY, CHANNEL_QUARANTINED } state;
+    uint64_t submitted, completed, failed, cancelled, bytes, rows, busy_ns;
+    uint64_t job; /* 0: none */
+};
+
+struct user_stats {
+    uint32_t uid, clients, jobs;
+    uint64_t buffer_bytes, jobs_done, bytes_moved;
+};
+
+struct connection_stats {
+    uint64_t client;
+    uint32_t pid, uid, jobs;
+    uint64_t jobs_done, bytes_moved, buffer_bytes;
+};
+
+enum { STATS_LIST_MAX = 100 };
+
+struct daemon_stats {
+    enum service_phase phase;
+    uint64_t uptime_ms;
+    struct {
+        uint64_t submitted, done, failed, cancelled, refused;
+        uint32_t waiting, queued[3], running; /* queued: low, normal, high */
+    } jobs;
+    uint64_t bytes_moved;
+    struct {
+        uint32_t now;
+        uint64_t accepted, turned_away;
+    } clients;
+    struct {
+        uint32_t now;
+        uint64_t bytes;
+    } buffers;
+    uint32_t prepared;
+    uint64_t events_dropped;
+    struct histogram queued, moving;
+    uint32_t channel_count, user_count, connection_count;
+    struct channel_stats channels[MLI_MOV_MAX_CHANNELS];
+    struct user_stats users[STATS_LIST_MAX];
+    struct connection_stats connections[STATS_LIST_MAX];
+};
+
+/** The members of the result. */
+void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stats);
+/** Returns 0 or -1 (fault); unknown members are skipped. */
+int daemon_stats_read(const struct json *result, struct daemon_stats *stats);
+
+#endif /* PROTO_DAEMON_STATS_H */

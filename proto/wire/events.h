@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* events.subscribe, and the notifications that follow; conventions as in job_calls.h. */
+#ifndef PROTO_EVENTS_H
+#define PROTO_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/job_info.h"
+
+#define EVENT_TABLE(X)                                                                             \
+    X(QUEUED, "queued")                                                                            \
+    X(STARTED, "started")                                                                          \
+    X(PROGRESS, "progress")                                                                        \
+    X(DONE, "done")
+
+enum event_kind {
+#define EVENT_ENUM(name, word) EVENT_##name,
+    EVENT_TABLE(EVENT_ENUM)
+#undef EVENT_ENUM
+        EVENT_COUNT
+};
+
+enum event_scope { EVENT_SCOPE_CONNECTION, EVENT_SCOPE_USER, EVENT_SCOPE_ALL };
+
+struct events_subscribe {
+    uint32_t events; /* bit 1 << enum event_kind; 0: none */
+    enum event_scope scope;
+    uint32_t interval_ms;
+};
+int events_subscribe_read(const struct json *params, struct events_subscribe *call);
+void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call);
+/** The result's only member. */
+void events_write(struct jsonw *w, const char *key, uint32_t events);
+
+struct event {
+    enum event_kind kind;
+    uint64_t time_ns;
+    uint64_t dropped;
+    struct job_info job;
+};
+/** A whole line. */
+void event_write_line(struct jsonw *w, const struct event *event);
+/** The "params" of a notification "event". Returns 0 or -1 (fault). Do not copy by value. */
+int event_read(const struct json *params, struct event *event);
+
+#endif /* PROTO_EVENTS_H */

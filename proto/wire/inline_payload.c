@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/wire/inline_payload.h"
+
+#include <string.h>
+
+#include "proto/json/members.h"
+#include "proto/wire/job_read.h"
+
+static int read_item(const struct json *object, struct inline_item *item)
+{
+    static const char *const keys[] = {"bytes", "size", "back", NULL};
+    int64_t bytes = 0, size;
+
+    if (json_object(object, keys) < 0 ||
+        job_read_number(object, "bytes", 0, INLINE_BYTES_MAX, &bytes) < 0)
+        return -1;
+    size = bytes;
+    if (job_read_number(object, "size", 0, INLINE_BYTES_MAX, &size) < 0)
+        return -1;
+    if (size < bytes) {
+        struct json member = json_member(object, "size");
+        return json_complain(&member, "%lld given, less than the %lld bytes that follow",
+                             (long long)size, (long long)bytes);
+    }
+    item->bytes = (uint64_t)bytes;
+    item->size = (uint64_t)size;
+    return optional_bool(object, "back", &item->back);
+}
+
+/* An array of at most PROTO_FDS_MAX entries; *count is their number. */
+static int check_array(const struct json *value, size_t *count)
+{
+    if (json_array(value, count) < 0)
+        return -1;
+    return *count <= PROTO_FDS_MAX ? 0
+                                   : json_complain(value, "%zu entries given, at most %d allowed",
+                                                   *count, PROTO_FDS_MAX);
+}
+
+/* The sum cannot overflow: no entry is above the bound. */
+static int check_sum(const struct json *value, uint64_t sum)
+{
+    return sum <= INLINE_BYTES_MAX
+               ? 0
+               : json_complain(value, "%llu bytes in all, at most %llu allowed",
+                               (unsigned long long)sum, (unsigned long long)INLINE_BYTES_MAX);
+}
+
+int inline_payload_read(const struct json *value, struct inline_payload *payload)
+{
+    struct json item = {0};
+    uint64_t sum = 0;
+    size_t count;
+
+    *payload = (struct inline_payload){0};
+    if (!json_present(value))
+        return 0;
+    if (check_array(value, &count) < 0)
+        return -1;
+    while (json_next(value, &item)) {
+        if (read_item(&item, &payload->items[item.index]) < 0)
+            return -1;
+        sum += payload->items[item.index].size;
+    }
+    payload->count = (uint32_t)count;
+    return check_sum(value, sum);
+}
+
+void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
+{
+    jsonw_array_begin(w, key);
+    for (uint32_t i = 0; i < payload->count; i++) {
+        const struct inline_item *item = &payload->items[i];
+
+        jsonw_object_begin(w, NULL);
+        if (item->bytes != 0)
+            jsonw_uint(w, "bytes", item->bytes);
+        if (item->size != item->bytes)
+            jsonw_uint(w, "size", item->size);
+        if (item->back)
+            jsonw_bool(w, "back", true);
+        jsonw_object_end(w);
+    }
+    jsonw_array_end(w);
+}
+
+int inline_reply_read(const struct json *value, struct inline_payload *payload)
+{
+    struct json item = {0};
+    uint64_t sum = 0;
+    size_t count;
+
+    *payload = (struct inline_payload){0};
+    if (!json_present(value))
+        return 0;
+    if (check_array(value, &count) < 0)
+        return -1;
+    while (json_next(value, &item)) {
+        int64_t bytes;
+
+        if (json_int(&item, 0, INLINE_BYTES_MAX, &bytes) < 0)
+            return -1;
+        payload->items[item.index].bytes = (uint64_t)bytes;
+        sum += (uint64_t)bytes;
+    }
+    payload->count = (uint32_t)count;
+    return check_sum(value, sum);
+}
+
+void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
+{
+    jsonw_array_begin(w, key);
+    for (uint32_t i = 0; i < payload->count; i++)
+        jsonw_uint(w, NULL, payload->items[i].bytes);
+    jsonw_array_end(w);
+}
+
+uint64_t inline_payload_total(const struct inline_payload *payload)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < payload->count; i++)
+        total += payload->items[i].bytes;
+    return total;
+}
+
+static void copy_but_inline(struct jsonw *w, const struct json *root)
+{
+    struct json member = {0};
+
+    while (json_next(root, &member)) {
+        if (strcmp(member.key, "inline") == 0)
+            continue;
+        jsonw_key(w, member.key);
+        json_write(w, NULL, &member);
+    }
+}
+
+void inline_request_strip(struct jsonw *w, const struct json *root)
+{
+    jsonw_object_begin(w, NULL);
+    copy_but_inline(w, root);
+    jsonw_object_end(w);
+    jsonw_newline(w);
+}
+
+void inline_reply_add(struct jsonw *w, const struct json *root,
+                      const struct inline_payload *payload)
+{
+    jsonw_object_begin(w, NULL);
+    copy_but_inline(w, root);
+    inline_reply_write(w, "inline", payload);
+    jsonw_object_end(w);
+    jsonw_newline(w);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What job.status, job.list and events tell of a job. */
+#ifndef PROTO_JOB_INFO_H
+#define PROTO_JOB_INFO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/bounds.h"
+#include "proto/json/fault.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+
+/* X(name, word on the wire) */
+#define JOB_STATE_TABLE(X)                                                                         \
+    X(WAITING, "waiting")                                                                          \
+    X(QUEUED, "queued")                                                                            \
+    X(RUNNING, "running")                                                                          \
+    X(DONE, "done")                                                                                \
+    X(FAILED, "failed")                                                                            \
+    X(CANCELLED, "cancelled")
+
+enum job_state {
+#define JOB_STATE_ENUM(name, word) JOB_STATE_##name,
+    JOB_STATE_TABLE(JOB_STATE_ENUM)
+#undef JOB_STATE_ENUM
+        JOB_STATE_COUNT
+};
+
+/** Static storage. */
+const char *job_state_name(enum job_state state);
+/** A member that is such a word. Returns 0 or -1 (fault). */
+int job_state_read(const struct json *value, enum job_state *state);
+
+/** Arrays of such words, as bits 1 << enum job_state. */
+int job_states_read(const struct json *array, uint32_t *states);
+void job_states_write(struct jsonw *w, const char *key, uint32_t states);
+
+static inline bool job_state_ended(enum job_state state)
+{
+    return state >= JOB_STATE_DONE;
+}
+
+/* What a detached job, job.cancel and an item of job.wait's "jobs" are answered with. */
+struct job_brief {
+    uint64_t job;
+    enum job_state state;
+};
+void job_brief_write_members(struct jsonw *w, const struct job_brief *brief);
+/** Returns 0 or -1 (fault); unknown members are skipped. */
+int job_brief_read(const struct json *value, struct job_brief *brief);
+
+struct job_info {
+    uint64_t job;
+    char name[PROTO_NAME_MAX + 1]; /* empty: none */
+    enum job_state state;
+    uint64_t client;
+    uint32_t uid;
+    int32_t priority;
+    uint32_t channels;
+    int32_t first_channel; /* -1: never started */
+    uint64_t bytes, bytes_done;
+    bool detached;
+    uint64_t ns_queued, ns_moving;
+    const struct fault *error; /* null: none. Written: borrowed. Read: points at `fault` below */
+    struct fault fault;        /* filled by job_info_read() only */
+};
+
+/** An object; `key` null inside an array or as the whole result. */
+void job_info_write(struct jsonw *w, const char *key, const struct job_info *info);
+/** The members alone, into the object that is open. */
+void job_info_write_members(struct jsonw *w, const struct job_info *info);
+/** Returns 0 or -1 (fault). Members that it does not know are skipped. Do not copy *info by value
+ *  where it has an error. */
+int job_info_read(const struct json *value, struct job_info *info);
+
+#endif /* PROTO_JOB_INFO_H */

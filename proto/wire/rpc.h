@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* JSON-RPC 2.0 envelopes: requests, replies, errors. One object per line, no batches. */
+#ifndef PROTO_RPC_H
+#define PROTO_RPC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/bounds.h"
+#include "proto/json/fault.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/build_id.h"
+#include "proto/wire/daemon_stats.h"
+#include "proto/wire/job.h"
+
+/* Every method: X(name in C, name on the wire). */
+#define RPC_METHOD_TABLE(X)                                                                        \
+    X(JOB_SUBMIT, "job.submit")                                                                    \
+    X(JOB_PREPARE, "job.prepare")                                                                  \
+    X(JOB_START, "job.start")                                                                      \
+    X(JOB_RELEASE, "job.release")                                                                  \
+    X(JOB_WAIT, "job.wait")                                                                        \
+    X(JOB_STATUS, "job.status")                                                                    \
+    X(JOB_LIST, "job.list")                                                                        \
+    X(JOB_CANCEL, "job.cancel")                                                                    \
+    X(BUFFER_REGISTER, "buffer.register")                                                          \
+    X(BUFFER_ALLOC, "buffer.alloc")                                                                \
+    X(BUFFER_RELEASE, "buffer.release")                                                            \
+    X(BUFFER_LIST, "buffer.list")                                                                  \
+    X(EVENTS_SUBSCRIBE, "events.subscribe")                                                        \
+    X(DAEMON_PING, "daemon.ping")                                                                  \
+    X(DAEMON_INFO, "daemon.info")                                                                  \
+    X(DAEMON_STATS, "daemon.stats")                                                                \
+    X(DAEMON_DRAIN, "daemon.drain")                                                                \
+    X(DAEMON_RESUME, "daemon.resume")
+
+enum rpc_method {
+    RPC_NO_METHOD = 0,
+#define RPC_METHOD_ENUM(name, text) RPC_##name,
+    RPC_METHOD_TABLE(RPC_METHOD_ENUM)
+#undef RPC_METHOD_ENUM
+        RPC_METHOD_COUNT
+};
+
+/* A request's id: an integer or a string. A request without one (a notification) is refused. */
+struct rpc_id {
+    enum { RPC_ID_NULL = 0, RPC_ID_INT, RPC_ID_STRING } kind;
+    int64_t number;
+    char text[PROTO_NAME_MAX + 1];
+};
+
+struct rpc_request {
+    struct rpc_id id;
+    enum rpc_method method;
+    uint32_t fds;       /* "fds": descriptors that belong to this line; absent: 0 */
+    struct json root;   /* keep while params is used; rpc_request_finish() frees */
+    struct json params; /* .node null where absent; a root of its own: faults below it point
+                           into the params, those of the envelope into the line */
+    struct fault fault; /* json getters below params complain here */
+};
+
+/**
+ * Parses one line. Returns 0; or -1 with request->fault filled, and `id` and `fds` set as far as
+ * they could be read (so that the answer carries the id and the descriptors can be dropped).
+ * Where even "fds" cannot be trusted (the line is not JSON at all, or "fds" itself is malformed)
+ * `fds` is UINT32_MAX and the stream cannot be followed. Always call rpc_request_finish().
+ */
+int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
+void rpc_request_finish(struct rpc_request *request);
+
+/*
+ * Requests (client side): begin, the params' members by whoever knows them, end. `inlines` is the
+ * member "inline", or null.
+ */
+struct inline_payload;
+void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
+                       const struct inline_payload *inlines);
+void rpc_request_end(struct jsonw *w);
+/* Whole lines, newline included. */
+void rpc_write_submit(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
+void rpc_write_prepare(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
+void rpc_write_call(struct jsonw *w, int64_t id, enum rpc_method method); /* no params */
+
+/*
+ * Replies (service side): begin, the result's members by whoever knows them, end.
+ */
+void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
+void rpc_result_end(struct jsonw *w);
+/* Whole lines. */
+void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
+/** The same with the job whose error it is. */
+void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
+                         uint64_t job);
+void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
+                          const struct job_result *result);
+void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
+
+/* What daemon.info answers. */
+struct daemon_info {
+    char version[32];
+    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty: an older one, which does not say */
+    uint32_t protocol;
+    enum service_phase phase; /* "state" */
+    char engine[24];
+    uint32_t pid;
+    uint64_t uptime_ms;
+    uint32_t channels, channels_busy, channels_quarantined, channel_offset;
+    uint32_t clients, clients_max;
+    uint32_t jobs_queued, jobs_running, jobs_per_client_max;
+    uint64_t jobs_done, jobs_failed; /* since the start */
+    uint64_t bytes_moved;
+};
+void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemon_info *info);
+int daemon_info_read(const struct json *result, struct daemon_info *info);
+/** The members alone, as object `key`: what `mlictl info --json` prints. */
+void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
+
+/** The params of daemon.drain: whether to answer only when the last job has ended. */
+int daemon_drain_read(const struct json *params, bool *wait);
+
+/*
+ * A line as the client sees it: a reply, or a notification (the greeting, an event). Members that
+ * the client does not know are skipped, as PROTOCOL.md asks for.
+ */
+enum rpc_notification { RPC_NOT_A_NOTIFICATION = 0, RPC_HELLO, RPC_EVENT, RPC_OTHER_NOTIFICATION };
+
+struct rpc_reply {
+    struct rpc_id id;
+    enum rpc_notification notification;
+    struct json params; /* of a notification; "hello" is read by hello_read() and so on */
+    uint32_t fds;       /* descriptors that came with the line */
+    struct inline_payload *inlines; /* owned; null where there is no member "inline" */
+    bool ok;
+    struct json root;   /* rpc_reply_finish() frees */
+    struct json result; /* where ok */
+    struct fault error; /* where not ok: what the service said */
+    uint64_t error_job; /* "job" of its data; 0: none */
+    struct fault fault; /* getters below result complain here */
+};
+
+/** Returns 0, or -1 (reply->fault) where the line is no reply. Always call rpc_reply_finish(). */
+int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply);
+void rpc_reply_finish(struct rpc_reply *reply);
+
+#endif /* PROTO_RPC_H */
