@@ -9,7 +9,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/after.h"
 #include "daemon/job/dispatch.h"
-#include "daemon/job/pool.h"
+#include "daemon/job/dma_pool.h"
 #include "daemon/job/task.h"
 #include "daemon/memory/mapping.h"
 #include "daemon/memory/sigbus.h"
@@ -19,7 +19,7 @@
 #include "daemon/ops/dropped.h"
 #include "daemon/ops/log.h"
 #include "daemon/ops/stats.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_engine.h"
 
 int service_check(const struct config *config, struct fault *fault)

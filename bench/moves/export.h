@@ -3,7 +3,7 @@
 #ifndef BENCH_EXPORT_H
 #define BENCH_EXPORT_H
 
-#include "bench/moves/result.h"
+#include "bench/moves/bench_result.h"
 
 /* 0, or -1 after saying why the file was not written. */
 int export_csv(const struct result_list *list, const char *path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/moves/known.h"
 
-#include "bench/moves/cases.h"
+#include "bench/moves/bench_cases.h"
 
 enum { L2_KIB = 384, DRAM_KIB = 131072 };
 

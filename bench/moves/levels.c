@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/moves/oracle.h"
+#include "bench/moves/bench_oracle.h"
+#include "bench/moves/bench_plan.h"
+#include "bench/moves/bench_result.h"
 #include "bench/moves/ours.h"
-#include "bench/moves/plan.h"
-#include "bench/moves/result.h"
 #include "mli_api.h"
 
 static const char *loop_open(void)

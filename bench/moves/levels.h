@@ -3,8 +3,8 @@
 #ifndef BENCH_LEVELS_H
 #define BENCH_LEVELS_H
 
+#include "bench/moves/bench_options.h"
 #include "bench/moves/memory.h"
-#include "bench/moves/options.h"
 
 enum { LEVELS_KINDS = 4, LEVELS_LOOP = 3 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/moves/clock.h"
+#include "bench/moves/bench_clock.h"
 #include "bench/moves/evict.h"
 #include "bench/moves/lines_tiles.h"
 

@@ -7,7 +7,7 @@
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 
 /* Tries many orders for a placed job; lines_peer then runs the fastest. */
 void lines_choose(const struct job *job, bool cold);

@@ -6,7 +6,7 @@
 #ifndef BENCH_LINES_TILES_H
 #define BENCH_LINES_TILES_H
 
-#include "bench/moves/job.h"
+#include "bench/moves/bench_job.h"
 
 /* An order to go through them. */
 struct lines_way {

@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/moves/calls.h"
+#include "bench/moves/bench_plan.h"
+#include "bench/moves/bench_run.h"
+#include "bench/moves/bench_table.h"
 #include "bench/moves/evict.h"
 #include "bench/moves/export.h"
 #include "bench/moves/levels.h"
-#include "bench/moves/plan.h"
-#include "bench/moves/run.h"
+#include "bench/moves/small_call.h"
 #include "bench/moves/svg.h"
-#include "bench/moves/table.h"
 #include "bench/moves/verdict.h"
 
 static struct case_list cases;

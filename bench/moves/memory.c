@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench/moves/oracle.h"
+#include "bench/moves/bench_oracle.h"
 
 enum { LINE = 64, SLACK = 4096, ROOM = 4 << 20 };
 

@@ -6,7 +6,7 @@
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
 
-#include "bench/moves/job.h"
+#include "bench/moves/bench_job.h"
 
 enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/moves/cases.h"
+#include "bench/moves/bench_cases.h"
 
 #define EACH(type, item, ...)                                                                      \
     for (const type *item = (const type[]){__VA_ARGS__, 0}; *item != 0; item++)

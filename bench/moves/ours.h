@@ -3,7 +3,7 @@
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 
 /* As a contender beside the peers. A move that is refused fails: mli_last_error() says why. */
 extern const struct peer ours_peer;

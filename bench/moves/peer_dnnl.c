@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 #include "bench/moves/planes.h"
 
 struct dnnl {

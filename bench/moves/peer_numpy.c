@@ -6,7 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 
 enum { CALLS = 1 + 2 * CASE_RANK };
 

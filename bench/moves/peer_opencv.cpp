@@ -4,7 +4,7 @@
 #include <new>
 #include <opencv2/core.hpp>
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 #include "bench/moves/planes.h"
 
 namespace

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 
 /* The dimensions from `inner` on are one row; `left` and `right` bytes of it are padding. */
 struct rows {

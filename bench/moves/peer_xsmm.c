@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 #include "bench/moves/planes.h"
 
 static const char *xsmm_open(void)

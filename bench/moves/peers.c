@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "bench/moves/peer.h"
+#include "bench/moves/bench_peer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_PLANES_H
 #define BENCH_PLANES_H
 
-#include "bench/moves/job.h"
+#include "bench/moves/bench_job.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "bench/moves/clock.h"
+#include "bench/moves/bench_clock.h"
 #include "bench/moves/evict.h"
 #include "mli_api.h"
 

@@ -6,9 +6,9 @@
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
 
+#include "bench/moves/bench_peer.h"
 #include "bench/moves/figure.h"
 #include "bench/moves/memory.h"
-#include "bench/moves/peer.h"
 
 enum { RACE_CONTENDERS = 2 + PEER_MAX, RACE_ROUNDS = 1001 };
 

@@ -3,8 +3,8 @@
 #ifndef BENCH_SVG_H
 #define BENCH_SVG_H
 
-#include "bench/moves/options.h"
-#include "bench/moves/result.h"
+#include "bench/moves/bench_options.h"
+#include "bench/moves/bench_result.h"
 
 /* 0, or -1 after saying why the file was not written. */
 int svg_write(const struct result_list *list, const struct options *o, const char *path);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/moves/job.h"
+#include "bench/moves/bench_job.h"
 
 enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; a larger move has the same pattern */ };
 

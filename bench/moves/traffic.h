@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/moves/cases.h"
+#include "bench/moves/bench_cases.h"
 
 /*
  * Cache lines that have to be moved, as a multiple of what memcpy moves with plain stores: each

@@ -3,9 +3,9 @@
 #ifndef BENCH_VERDICT_H
 #define BENCH_VERDICT_H
 
-#include "bench/moves/calls.h"
+#include "bench/moves/bench_result.h"
 #include "bench/moves/levels.h"
-#include "bench/moves/result.h"
+#include "bench/moves/small_call.h"
 
 /* calls, levels: null where not measured. */
 void verdict_print(const struct result_list *list, const struct calls *calls,

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bench/moves/clock.h"
-#include "bench/service/cases.h"
-#include "bench/service/server.h"
+#include "bench/moves/bench_clock.h"
+#include "bench/service/service_cases.h"
+#include "bench/service/service_process.h"
 #include "mli_mov_api.h"
 
 enum { ROWS = 8192, COLUMNS = 8192, BYTES = ROWS * COLUMNS, ROUNDS_MAX = 101 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bench/service/cases.h"
-#include "bench/service/server.h"
+#include "bench/service/service_cases.h"
+#include "bench/service/service_process.h"
 
 enum { SIZES = 3, ROUNDS = 9, DEPTH = 64, CALLS = 4000, SLOW_CALLS = 50 };
 

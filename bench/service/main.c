@@ -12,12 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/moves/clock.h"
-#include "bench/service/cases.h"
+#include "bench/moves/bench_clock.h"
 #include "bench/service/direct.h"
 #include "bench/service/growth.h"
 #include "bench/service/idle.h"
-#include "bench/service/server.h"
+#include "bench/service/service_cases.h"
+#include "bench/service/service_process.h"
 
 enum { ROUNDS = 9, MANY = 50, WARM_UP = 2000 };
 

@@ -12,7 +12,7 @@
 #include "cli/batch/result.h"
 #include "cli/job/job_files.h"
 #include "cli/job/produced.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 
 struct attempt_plan {
     uint32_t timeout_ms; /* of an attempt; 0: none */

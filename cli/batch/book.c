@@ -9,7 +9,7 @@
 #include "cli/batch/keep.h"
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
-#include "cli/term/clock.h"
+#include "cli/term/clock_ms.h"
 #include "cli/term/print.h"
 
 static enum exit_code out_of_memory(void)

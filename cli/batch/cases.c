@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/batch/digest.h"
+#include "cli/batch/directory_walk.h"
 #include "cli/batch/manifest.h"
-#include "cli/batch/walk.h"
 #include "cli/file/text.h"
 #include "cli/term/print.h"
 #include "proto/bounds.h"

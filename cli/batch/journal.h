@@ -17,7 +17,7 @@
 
 #include "cli/batch/outline.h"
 #include "cli/batch/result.h"
-#include "cli/batch/state.h"
+#include "cli/batch/state_file.h"
 #include "cli/batch/summary.h"
 #include "proto/json/fault.h"
 

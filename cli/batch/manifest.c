@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/walk.h"
+#include "cli/batch/directory_walk.h"
 #include "cli/file/text.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"

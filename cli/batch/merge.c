@@ -9,7 +9,7 @@
 
 #include "cli/batch/digest.h"
 #include "cli/batch/report.h"
-#include "cli/batch/state.h"
+#include "cli/batch/state_file.h"
 #include "cli/term/print.h"
 
 /* "shards 1 to 4294967294 of 4294967295" */

@@ -7,7 +7,7 @@
 #include "cli/batch/contents.h"
 #include "cli/batch/report.h"
 #include "cli/batch/settings.h"
-#include "cli/batch/state.h"
+#include "cli/batch/state_file.h"
 
 struct resume {
     const struct settings *settings;

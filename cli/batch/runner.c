@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "cli/term/cancel.h"
-#include "cli/term/clock.h"
+#include "cli/term/clock_ms.h"
 
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 

@@ -4,7 +4,7 @@
 #define CLI_BATCH_SETUP_H
 
 #include "cli/batch/basis.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/options.h"
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl drain and resume: a daemon that takes no new jobs, and does again. */
 #include "cli/command.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/term/print.h"
 
 static const struct option drain_options[] = {

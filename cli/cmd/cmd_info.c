@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/command.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/term/print.h"
 
 static const struct option options_table[] = {

@@ -6,7 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/words.h"
 #include "proto/wire/job_calls.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/proxy/proxy.h"
 #include "cli/term/cancel.h"
 

@@ -2,9 +2,9 @@
 /* mlictl run: jobs in a service of its own, inside this process. */
 #include "cli/command.h"
 #include "cli/job/execute.h"
-#include "cli/job/report.h"
+#include "cli/job/job_report.h"
 #include "cli/job/sequence.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"
 #include "daemon/service.h"
 

@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "cli/engine_arg.h"
-#include "cli/selftest/engines.h"
 #include "cli/selftest/round.h"
+#include "cli/selftest/selftest_engines.h"
 #include "cli/selftest/tell.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"

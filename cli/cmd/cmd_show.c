@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/tensor/archive_listing.h"
 #include "cli/tensor/corner.h"
-#include "cli/tensor/listing.h"
 #include "cli/tensor/tensor_args.h"
 #include "cli/term/print.h"
 

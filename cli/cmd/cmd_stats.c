@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/link/stats_call.h"
 #include "cli/term/print.h"
 #include "proto/wire/prometheus.h"

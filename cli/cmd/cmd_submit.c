@@ -3,9 +3,9 @@
 #include "cli/command.h"
 #include "cli/job/detach.h"
 #include "cli/job/execute.h"
-#include "cli/job/report.h"
+#include "cli/job/job_report.h"
 #include "cli/job/sequence.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},

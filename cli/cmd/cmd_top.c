@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/link/stats_call.h"
 #include "cli/term/cancel.h"
 #include "cli/term/terminal.h"

@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/file/output.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/term/cancel.h"
 #include "proto/wire/chrome_trace.h"
 

@@ -3,9 +3,9 @@
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_limits.h"
+#include "cli/job/job_report.h"
 #include "cli/job/judge.h"
 #include "cli/job/produced.h"
-#include "cli/job/report.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
 

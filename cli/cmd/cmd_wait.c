@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/job/job_args.h"
 #include "cli/job/job_print.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/term/cancel.h"
 #include "proto/bounds.h"
 #include "proto/wire/job.h"

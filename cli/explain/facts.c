@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/facts.h"
 
-#include "cli/explain/steps.h"
+#include "cli/explain/explain_steps.h"
 #include "cli/term/print.h"
 
 static void write_numbers(struct jsonw *w, const char *key, uint32_t count, const uint64_t *numbers)

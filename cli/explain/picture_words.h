@@ -3,8 +3,8 @@
 #ifndef CLI_PICTURE_WORDS_H
 #define CLI_PICTURE_WORDS_H
 
+#include "cli/explain/explain_steps.h"
 #include "cli/explain/picture.h"
-#include "cli/explain/steps.h"
 
 enum { PICTURE_WORDS_MAX = 192, PICTURE_FILE_MAX = 48, PICTURE_TICK_MAX = 24 };
 enum { PICTURE_LINE_MAX = PICTURE_WORDS_MAX + 48 };

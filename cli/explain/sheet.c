@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/explain/steps.h"
+#include "cli/explain/explain_steps.h"
 #include "cli/term/escaped.h"
 #include "cli/term/grid.h"
 #include "cli/term/print.h"

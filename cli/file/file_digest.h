@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "proto/file/digest.h"
+#include "proto/file/sha256_text.h"
 #include "proto/json/fault.h"
 
 /** Of the whole file, wherever its position is; ^C ends it. Returns 0 or -1. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/job/judge.h"
-#include "cli/term/clock.h"
+#include "cli/term/clock_ms.h"
 
 /* What a service that keeps its deadlines may take longer than the job's timeout. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 /* where there is a deadline of ours */ };

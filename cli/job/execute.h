@@ -11,7 +11,7 @@
 #include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "proto/wire/job.h"
 
 /** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/file/lock.h"
+#include "cli/file/file_lock.h"
 #include "cli/tensor/compare.h"
 
 /* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */

@@ -3,7 +3,7 @@
 #ifndef CLI_JOB_ARGS_H
 #define CLI_JOB_ARGS_H
 
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/options.h"
 
 /** Whether all arguments are numbers of jobs. Returns 0, or -1 after saying which one is none. */

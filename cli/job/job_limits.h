@@ -7,7 +7,7 @@
 
 #include "cli/explain/explained.h"
 #include "cli/job/resolve.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/link/embedded.h"
 #include "cli/options.h"
 

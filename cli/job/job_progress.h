@@ -4,7 +4,7 @@
 #define CLI_JOB_PROGRESS_H
 
 #include "cli/job/job_files.h"
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/term/meter.h"
 #include "cli/term/print.h"
 

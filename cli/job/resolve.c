@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/job/inputs.h"
-#include "cli/job/layout.h"
+#include "cli/job/tensor_layout.h"
 #include "proto/json/prescan.h"
 
 static int make_path(char **out, const struct job_file *file, const char *path, struct fault *fault)

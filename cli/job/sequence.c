@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/report.h"
+#include "cli/job/job_report.h"
 #include "cli/term/cancel.h"
 
 /* What is remembered of a job for those that wait for it. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "cli/link/client.h"
+#include "cli/link/daemon_link.h"
 #include "cli/options.h"
 
 struct service_thread;

@@ -8,7 +8,7 @@
 #include "cli/make/number_list.h"
 #include "cli/tensor/tensor_args.h"
 #include "cli/term/print.h"
-#include "proto/file/digest.h"
+#include "proto/file/sha256_text.h"
 #include "proto/file/slice.h"
 #include "proto/json/utf8.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fields of a move's configuration, by the kind of the case. */
-#include "cli/selftest/case.h"
+#include "cli/selftest/selftest_case.h"
 
 /* Which fields a kind of move sets. */
 static const struct fields {

@@ -2,7 +2,7 @@
 /* Strides of a case's tensors, and where they lie in their frames. */
 #include <string.h>
 
-#include "cli/selftest/case.h"
+#include "cli/selftest/selftest_case.h"
 
 enum { GUARD_MAX = 64, PAGE = 4096 };
 

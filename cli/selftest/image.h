@@ -6,7 +6,7 @@
 #ifndef CLI_SELFTEST_IMAGE_H
 #define CLI_SELFTEST_IMAGE_H
 
-#include "cli/selftest/case.h"
+#include "cli/selftest/selftest_case.h"
 
 enum zone {
     ZONE_DST_WRITTEN = 0x00, /* will be overwritten */

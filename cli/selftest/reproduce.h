@@ -11,7 +11,7 @@
 #ifndef CLI_SELFTEST_REPRODUCE_H
 #define CLI_SELFTEST_REPRODUCE_H
 
-#include "cli/selftest/case.h"
+#include "cli/selftest/selftest_case.h"
 #include "proto/json/fault.h"
 
 /** Makes the directory where it is missing, and the files in it. Returns 0 or -1. */

@@ -3,7 +3,7 @@
 #ifndef CLI_SELFTEST_ROUND_H
 #define CLI_SELFTEST_ROUND_H
 
-#include "cli/selftest/transfer.h"
+#include "cli/selftest/selftest_transfer.h"
 
 /* What the command line asks for. */
 struct round_plan {

@@ -7,7 +7,7 @@
 
 #include "cli/tensor/dtype.h"
 #include "cli/tensor/tensor_file.h"
-#include "proto/file/digest.h"
+#include "proto/file/sha256_text.h"
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
 

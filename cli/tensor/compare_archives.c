@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cli/tensor/archive.h"
+#include "cli/tensor/archive_listing.h"
 #include "cli/tensor/compare.h"
-#include "cli/tensor/listing.h"
 #include "cli/tensor/tensor_file.h"
 #include "cli/term/cancel.h"
 #include "proto/json/utf8.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
-#include "cli/term/clock.h"
+#include "cli/term/clock_ms.h"
 #include "cli/term/escaped.h"
 #include "cli/term/live.h"
 #include "cli/term/terminal.h"

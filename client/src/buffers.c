@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/src/request.h"
+#include "client/src/client_request.h"
 #include "proto/wire/buffer_calls.h"
 
 static int check(const mli_client *client, mli_client_error *error)

@@ -2,8 +2,8 @@
 /* Any method. */
 #include <string.h>
 
-#include "client/src/request.h"
-#include "client/src/wait.h"
+#include "client/src/client_request.h"
+#include "client/src/client_wait.h"
 
 int mli_client_call(mli_client *client, const char *method, const char *params,
                     const mli_client_attachment *attachments, size_t count, int timeout_ms,

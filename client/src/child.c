@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/src/client.h"
+#include "client/src/client_state.h"
 
 extern char **environ;
 

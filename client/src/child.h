@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "client/src/error.h"
+#include "client/src/client_error.h"
 
 /** Returns 0 with the child and our end, or a code. */
 int child_start(char *const argv[], pid_t *child, int *socket, mli_client_error *error);

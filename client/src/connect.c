@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "client/src/child.h"
-#include "client/src/client.h"
+#include "client/src/client_request.h"
+#include "client/src/client_state.h"
+#include "client/src/client_wait.h"
 #include "client/src/reply.h"
-#include "client/src/request.h"
-#include "client/src/wait.h"
 
 enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
 

@@ -2,7 +2,7 @@
 #ifndef CLIENT_EVENT_H
 #define CLIENT_EVENT_H
 
-#include "client/src/client.h"
+#include "client/src/client_state.h"
 #include "proto/json/json.h"
 
 /** Hands the params of a notification "event" to the callback; what cannot be read is skipped. */

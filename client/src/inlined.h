@@ -3,7 +3,7 @@
 #ifndef CLIENT_INLINED_H
 #define CLIENT_INLINED_H
 
-#include "client/src/client.h"
+#include "client/src/client_state.h"
 
 struct inlined {
     uint32_t count;

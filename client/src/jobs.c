@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/src/describe.h"
-#include "client/src/info.h"
-#include "client/src/request.h"
-#include "client/src/result.h"
+#include "client/src/client_describe.h"
+#include "client/src/client_info.h"
+#include "client/src/client_request.h"
+#include "client/src/client_result.h"
 #include "proto/wire/job_calls.h"
 
 #define SAME_STATE(name, word)                                                                     \

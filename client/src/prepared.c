@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/src/describe.h"
+#include "client/src/client_describe.h"
+#include "client/src/client_request.h"
+#include "client/src/client_result.h"
 #include "client/src/quick.h"
-#include "client/src/request.h"
-#include "client/src/result.h"
 #include "proto/wire/job_calls.h"
 
 int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client_prepared *prepared,

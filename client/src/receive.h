@@ -3,7 +3,7 @@
 #ifndef CLIENT_RECEIVE_H
 #define CLIENT_RECEIVE_H
 
-#include "client/src/client.h"
+#include "client/src/client_state.h"
 
 /** Takes in what the socket has, a bounded amount of it, and calls callbacks. Returns 0 or the code
  *  with which the connection is lost. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/src/client_result.h"
 #include "client/src/event.h"
-#include "client/src/result.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/inline_payload.h"
 #include "proto/wire/rpc.h"

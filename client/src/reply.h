@@ -3,7 +3,7 @@
 #ifndef CLIENT_REPLY_H
 #define CLIENT_REPLY_H
 
-#include "client/src/client.h"
+#include "client/src/client_state.h"
 
 /** Any line. Returns 0 or the code with which the connection is lost. */
 int reply_receive(mli_client *client, const char *line, size_t length);

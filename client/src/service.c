@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/src/request.h"
+#include "client/src/client_request.h"
 
 _Static_assert((int)MLI_CLIENT_SERVING == (int)PHASE_SERVING &&
                    (int)MLI_CLIENT_DRAINING == (int)PHASE_DRAINING &&

@@ -2,10 +2,10 @@
 /* Jobs that are described as a whole. */
 #include <stdlib.h>
 
-#include "client/src/describe.h"
-#include "client/src/request.h"
-#include "client/src/result.h"
-#include "client/src/wait.h"
+#include "client/src/client_describe.h"
+#include "client/src/client_request.h"
+#include "client/src/client_result.h"
+#include "client/src/client_wait.h"
 #include "proto/wire/job_info.h"
 #include "proto/wire/rpc.h"
 

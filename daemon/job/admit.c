@@ -9,7 +9,7 @@
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/json/json.h"
 #include "proto/wire/job.h"
 

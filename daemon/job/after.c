@@ -11,7 +11,7 @@
 #include "daemon/job/refs.h"
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 enum { SETTLED_MAX = 16 }; /* dependencies that one call settles: the caller looks at the clock */
 

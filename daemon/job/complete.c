@@ -6,7 +6,7 @@
 
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_mov_api.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,

@@ -10,7 +10,7 @@
 #include "daemon/job/task.h"
 #include "daemon/job/watchdog.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 
 /* How long starting jobs that end at once may keep the loop from its clients. */

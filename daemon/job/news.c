@@ -5,7 +5,7 @@
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
 #include "daemon/ops/trace.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,

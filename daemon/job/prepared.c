@@ -10,7 +10,7 @@
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/job_calls.h"
 

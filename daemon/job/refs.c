@@ -7,7 +7,7 @@
 #include "daemon/job/history.h"
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 struct task *entry_task(const struct entry *entry)
 {

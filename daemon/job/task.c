@@ -12,7 +12,7 @@
 #include "daemon/job/deadline.h"
 #include "daemon/net/client.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_mov_api.h"
 
 struct task *task_create(struct client *client)

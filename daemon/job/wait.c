@@ -12,7 +12,7 @@
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
 #include "daemon/net/pending.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 struct ended {
     const char *how;

@@ -2,7 +2,7 @@
 #include "daemon/net/backlog.h"
 
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 /* The numbers of an index, with their commas: "-32768,", "-32768,", "-128,". */
 enum { BYTES_OF_INDEX = 7 + 7 + 5 };

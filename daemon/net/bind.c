@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/net/lock.h"
+#include "daemon/net/socket_lock.h"
 
 enum { BACKLOG = 128 };
 

@@ -5,7 +5,7 @@
 
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/job_calls.h"
 

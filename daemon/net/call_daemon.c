@@ -10,7 +10,7 @@
 #include "daemon/ops/drain.h"
 #include "daemon/ops/info.h"
 #include "daemon/ops/stats.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 /* Null: the request is as it should be, neither descriptors nor params with it. */

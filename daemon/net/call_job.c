@@ -5,13 +5,13 @@
 
 #include "daemon/job/complete.h"
 #include "daemon/job/dispatch.h"
-#include "daemon/job/listing.h"
+#include "daemon/job/job_list.h"
 #include "daemon/job/refs.h"
 #include "daemon/job/task.h"
 #include "daemon/job/wait.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 

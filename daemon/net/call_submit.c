@@ -7,7 +7,7 @@
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
 #include "daemon/net/refusal.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 const struct ended *call_refuse_job(struct call *call)

@@ -16,7 +16,7 @@
 #include "daemon/net/intake.h"
 #include "daemon/net/pending.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
 #include "daemon/net/pending.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 /* At once, and not in slices: others may wait for the channels. */
 static void cancel_running(struct client *client)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 /* Sends what the socket takes. */
 void client_flush(struct client *client)

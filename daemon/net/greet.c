@@ -5,7 +5,7 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/net/client.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/hello.h"

@@ -3,7 +3,7 @@
 
 #include "daemon/net/client.h"
 #include "daemon/net/intake.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 enum { LOOKS_MAX = 64 }; /* clients that are looked at in one round of the loop */
 

@@ -7,7 +7,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/request.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/json/fault.h"
 #include "proto/wire/fdpass.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/net/greet.h"
 #include "daemon/ops/identity.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/json/fault.h"
 
 enum {

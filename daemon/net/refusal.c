@@ -9,7 +9,7 @@
 #include "daemon/job/work.h"
 #include "daemon/net/client.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/job_read.h"
 #include "proto/wire/rpc.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/hold.h"
 #include "daemon/net/refusal.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/rpc.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "daemon/job/user.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/json/fault.h"
 
 enum { RESERVED_PART = 4 }; /* at most a quarter of limits.clients is reserved */

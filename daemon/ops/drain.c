@@ -10,7 +10,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/pending.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 /* A daemon.drain that waits for the last job. */

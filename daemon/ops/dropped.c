@@ -3,7 +3,7 @@
 
 #include "daemon/job/task.h"
 #include "daemon/ops/log.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 static bool goes(const struct task *task, bool running_too)
 {

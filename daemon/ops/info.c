@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "daemon/ops/drain.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
 #include "proto/wire/build_id.h"

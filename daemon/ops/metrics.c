@@ -12,7 +12,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/ops/address.h"
 #include "daemon/ops/scrape.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 
 enum { SCRAPES_MAX = 8, PAUSE_MS = 1000, BACKLOG = 16 };
 

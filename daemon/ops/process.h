@@ -5,8 +5,8 @@
 
 #include "daemon/ops/activation.h"
 #include "daemon/ops/config.h"
+#include "daemon/ops/mlid_options.h"
 #include "daemon/ops/notify.h"
-#include "daemon/ops/options.h"
 
 /** Runs until it has shut down. Returns the status to exit with. */
 int process_run(const struct options *options, const struct config *config,

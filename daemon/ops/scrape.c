@@ -8,7 +8,7 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/ops/stats.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/prometheus.h"
 

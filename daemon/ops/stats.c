@@ -6,7 +6,7 @@
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
 #include "daemon/ops/drain.h"
-#include "daemon/state.h"
+#include "daemon/service_state.h"
 #include "mli_mov_api.h"
 
 enum { NS_PER_MS = 1000 * 1000 };

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "mli_mov_api.h"
-#include "proto/file/digest.h"
+#include "proto/file/sha256_text.h"
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "libmli/src/exec/leaf.h"
-#include "tests/leaf/layout.h"
+#include "tests/leaf/leaf_layout.h"
 
 enum leaf_kind {
     LEAF_ROWS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tests/leaf/cases.h"
-#include "tests/leaf/steps.h"
+#include "tests/leaf/leaf_cases.h"
+#include "tests/leaf/leaf_steps.h"
 
 enum {
     RUN_MAX = 300,

@@ -19,7 +19,7 @@
 #include "leaf_levels.h"
 #include "libmli/src/exec/level.h"
 #include "tests/leaf/bench.h"
-#include "tests/leaf/cases.h"
+#include "tests/leaf/leaf_cases.h"
 
 enum { SKIPPED = 77, MOST_FAILURES = 5 };
 

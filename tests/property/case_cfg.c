@@ -2,7 +2,7 @@
 /* Legal cases: what the move does, and the destination's strides. */
 #include <string.h>
 
-#include "tests/property/case.h"
+#include "tests/property/random_case.h"
 
 static void random_perm(struct rng *r, uint8_t *perm, uint32_t rank)
 {

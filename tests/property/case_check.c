@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "tests/property/case.h"
-#include "tests/support/describe.h"
+#include "tests/property/random_case.h"
+#include "tests/support/describe_move.h"
 
 static const char *const via_names[VIA_COUNT] = {"mli_mov_tensor_sync", "prepare, start, wait",
                                                  "prepare, start twice", "prepare, start, callback",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Legal cases: element type, shape, source strides, and where the memory lies. */
-#include "tests/property/case.h"
+#include "tests/property/random_case.h"
 
 #define DATA_BYTES  ((size_t)1 << 20)
 #define PARAM_BYTES ((size_t)1 << 16)

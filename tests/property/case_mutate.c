@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Illegal cases: a legal one with one field changed. */
-#include "tests/property/case.h"
+#include "tests/property/random_case.h"
 
 typedef void mutation_fn(struct test_case *c);
 

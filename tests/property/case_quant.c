@@ -2,7 +2,7 @@
 /* Legal cases: quantisation, per tensor and per axis with the three pointer options. */
 #include <string.h>
 
-#include "tests/property/case.h"
+#include "tests/property/random_case.h"
 
 static bool is_sa(const struct test_case *c)
 {

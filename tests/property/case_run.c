@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/property/case.h"
+#include "tests/property/random_case.h"
 
 typedef mli_status kernel_fn(const mli_tensor *, const mli_permute_cfg *, mli_tensor *);
 

@@ -3,7 +3,7 @@
 #ifndef TEST_ORACLE_OVERLAP_H
 #define TEST_ORACLE_OVERLAP_H
 
-#include "tests/property/oracle.h"
+#include "tests/property/move_oracle.h"
 
 /* Destinations that reach further are not examined element by element. */
 #define ORACLE_MAX_EXTENT (UINT64_C(8) << 20)

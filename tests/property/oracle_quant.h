@@ -3,7 +3,7 @@
 #ifndef TEST_ORACLE_QUANT_H
 #define TEST_ORACLE_QUANT_H
 
-#include "tests/property/oracle.h"
+#include "tests/property/move_oracle.h"
 
 bool oracle_axis_beyond_rank(const mli_tensor *src);
 

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "mli_explain.h"
-#include "tests/property/case.h"
-#include "tests/property/options.h"
 #include "tests/property/oracle_overlap.h"
+#include "tests/property/property_options.h"
+#include "tests/property/random_case.h"
 #include "tests/unit/port/plans.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "libmli/port/ports.h"
-#include "tests/property/case.h"
-#include "tests/property/options.h"
+#include "tests/property/property_options.h"
+#include "tests/property/random_case.h"
 
 #define FIRST_PERMUTE   UINT64_C(1000000000)
 #define ILLEGAL_PERCENT 20

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/property/options.h"
-#include "tests/property/oracle.h"
-#include "tests/support/describe.h"
+#include "tests/property/move_oracle.h"
+#include "tests/property/property_options.h"
+#include "tests/support/describe_move.h"
 #include "tests/support/rng.h"
 
 enum { BUFFER = 1024 };

@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 
 #include "libmli/src/exec/level.h"
-#include "tests/property/case.h"
-#include "tests/property/options.h"
+#include "tests/property/property_options.h"
+#include "tests/property/random_case.h"
 
 enum {
     SKIPPED = 77,

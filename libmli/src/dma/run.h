@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmli/src/dma/calls.h"
+#include "libmli/src/dma/mov_calls.h"
 #include "libmli/src/dma/pool.h"
 #include "mli_engine.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/batch/report.h"
-#include "cli/batch/state.h"
+#include "cli/batch/state_file.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

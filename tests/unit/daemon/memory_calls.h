@@ -4,7 +4,7 @@
 #define TEST_MEMORY_CALLS_H
 
 #include "proto/wire/buffer_calls.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 /** Sends a request without descriptors; `params` with ' for ". */
 void send_call(struct peer *peer, int id, const char *method, const char *params);

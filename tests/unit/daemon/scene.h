@@ -7,7 +7,7 @@
 #define TEST_SCENE_H
 
 #include "tests/unit/daemon/gate.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 #define COPY      "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 #define WITH(...) __VA_ARGS__ "," COPY

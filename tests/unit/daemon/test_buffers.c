@@ -9,7 +9,7 @@
 
 #include "tests/unit/daemon/gate.h"
 #include "tests/unit/daemon/memory_calls.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 enum { PAGE = 4096 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/ops/config.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static int read_text(struct config *config, const char *text, struct fault *fault)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "libmli/port/ports.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 enum { CLIENTS = 4, JOBS = 60, UNDER_WAY = 8, BIG = 512 * 512 };
 

@@ -9,7 +9,7 @@
 
 #include "mli_engine.h"
 #include "tests/unit/daemon/gate.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 enum { THREADS = 4, ROUNDS = 50 };
 

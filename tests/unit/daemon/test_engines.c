@@ -8,7 +8,7 @@
 
 #include "daemon/memory/sigbus.h"
 #include "libmli/port/ports.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 #define BIG_COPY                                                                                   \

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 enum { BIG = 64 * 1024 };
 

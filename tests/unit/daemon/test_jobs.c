@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/reaper.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static struct fixture fixture;
 static struct peer *const peer = &fixture.peer;

@@ -14,7 +14,7 @@
 
 #include "daemon/base/seam.h"
 #include "tests/unit/daemon/gate.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 static struct server server;
 static struct seam real;

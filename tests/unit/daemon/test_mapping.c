@@ -9,7 +9,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/memory/mapping.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static const struct mapping_use reading = {.write = false, .name = "src", .pointer = "/src/fd"};
 static const struct mapping_use writing = {.write = true, .name = "dst", .pointer = "/dst/fd"};

@@ -15,7 +15,7 @@
 
 #include "daemon/base/seam.h"
 #include "proto/wire/fdpass.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static atomic_int countdown;    /* 0: nothing fails */
 static _Thread_local bool mine; /* the test's own thread is spared */

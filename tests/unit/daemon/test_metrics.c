@@ -12,8 +12,8 @@
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
 #include "daemon/ops/metrics.h"
-#include "daemon/state.h"
-#include "tests/unit/daemon/peer.h"
+#include "daemon/service_state.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;
 static uv_async_t keep; /* the loop runs with nothing of ours that holds it */

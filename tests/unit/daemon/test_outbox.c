@@ -11,7 +11,7 @@
 #include "daemon/net/outbox.h"
 #include "proto/wire/fdpass.h"
 #include "tests/support/rng.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 /* A line: "F" where a descriptor comes with it, its number, and some filling. */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 enum { ROUNDS = 300, SIDE = 9, ENTRIES = 4 * SIDE * SIDE * SIDE * SIDE };
 

@@ -16,7 +16,7 @@
 #include "proto/wire/fdpass.h"
 #include "proto/wire/job_calls.h"
 #include "tests/unit/daemon/memory_calls.h"
-#include "tests/unit/daemon/server.h"
+#include "tests/unit/daemon/service_thread.h"
 
 enum { ALICE = 1, BOB, CAROL, USERS = 40, OTHERS = 40000, TOO_MANY = PROTO_FDS_MAX + 4 };
 

@@ -11,7 +11,7 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/memory/region.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 enum { PAGE = 4096 };
 

@@ -13,7 +13,7 @@
 #include "daemon/base/seam.h"
 #include "daemon/memory/sigbus.h"
 #include "tests/unit/daemon/costs.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 enum { PAGE = 4096, PAGES = 8 };
 

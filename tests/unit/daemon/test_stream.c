@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/unit/daemon/gate.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 

@@ -11,7 +11,7 @@
 #include <uv.h>
 
 #include "daemon/ops/trace.h"
-#include "tests/unit/daemon/peer.h"
+#include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;
 static uv_async_t keep; /* the loop runs with nothing of ours that holds it */

@@ -6,7 +6,7 @@
 #ifndef TEST_FAULTS_H
 #define TEST_FAULTS_H
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 /* The tile a fault starts from. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/support/guard_mem.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 #define STATES(X)                                                                                  \

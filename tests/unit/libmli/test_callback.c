@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static struct {

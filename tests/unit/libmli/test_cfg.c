@@ -2,7 +2,7 @@
 /* The builders of mli_mov_cfg_t: what they set, what they leave neutral, what they refuse. */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static const mli_mov_cfg_t neutral = {.sub_sample_step = {1, 1, 1, 1}, .perm_dim = {0, 1, 2, 3}};

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static bool moves(void)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "libmli/src/dma/run.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static void use(mli_mov_handle_t *h)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static void test_element_size(void **state)

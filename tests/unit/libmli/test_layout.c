@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 /* Runs both ways and compares all that the move fills in. */

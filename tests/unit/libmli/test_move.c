@@ -2,7 +2,7 @@
 /* Moves whose results were worked out by hand, and the edges of what is legal. */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 /* The bytes of the result, and not a byte behind it. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/support/load.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 enum { AT_A_TIME = 16, THREADS = 4, ROUNDS = 500 };

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static mli_mov_handle_t handles[MLI_MOV_MAX_CHANNELS];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/support/rng.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };

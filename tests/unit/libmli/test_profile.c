@@ -2,7 +2,7 @@
 /* The target profile: guard bits, and what a strict profile demands of addresses. */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static int default_profile(void **state)

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static void assert_shares_src(const struct tile *t, int32_t dim)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/support/rng.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 enum { THREADS = 8, CLAIMS = 1500, CHANNELS = 7, STARTS_MAX = 4, BYTES = 48, SEED = 20240229 };

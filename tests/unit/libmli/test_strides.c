@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mli_explain.h"
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static void assert_strides(const int32_t *got, int32_t s0, int32_t s1, int32_t s2)

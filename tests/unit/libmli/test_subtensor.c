@@ -2,7 +2,7 @@
 /* mli_hlp_subtensor(): views of a part of a tensor. The tile is (2, 3, 4), bytes 1, 2, 3 ... */
 #include <string.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 static mli_sub_tensor_cfg part(uint32_t rank, uint32_t o0, uint32_t o1, uint32_t o2, uint32_t s0,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tests/support/tile.h"
+#include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
 enum { RACES = 2000 };

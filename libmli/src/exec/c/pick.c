@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Picking elements that lie apart, in plain C: small ones are put together in a register. */
 #include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/element_words.h"
 #include "libmli/src/exec/c/kernels_c.h"
-#include "libmli/src/exec/c/words.h"
 #include "libmli/src/exec/nest.h"
 
 #if WORDS_LITTLE

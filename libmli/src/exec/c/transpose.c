@@ -5,8 +5,8 @@
  * those of packed rows are stored too, and the next rows written over them.
  */
 #include "libmli/src/bytes.h"
+#include "libmli/src/exec/c/element_words.h"
 #include "libmli/src/exec/c/kernels_c.h"
-#include "libmli/src/exec/c/words.h"
 
 #if WORDS_LITTLE
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Other libraries that can do some of the moves. To add one: a file peer_NAME.c that fills a
+ * struct peer, its name in peers.c, and how to find it in meson.build.
+ */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include "bench/moves/bench_job.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct peer {
+    const char *name;
+    /* Once, before all else: its version, or null when it cannot be used here. */
+    const char *(*open)(void);
+    /* State for a placed job, which stays valid as long; null: it cannot do this one. */
+    void *(*prepare)(const struct job *job);
+    /* What is timed. 0, or -1 on failure. */
+    int (*run)(void *state);
+    void (*release)(void *state);
+};
+
+extern const struct peer peer_rows;
+extern const struct peer peer_numpy;
+extern const struct peer peer_dnnl;
+extern const struct peer peer_opencv;
+extern const struct peer peer_xsmm;
+
+enum { PEER_MAX = 5 };
+
+/* Those that were built and opened. */
+struct peer_list {
+    const struct peer *at[PEER_MAX];
+    const char *version[PEER_MAX];
+    int count;
+    char missing[256]; /* the names of the others with the reason, or "" */
+};
+
+void peers_open(struct peer_list *list);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

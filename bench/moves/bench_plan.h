@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which cells are measured, how long each, and what is said meanwhile. */
+#ifndef BENCH_PLAN_H
+#define BENCH_PLAN_H
+
+#include "bench/moves/bench_options.h"
+#include "bench/moves/race.h"
+
+enum plan_kind { PLAN_LISTED, PLAN_NEIGHBOUR, PLAN_LEVELS };
+
+bool plan_wants(const struct options *o, const struct bench_case *c);
+
+/* Sets the race's rounds and budget. */
+void plan_rounds(const struct options *o, struct race *r, size_t bytes, enum plan_kind kind);
+
+/* The bytes that the largest of the wanted jobs needs. */
+void plan_room(const struct options *o, const struct case_list *cases, size_t *src, size_t *dst);
+
+/* On stderr, if that is a terminal. */
+void plan_progress(const char *part, const char *name, uint32_t elem, uint32_t kib);
+void plan_progress_end(void);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/service/service_process.h"
+
+#include <err.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/service/echo.h"
+
+enum { PATIENCE = 500, PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path };
+
+void server_pin(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set); /* on a machine with one it stays where it is */
+}
+
+static void socket_path(const struct server *server, char *path, size_t size)
+{
+    snprintf(path, size, "%s/socket", server->directory);
+}
+
+static void config_path(const struct server *server, char *path, size_t size)
+{
+    snprintf(path, size, "%s/mlid.json", server->directory);
+}
+
+static pid_t fork_server(struct server *server)
+{
+    pid_t pid;
+
+    strcpy(server->directory, "/tmp/bench-service-XXXXXX");
+    if (!mkdtemp(server->directory))
+        err(1, "mkdtemp");
+    fflush(NULL);
+    pid = fork();
+    if (pid < 0)
+        err(1, "fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        server_pin(SERVER_CPU);
+    }
+    return pid;
+}
+
+static void write_config(const char *path, const char *limits)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fprintf(file, "{\"limits\":%s}\n", limits) < 0 || fclose(file) != 0)
+        err(1, "%s", path);
+}
+
+void server_start_mlid(struct server *server, const char *limits)
+{
+    char path[PATH_SIZE], config[PATH_SIZE];
+
+    server->pid = fork_server(server);
+    if (server->pid > 0)
+        return;
+    socket_path(server, path, sizeof path);
+    config_path(server, config, sizeof config);
+    write_config(config, limits);
+    execl(MLID, MLID, "--log-level", "error", "--socket", path, "--config", config, (char *)NULL);
+    err(1, "%s", MLID);
+}
+
+void server_start_echo(struct server *server, size_t request, size_t reply)
+{
+    char path[PATH_SIZE];
+
+    server->pid = fork_server(server);
+    if (server->pid > 0)
+        return;
+    socket_path(server, path, sizeof path);
+    echo_run(path, request, reply);
+    _exit(1);
+}
+
+int server_connect(const struct server *server)
+{
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        err(1, "socket");
+    socket_path(server, address.sun_path, sizeof address.sun_path);
+    for (int i = 0; i < PATIENCE; i++) {
+        if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+            return fd;
+        nanosleep(&pause, NULL);
+    }
+    err(1, "%s", address.sun_path);
+}
+
+void server_stop(struct server *server)
+{
+    char path[PATH_SIZE];
+
+    kill(server->pid, SIGTERM);
+    waitpid(server->pid, NULL, 0);
+    socket_path(server, path, sizeof path);
+    unlink(path);
+    config_path(server, path, sizeof path);
+    unlink(path);
+    rmdir(server->directory);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/link/daemon_link.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/link/host.h"
+#include "cli/link/refused.h"
+#include "cli/term/cancel.h"
+
+static const char lost[] = "the connection to the daemon is lost";
+
+enum { SHELL_NOT_FOUND = 127, SSH_FAILED = 255 };
+
+static void disconnect(struct client *client)
+{
+    mli_client_close(client->library);
+    client->library = NULL;
+}
+
+/* Says what sets the limit of a service in this process. */
+static int explain_own_limit(const struct client *client, struct fault *fault)
+{
+    static const char job_bytes[] = "limits.job_bytes: ";
+    const struct fault bare = *fault;
+    if (!client->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
+        return -1;
+    return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s (%s)", bare.text,
+                     client->limit_source);
+}
+
+/* A service in this process that is lost is no daemon that is lost. */
+static int explain_own(const struct client *client, struct fault *fault)
+{
+    if (!*client->where && fault->code == FAULT_LIMIT)
+        return explain_own_limit(client, fault);
+    if (*client->where || fault->code != FAULT_STREAM_ERROR)
+        return -1;
+    if (fault->has_pointer && strcmp(fault->pointer, "/fds") == 0)
+        return fault_set(fault, FAULT_LIMIT, NULL,
+                         "too few file descriptors are left for the job; see ulimit -n");
+    fault->code = FAULT_INTERNAL;
+    return -1;
+}
+
+/* The code that stands for what went wrong on this side. */
+static enum fault_code code_of(int code)
+{
+    switch ((enum mli_client_code)code) {
+    case MLI_CLIENT_LOST:
+    case MLI_CLIENT_NO_SERVICE:
+    case MLI_CLIENT_BUSY:
+    case MLI_CLIENT_UNREADABLE:
+        return FAULT_STREAM_ERROR;
+    case MLI_CLIENT_WAITED:
+        return FAULT_TIMED_OUT;
+    case MLI_CLIENT_INTERRUPTED:
+        return FAULT_CANCELLED;
+    case MLI_CLIENT_MISUSE:
+        return FAULT_INVALID_PARAMS;
+    case MLI_CLIENT_IMPOSSIBLE:
+        return FAULT_INVALID_REQUEST;
+    case MLI_CLIENT_OK:
+    case MLI_CLIENT_NO_MEMORY:
+    case MLI_CLIENT_SYSTEM:
+        return FAULT_INTERNAL;
+    }
+    return (enum fault_code)code;
+}
+
+/* What the command says by its exit code; its words stand above, on stderr. */
+static void explain_remote(struct client *client, struct fault *fault)
+{
+    const char *command = mli_client_path(client->library);
+    int status = mli_client_command_status(client->library);
+    switch (status) {
+    case -1:
+        break;
+    case SHELL_NOT_FOUND:
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: there is no mlictl there",
+                  client->where);
+        break;
+    case SSH_FAILED:
+        fault_set(fault, FAULT_STREAM_ERROR, NULL,
+                  "%.256s: ssh cannot connect, or lost the connection", client->where);
+        break;
+    default:
+        /* What came before says more than that our own proxy has ended. */
+        if (strncmp(fault->text, lost, sizeof(lost) - 1) != 0)
+            break;
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s",
+                  client->where, client->greeted ? "the connection is lost: " : "", command, status,
+                  client->greeted ? "" : " before a daemon answered");
+        break;
+    }
+}
+
+int client_fault(struct client *client, const mli_client_error *error, struct fault *fault)
+{
+    fault_set(fault, code_of(error->code), error->has_pointer ? error->pointer : NULL, "%s",
+              error->message);
+    fault->status = error->status;
+    if (error->code == MLI_CLIENT_INTERRUPTED)
+        cancel_fault(fault);
+    if (error->code == MLI_CLIENT_LOST && client->remote && client->library)
+        explain_remote(client, fault);
+    bool useless = error->code == MLI_CLIENT_WAITED || error->code == MLI_CLIENT_INTERRUPTED ||
+                   error->code == MLI_CLIENT_UNREADABLE;
+    if (client->library && (useless || !mli_client_connected(client->library)))
+        disconnect(client);
+    return explain_own(client, fault);
+}
+
+static int open_local(struct client *client, const char *path, struct fault *fault)
+{
+    mli_client_error error;
+    int code = mli_client_connect_interruptible(path, cancel_fd(), &client->library, &error);
+    if (code == 0) {
+        snprintf(client->where, sizeof(client->where), "%s", mli_client_path(client->library));
+        return 0;
+    }
+    snprintf(client->where, sizeof(client->where), "?"); /* not the service in this process */
+    client->absent = code == MLI_CLIENT_NO_SERVICE;
+    client_fault(client, &error, fault);
+    return refused_explain(path, code, fault);
+}
+
+static int open_remote(struct client *client, const char *url, const char *socket,
+                       struct fault *fault)
+{
+    struct host host;
+    mli_client_error error;
+    mli_client_greeting greeting;
+    if (host_parse(&host, url, socket, fault))
+        return -1;
+    client->remote = true;
+    snprintf(client->where, sizeof(client->where), "%s", url);
+    int code = mli_client_spawn(host.argv, &client->library, &error);
+    if (code)
+        return client_fault(client, &error, fault);
+    mli_client_set_interrupt(client->library, cancel_fd());
+    /* People type passwords: no call's time begins before somebody is there. */
+    if (mli_client_greet(client->library, &greeting, &error))
+        return client_fault(client, &error, fault);
+    client->greeted = true;
+    return 0;
+}
+
+int client_open(struct client *client, const struct options *options, struct fault *fault)
+{
+    const char *socket = options_get(options, "socket");
+    const char *url = options_get(options, "host");
+    *client = (struct client){0};
+    if (!url)
+        url = getenv("MLID_HOST");
+    if (url && *url)
+        return open_remote(client, url, socket, fault);
+    return open_local(client, socket, fault);
+}
+
+int client_adopt(struct client *client, int socket, struct fault *fault)
+{
+    mli_client_error error;
+    *client = (struct client){0};
+    if (mli_client_adopt(socket, 0, &client->library, &error))
+        return client_fault(client, &error, fault);
+    mli_client_set_interrupt(client->library, cancel_fd());
+    return 0;
+}
+
+void client_finish(struct client *client)
+{
+    disconnect(client);
+}
+
+bool client_connected(const struct client *client)
+{
+    return client->library != NULL;
+}
+
+int client_call(struct client *client, const struct client_request *request,
+                struct rpc_reply *reply, struct fault *fault)
+{
+    mli_client_error error;
+    char *line;
+    size_t length;
+    if (!client_connected(client)) {
+        fault_set(fault, FAULT_STREAM_ERROR, NULL,
+                  "the connection to the daemon is lost: it was closed before");
+        return explain_own(client, fault);
+    }
+    const char *params = request->params ? jsonw_text(request->params) : NULL;
+    if (request->params && !params)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    if (mli_client_call(client->library, request->method, params, request->attachments,
+                        request->count, request->timeout_ms, &line, &length, &error))
+        return client_fault(client, &error, fault);
+    int status = rpc_reply_parse(line, length, reply);
+    free(line);
+    if (status == 0)
+        return 0;
+    client_unreadable(reply, fault);
+    rpc_reply_finish(reply);
+    return -1;
+}
+
+int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
+               struct fault *fault)
+{
+    const struct client_request request = {.method = method, .timeout_ms = CLIENT_ASK_MS};
+    return client_call(client, &request, reply, fault);
+}
+
+int client_unreadable(const struct rpc_reply *reply, struct fault *fault)
+{
+    return fault_set(fault, FAULT_STREAM_ERROR, NULL, "the daemon's answer cannot be read: %s",
+                     reply->fault.text);
+}

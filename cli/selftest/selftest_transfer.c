@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/selftest/selftest_transfer.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mli_helpers_api.h"
+#include "mli_kernels_api.h"
+
+enum { PATIENT_CLAIMS = 64, CLAIM_PAUSE_US = 20 };
+
+static int refused(struct transfer *t, const char *call, mli_status status)
+{
+    return failure_set(t->failure, FAILURE_refused, "%s: %s: %s", call, mli_status_name(status),
+                       mli_last_error());
+}
+
+/* The fields of dst after a move. */
+static int check_layout(struct transfer *t)
+{
+    const struct move_case *c = t->c;
+    const uint32_t rank = c->src.rank;
+    bool same = t->dst.rank == rank && t->dst.el_type == c->src.el_type &&
+                memcmp(t->dst.shape, c->dst_shape, rank * sizeof(uint32_t)) == 0;
+    for (uint32_t i = 0; i < rank && !c->kernel; i++)
+        same = same && (c->dst_shape[i] == 1 || t->dst.mem_stride[i] == c->dst_stride[i]);
+    if (same)
+        return 0;
+    return failure_set(t->failure, FAILURE_layout,
+                       "the destination's rank, shape, strides or type are not the move's");
+}
+
+static mli_status call_kernel(struct transfer *t)
+{
+    mli_permute_cfg cfg;
+    memcpy(cfg.perm_dim, t->c->cfg.perm_dim, sizeof(cfg.perm_dim));
+    switch (t->src.el_type) {
+    case MLI_EL_FX_8:
+        return mli_krn_permute_fx8(&t->src, &cfg, &t->dst);
+    case MLI_EL_SA_8:
+        return mli_krn_permute_sa8(&t->src, &cfg, &t->dst);
+    case MLI_EL_FX_16:
+        return mli_krn_permute_fx16(&t->src, &cfg, &t->dst);
+    default:
+        return mli_krn_permute_sa32(&t->src, &cfg, &t->dst);
+    }
+}
+
+static int run_sync(struct transfer *t)
+{
+    const uint64_t begin = flight_now_ns();
+    flight_begin(t->flight, NULL);
+    const mli_status status =
+        t->c->kernel ? call_kernel(t) : mli_mov_tensor_sync(&t->src, &t->c->cfg, &t->dst);
+    flight_end(t->flight);
+    t->moving_ns += flight_now_ns() - begin;
+    if (status == MLI_STATUS_OK)
+        return check_layout(t);
+    if (status == MLI_STATUS_DMA_ERROR)
+        return failure_set(t->failure, FAILURE_error, "mli_mov_tensor_sync: MLI_STATUS_DMA_ERROR");
+    return refused(t, t->c->kernel ? "mli_krn_permute" : "mli_mov_tensor_sync", status);
+}
+
+/* Channels, as soon as some are free: others hold them for no longer than a transfer takes. */
+static int claim(struct transfer *t)
+{
+    const uint32_t width = t->c->width < t->channels ? t->c->width : t->channels;
+    const uint64_t begin = flight_now_ns();
+    for (uint32_t tries = 0;; tries++) {
+        const mli_status status = mli_mov_acquire_handle((int)width, &t->handle);
+        if (status == MLI_STATUS_OK)
+            return 0;
+        if (status != MLI_STATUS_NOT_ENGH_MEM)
+            return refused(t, "mli_mov_acquire_handle", status);
+        t->busy_claims++;
+        t->interrupted = atomic_load(t->stop);
+        if (t->interrupted)
+            return -1;
+        /* Several transfers of other workers may each have to be given up before. */
+        if (flight_now_ns() - begin > 4 * t->timeout_ns)
+            return failure_set(t->failure, FAILURE_stuck, "no %" PRIu32 " channels came free",
+                               width);
+        if (tries < PATIENT_CLAIMS)
+            sched_yield();
+        else
+            usleep(CLAIM_PAUSE_US);
+    }
+}
+
+/* False where the transfer is done, but its callback does not come. */
+static bool await(struct transfer *t)
+{
+    switch (t->c->mode) {
+    case CASE_MODE_poll:
+        while (!mli_mov_isdone(&t->handle))
+            sched_yield();
+        break;
+    case CASE_MODE_callback:
+        return mailbox_await(t->mailbox, t->flight);
+    default:
+        (void)mli_mov_wait(&t->handle); /* the status tells */
+    }
+    return true;
+}
+
+static int check_status(struct transfer *t)
+{
+    mli_mov_status_t now;
+    const mli_status waited = mli_mov_wait(&t->handle);
+    const mli_status status = mli_mov_get_status(&t->handle, &now);
+    if (status != MLI_STATUS_OK)
+        return refused(t, "mli_mov_get_status", status);
+    t->interrupted = t->flight->interrupted;
+    if (t->interrupted)
+        return -1;
+    if (t->flight->expired)
+        return failure_set(t->failure, FAILURE_stuck,
+                           "not done after %" PRIu64 " ms; then cancelled, and ended with %s",
+                           t->timeout_ns / 1000000, mli_status_name(now.code));
+    if (now.code != MLI_STATUS_OK)
+        return failure_set(t->failure, FAILURE_error,
+                           "%s on channel %" PRIu32 ", in row %" PRIu64 " of descriptor %" PRIu32,
+                           mli_status_name(now.code), now.channel, now.row, now.descriptor);
+    if (waited != MLI_STATUS_OK)
+        return refused(t, "mli_mov_wait", waited);
+    if (now.stage != MLI_MOV_DONE || now.bytes != t->c->written || now.bytes_total != now.bytes)
+        return failure_set(t->failure, FAILURE_refused,
+                           "mli_mov_get_status: stage %d, %" PRIu64 " of %" PRIu64
+                           " B written; the move has %" PRIu64 " B",
+                           (int)now.stage, now.bytes, now.bytes_total, t->c->written);
+    return 0;
+}
+
+static int start_and_wait(struct transfer *t)
+{
+    const uint64_t begin = flight_now_ns();
+    mailbox_rearm(t->mailbox);
+    flight_begin(t->flight, &t->handle);
+    const mli_status status = mli_mov_start(&t->handle, &t->src, &t->c->cfg, &t->dst);
+    const bool called = status != MLI_STATUS_OK || await(t);
+    flight_end(t->flight);
+    t->moving_ns += flight_now_ns() - begin;
+    if (status != MLI_STATUS_OK)
+        return refused(t, "mli_mov_start", status);
+    if (!called)
+        failure_set(t->failure, FAILURE_callback,
+                    "the transfer is done, but after %" PRIu64 " ms there was no callback",
+                    t->timeout_ns / 1000000);
+    return check_status(t);
+}
+
+/* A result that is wrong stays: no further start may write over it. */
+static int start_all(struct transfer *t, const struct images *images)
+{
+    const uint32_t starts = t->c->chained ? 1 : t->c->starts;
+    for (uint32_t i = 0; i < starts; i++) {
+        if (i > 0)
+            images_rearm(images, t->c);
+        t->starts += t->c->chained ? t->c->starts : 1;
+        if (start_and_wait(t))
+            return -1;
+        if (memcmp(images->dst, images->expected, t->c->dst_frame.bytes) != 0)
+            break;
+    }
+    return 0;
+}
+
+/* Exactly one call for each start, each with the cookie, each after the transfer was done. */
+static int check_calls(struct transfer *t)
+{
+    const uint32_t calls = atomic_load(&t->mailbox->calls), starts = (uint32_t)t->starts;
+    const uint32_t early = atomic_exchange(&t->mailbox->early, 0);
+    const uint32_t strays = atomic_exchange(&t->mailbox->strays, 0);
+    const uint32_t unstarted = atomic_exchange(&t->mailbox->unstarted, 0);
+    if (calls == starts && early == 0 && strays == 0 && unstarted == 0)
+        return 0;
+    return failure_set(t->failure, FAILURE_callback,
+                       "%" PRIu32 " callbacks for %" PRIu32 " starts, %" PRIu32
+                       " before isdone was true, %" PRIu32 " with another cookie, %" PRIu32
+                       " whose own start was refused",
+                       calls, starts, early, strays, unstarted);
+}
+
+static int prepare(struct transfer *t)
+{
+    mli_status status;
+    if (t->c->mode == CASE_MODE_callback) {
+        const int32_t cookie =
+            mailbox_open(t->mailbox, &t->handle, t->c->chained ? t->c->starts - 1 : 0);
+        status = mli_mov_registercallback(&t->handle, mailbox_post, cookie);
+        if (status != MLI_STATUS_OK)
+            return refused(t, "mli_mov_registercallback", status);
+    }
+    status = mli_mov_prepare(&t->handle, &t->src, &t->c->cfg, &t->dst);
+    return status == MLI_STATUS_OK ? check_layout(t) : refused(t, "mli_mov_prepare", status);
+}
+
+static int run_async(struct transfer *t, const struct images *images)
+{
+    int result = claim(t);
+    if (result)
+        return result;
+    result = prepare(t);
+    if (result == 0)
+        result = start_all(t, images);
+    flight_begin(t->flight, &t->handle);
+    mli_status status = mli_mov_synchronise(&t->handle);
+    flight_end(t->flight);
+    if (status != MLI_STATUS_OK)
+        result = refused(t, "mli_mov_synchronise", status);
+    if (result == 0 && t->c->mode == CASE_MODE_callback)
+        result = check_calls(t);
+    status = mli_mov_release_handle(&t->handle);
+    return status == MLI_STATUS_OK ? result : refused(t, "mli_mov_release_handle", status);
+}
+
+int transfer_run(struct transfer *t, const struct images *images)
+{
+    const struct move_case *c = t->c;
+    t->src = c->src;
+    t->dst = c->dst;
+    t->src.data.mem.pi8 = (int8_t *)images->src + c->src_frame.before;
+    t->src.data.capacity = (uint32_t)c->src_frame.tensor;
+    t->dst.data.mem.pi8 = (int8_t *)images->dst + c->dst_frame.before;
+    t->dst.data.capacity = (uint32_t)c->dst_frame.tensor;
+    return c->mode == CASE_MODE_sync ? run_sync(t) : run_async(t, images);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job as the caller describes it -> params and descriptors. */
+#ifndef CLIENT_DESCRIBE_H
+#define CLIENT_DESCRIBE_H
+
+#include "client/src/client_state.h"
+#include "proto/wire/job_ref.h"
+
+struct job_parts {
+    mli_client_attachment attachments[2];
+    size_t count;
+};
+
+/** Writes the client's params. Returns 0 or a code. */
+int describe_job(mli_client *client, const mli_client_job *job, bool detach,
+                 struct job_parts *parts, mli_client_error *error);
+
+/** References as proto writes them; they stay the caller's. Returns 0 or MLI_CLIENT_MISUSE. */
+int describe_refs(const mli_client_ref *refs, size_t count, struct job_ref *out,
+                  mli_client_error *error);
+
+#endif /* CLIENT_DESCRIBE_H */

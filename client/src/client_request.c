@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/src/client_request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/src/client_wait.h"
+#include "client/src/inlined.h"
+#include "proto/wire/inline_payload.h"
+
+/* The longest envelope: what is around the params, with sixteen inline items. */
+enum { ENVELOPE_MAX = 2048, METHOD_MAX = 64 };
+
+static int no_memory(mli_client_error *error)
+{
+    return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+}
+
+static int check(const struct request *request, mli_client_error *error)
+{
+    if (strlen(request->method) > METHOD_MAX ||
+        request->method[strspn(request->method, "abcdefghijklmnopqrstuvwxyz_.")] != '\0')
+        return error_set(error, MLI_CLIENT_MISUSE, "method: 1 to %d of a-z _ . are needed",
+                         METHOD_MAX);
+    if (request->count > PROTO_FDS_MAX)
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu descriptors given, at most %d are possible",
+                         request->count, PROTO_FDS_MAX);
+    if (request->params && memchr(request->params, '\n', request->params_length))
+        return error_set(error, MLI_CLIENT_MISUSE, "params: no newline may be in it");
+    return 0;
+}
+
+/* The whole line. Returns its length, or -1 where there is no memory. */
+static int write_line(mli_client *client, const struct request *request, mli_client_ticket ticket,
+                      const struct inlined *inlined)
+{
+    char *text = out_room(&client->out, ENVELOPE_MAX + request->params_length);
+    if (!text)
+        return -1;
+    int length = sprintf(text, "{\"jsonrpc\":\"2.0\",\"id\":%" PRIu64 ",\"method\":\"%s\"", ticket,
+                         request->method);
+    if (request->count > 0)
+        length += sprintf(text + length, ",\"fds\":%zu", request->count);
+    if (request->count > 0 && client->inlined)
+        length += inlined_write(inlined, text + length);
+    if (request->params) {
+        length += sprintf(text + length, ",\"params\":");
+        memcpy(text + length, request->params, request->params_length);
+        length += (int)request->params_length;
+    }
+    length += sprintf(text + length, "}\n");
+    out_commit(&client->out, (size_t)length);
+    return length;
+}
+
+static int attach(mli_client *client, const struct request *request)
+{
+    int fds[PROTO_FDS_MAX];
+    if (client->inlined || request->count == 0)
+        return 0;
+    for (size_t i = 0; i < request->count; i++)
+        fds[i] = request->attachments[i].fd;
+    return out_attach(&client->out, fds, request->count);
+}
+
+/* Line, descriptors and bytes into the queue. Returns 0 or a code; then nothing is queued. */
+static int queue(mli_client *client, const struct request *request, mli_client_ticket ticket,
+                 const struct inlined *inlined, mli_client_error *error)
+{
+    out_line_begin(&client->out);
+    int length = attach(client, request) ? -1 : write_line(client, request, ticket, inlined);
+    if (length > PROTO_LINE_MAX) {
+        out_line_drop(&client->out);
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "the request is %d bytes on the wire, at most %d are possible", length,
+                         PROTO_LINE_MAX);
+    }
+    for (size_t i = 0; length >= 0 && client->inlined && i < request->count; i++) {
+        if (inlined->bytes[i] > 0 &&
+            out_file(&client->out, request->attachments[i].fd, inlined->bytes[i], ticket))
+            length = -1;
+    }
+    if (length < 0) {
+        out_line_drop(&client->out);
+        return no_memory(error);
+    }
+    return 0;
+}
+
+/* Descriptors go now; those that cannot are duplicated, so that the caller may close its own. */
+static int send_descriptors(mli_client *client, mli_client_error *error)
+{
+    uint64_t before = client->out.position + client->out.line_text - client->out.begin;
+    int status = mli_client_flush(client, error);
+    if (status)
+        return status;
+    int failure = out_keep(&client->out);
+    if (failure == 0)
+        return 0;
+    if (client->out.position > before)
+        connection_hang_up(client);
+    else
+        out_line_drop(&client->out);
+    return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be kept: %s",
+                     strerror(-failure));
+}
+
+int request_send(mli_client *client, const struct request *request, mli_client_ticket *ticket,
+                 mli_client_error *error)
+{
+    struct inlined inlined;
+    if (client->socket < 0)
+        return error_give(error, &client->lost);
+    int status = check(request, error);
+    if (status == 0 && client->inlined && request->count > 0)
+        status = inlined_init(&inlined, request->attachments, request->count, error);
+    if (status)
+        return status;
+    struct slot *slot = table_take(&client->table, ticket);
+    if (!slot)
+        return no_memory(error);
+    slot->kind = request->kind;
+    slot->done = request->done;
+    slot->user = request->user;
+    if (client->inlined && request->count > 0)
+        status = inlined_keep_backs(&inlined, slot, request->attachments, error);
+    if (status == 0)
+        status = queue(client, request, *ticket, &inlined, error);
+    if (status == 0 && request->count > 0)
+        status = send_descriptors(client, error);
+    else if (status == 0 && out_waiting(&client->out) > OUT_ENOUGH)
+        status = mli_client_flush(client, error);
+    if (status) {
+        slot = table_find(&client->table, *ticket);
+        if (slot)
+            table_release(&client->table, slot);
+    }
+    return status;
+}
+
+int request_may_wait(const mli_client *client, mli_client_error *error)
+{
+    if (client->depth == 0)
+        return 0;
+    return error_set(error, MLI_CLIENT_MISUSE, "a callback may not call what waits");
+}
+
+struct jsonw *request_params(mli_client *client)
+{
+    jsonw_reset(&client->params);
+    return &client->params;
+}
+
+int call_begin(struct call *call, mli_client *client, const char *method, bool with_params,
+               const mli_client_attachment *attachments, size_t count, mli_client_error *error)
+{
+    *call = (struct call){.client = client};
+    struct request request = {
+        .method = method, .attachments = attachments, .count = count, .kind = SLOT_REPLY};
+    int status = request_may_wait(client, error);
+    if (status)
+        return status;
+    if (with_params) {
+        request.params = jsonw_text(&client->params);
+        request.params_length = client->params.length;
+        if (!request.params)
+            return no_memory(error);
+    }
+    status = request_send(client, &request, &call->ticket, error);
+    if (status == 0)
+        status = wait_for_answer(client, call->ticket, client->timeout_ms, error);
+    if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
+        mli_client_forget(client, call->ticket);
+    if (status)
+        return status;
+    call->reply = table_find(&client->table, call->ticket)->reply;
+    return 0;
+}
+
+int call_take_fd(struct call *call)
+{
+    struct slot *slot = table_find(&call->client->table, call->ticket);
+    int fd = slot->fd;
+    slot->fd = -1;
+    return fd;
+}
+
+void call_finish(struct call *call)
+{
+    table_release(&call->client->table, table_find(&call->client->table, call->ticket));
+}
+
+int call_unreadable(struct call *call, mli_client_error *error)
+{
+    int code = error_set(error, MLI_CLIENT_UNREADABLE, "the service's answer cannot be read: %s",
+                         call->reply->fault.text);
+    call_finish(call);
+    return code;
+}

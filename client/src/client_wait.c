@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting, and the event loop's side of it. */
+#include "client/src/client_wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/src/client_request.h"
+#include "client/src/client_result.h"
+#include "client/src/receive.h"
+
+int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_deadline(int timeout_ms)
+{
+    return timeout_ms < 0 ? -1 : clock_ms() + timeout_ms;
+}
+
+int mli_client_fd(const mli_client *client)
+{
+    return client->socket;
+}
+
+short mli_client_poll_events(const mli_client *client)
+{
+    return out_empty(&client->out) ? POLLIN : POLLIN | POLLOUT;
+}
+
+size_t mli_client_pending(const mli_client *client)
+{
+    return client->table.waiting;
+}
+
+int mli_client_flush(mli_client *client, mli_client_error *error)
+{
+    int status;
+    if (client->socket < 0)
+        return error_give(error, &client->lost);
+    do {
+        client->out.cut = 0;
+        status = out_flush(&client->out, client->socket);
+        struct slot *slot = client->out.cut ? table_find(&client->table, client->out.cut) : NULL;
+        if (slot)
+            slot->suspect = true;
+    } while (status == 0 && client->out.cut);
+    if (status == 0)
+        return 0;
+    connection_hang_up(client);
+    return error_set(error, MLI_CLIENT_SYSTEM, "nothing can be sent: %s", strerror(-status));
+}
+
+int mli_client_dispatch(mli_client *client, mli_client_error *error)
+{
+    int status = request_may_wait(client, error);
+    if (status)
+        return status;
+    status = mli_client_flush(client, error);
+    if (status == 0 && receive(client))
+        return error_give(error, &client->lost);
+    if (status == 0 && !out_empty(&client->out))
+        status = mli_client_flush(client, error);
+    return status;
+}
+
+/* Until the socket is ready, the time is over or the interrupt comes. */
+static int wait_for_socket(const mli_client *client, int64_t deadline, mli_client_error *error)
+{
+    struct pollfd polled[] = {{.fd = client->socket, .events = mli_client_poll_events(client)},
+                              {.fd = client->interrupt, .events = POLLIN}};
+    int64_t left = deadline < 0 ? -1 : deadline - clock_ms();
+    if (deadline >= 0 && left < 0)
+        left = 0;
+    int ready = poll(polled, 2, left > 60000 ? 60000 : (int)left);
+    if (ready < 0 && errno != EINTR)
+        return error_set(error, MLI_CLIENT_SYSTEM, "poll: %s", strerror(errno));
+    if (ready > 0 && polled[1].revents)
+        return error_set(error, MLI_CLIENT_INTERRUPTED, "interrupted");
+    if (ready == 0 && deadline >= 0 && clock_ms() >= deadline)
+        return error_set(error, MLI_CLIENT_WAITED, "the daemon does not answer");
+    return 0;
+}
+
+int wait_round(mli_client *client, int64_t deadline, mli_client_error *error)
+{
+    int status = mli_client_flush(client, error);
+    if (status == 0)
+        status = wait_for_socket(client, deadline, error);
+    return status ? status : mli_client_dispatch(client, error);
+}
+
+int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms,
+                    mli_client_error *error)
+{
+    int64_t deadline = clock_deadline(timeout_ms);
+    for (;;) {
+        struct slot *slot = table_find(&client->table, ticket);
+        if (slot->state == SLOT_DONE)
+            return 0;
+        if (slot->state == SLOT_FAILED) {
+            int code = error_give(error, slot->error);
+            table_release(&client->table, slot);
+            return code;
+        }
+        /* A round that loses the connection ends this request too: the slot says so. */
+        int status = wait_round(client, deadline, error);
+        if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
+            return status;
+        if (status && client->socket >= 0)
+            connection_lost(client, "it cannot be waited for");
+    }
+}
+
+int mli_client_wait(mli_client *client, mli_client_ticket ticket, int timeout_ms,
+                    mli_client_result *result, mli_client_error *error)
+{
+    int status = request_may_wait(client, error);
+    if (status)
+        return status;
+    struct slot *slot = table_find(&client->table, ticket);
+    if (!slot || slot->done || slot->forgotten || slot->kind != SLOT_RESULT)
+        return error_set(error, MLI_CLIENT_MISUSE, "ticket: there is none to be waited for");
+    status = wait_for_answer(client, ticket, timeout_ms, error);
+    if (status)
+        return status;
+    slot = table_find(&client->table, ticket);
+    if (result) {
+        *result = slot->result;
+        slot->result.owned = NULL;
+    }
+    table_release(&client->table, slot);
+    return 0;
+}
+
+bool mli_client_done(const mli_client *client, mli_client_ticket ticket)
+{
+    const struct slot *slot = table_find(&client->table, ticket);
+    return slot && slot->state != SLOT_WAITING;
+}
+
+void mli_client_forget(mli_client *client, mli_client_ticket ticket)
+{
+    struct slot *slot = table_find(&client->table, ticket);
+    if (!slot)
+        return;
+    slot->done = NULL;
+    slot->forgotten = true;
+    if (slot->state != SLOT_WAITING)
+        table_release(&client->table, slot);
+}
+
+int mli_client_wait_pending(mli_client *client, int timeout_ms, mli_client_error *error)
+{
+    int64_t deadline = clock_deadline(timeout_ms);
+    int status = request_may_wait(client, error);
+    while (status == 0 && client->table.waiting > 0)
+        status = wait_round(client, deadline, error);
+    return status;
+}

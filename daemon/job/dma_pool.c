@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/job/dma_pool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
+
+static atomic_flag taken = ATOMIC_FLAG_INIT;
+
+static int complain(struct fault *fault, int error, enum fault_code code, const char *pointer)
+{
+    fault_set(fault, code, pointer, "%s", mli_last_error());
+    return error;
+}
+
+/* Says what there is: who mistypes a name wants to know the right one. */
+static int complain_of_engine(const struct config *config, struct fault *fault)
+{
+    char names[128] = "";
+    const char *name;
+
+    for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
+        const size_t length = strlen(names);
+
+        snprintf(names + length, sizeof names - length, "%s%s", i > 0 ? ", " : "", name);
+    }
+    fault_set(fault, FAULT_INVALID_PARAMS, "/engine", "%s: \"%s\" given; engines: %s",
+              mli_last_error(), config->engine, names);
+    return -EINVAL;
+}
+
+static int complain_of_channels(const struct config *config, struct fault *fault)
+{
+    fault_set(fault, FAULT_INVALID_PARAMS, "/channels",
+              "channels: %" PRIu32 " given, from channel_offset %" PRIu32 " on: %s",
+              config->channels, config->channel_offset, mli_last_error());
+    return -EINVAL;
+}
+
+/* Without a name the library's default, which is the first there is. */
+static const char *engine_of(const struct config *config)
+{
+    return config->engine[0] != '\0' ? config->engine : mli_mov_engine_at(0);
+}
+
+static int set_channels(const struct config *config, struct fault *fault)
+{
+    mli_status status;
+
+    if (mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK)
+        return complain(fault, -EBUSY, FAULT_INTERNAL, NULL);
+    if (mli_mov_set_engine(engine_of(config)) != MLI_STATUS_OK)
+        return complain_of_engine(config, fault);
+    status = mli_mov_set_num_dma_ch((int)config->channel_offset, (int)config->channels);
+    if (status == MLI_STATUS_NOT_ENGH_MEM)
+        return complain(fault, -ENOMEM, FAULT_INTERNAL, NULL);
+    if (status != MLI_STATUS_OK)
+        return complain_of_channels(config, fault);
+    return 0;
+}
+
+int pool_take(const struct config *config, struct fault *fault)
+{
+    int error;
+
+    if (atomic_flag_test_and_set(&taken)) {
+        fault_set(fault, FAULT_INTERNAL, NULL, "another service of this process has the channels");
+        return -EBUSY;
+    }
+    error = set_channels(config, fault);
+    if (error < 0)
+        atomic_flag_clear(&taken);
+    return error;
+}
+
+void pool_give_back(void)
+{
+    mli_mov_set_num_dma_ch(0, 0);
+    atomic_flag_clear(&taken);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/job/job_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/chores.h"
+#include "daemon/base/seam.h"
+#include "daemon/job/refs.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/pending.h"
+#include "daemon/service_state.h"
+#include "proto/bounds.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
+
+enum {
+    ITEM_MAX = 8 * 1024, /* the most that one job takes: name, pointer and sentence, escaped */
+    LOOKS = 32           /* jobs that are looked at between two looks at the clock */
+};
+
+/*
+ * A walk from the latest job to the first. Between two slices `mark` is in the ring in place of the
+ * next job to look at: jobs may come and end meanwhile.
+ */
+struct listing {
+    struct pending pending; /* first */
+    struct chore chore;
+    struct client *client;
+    struct job_list_query query; /* its name is owned */
+    struct entry mark;           /* number 0 */
+    uint32_t count;
+    uint64_t numbers[]; /* of jobs that match, the latest first: one more than the query's limit */
+};
+
+static bool sees_all(const struct client *client)
+{
+    return client->flow->user->uid == 0;
+}
+
+/* The ring that has all jobs that the client may see. */
+static struct link *ring_of(const struct client *client)
+{
+    return sees_all(client) ? &client->service->registry.entries : &client->flow->user->entries;
+}
+
+static struct link *link_of(const struct client *client, struct entry *entry)
+{
+    return sees_all(client) ? &entry->of_all : &entry->of_user;
+}
+
+static const struct entry *entry_of(const struct client *client, struct link *link)
+{
+    return sees_all(client) ? LINK_OWNER(link, struct entry, of_all)
+                            : LINK_OWNER(link, struct entry, of_user);
+}
+
+static bool matches(const struct entry *entry, const struct job_list_query *query)
+{
+    return entry->number != 0 && /* the mark of another listing */
+           (query->before == 0 || entry->number < query->before) &&
+           (query->client == 0 || entry->client == query->client) &&
+           (query->states == 0 || (query->states >> entry_state(entry) & 1)) &&
+           (!query->name || (entry->name && strcmp(entry->name, query->name) == 0));
+}
+
+/* Returns the first job to look at. With `before`, its entry saves the walk to that place. */
+static struct link *first_link(const struct listing *listing)
+{
+    const struct client *client = listing->client;
+    struct entry *before = NULL;
+
+    if (listing->query.before > 0)
+        before = registry_find(&client->service->registry, listing->query.before);
+    return before && refs_visible(client, before) ? link_of(client, before)->prev
+                                                  : ring_of(client)->prev;
+}
+
+/* Looks at jobs from `l` on, for a slice of time. Returns where to go on, or null at the end. */
+static struct link *look(struct listing *listing, struct link *l)
+{
+    const struct link *ring = ring_of(listing->client);
+    const uint64_t begin = uv_hrtime();
+    unsigned looks = 0;
+
+    for (; l != ring && listing->count <= listing->query.limit; l = l->prev) {
+        const struct entry *entry = entry_of(listing->client, l);
+
+        if (++looks % LOOKS == 0 && uv_hrtime() - begin > CHORE_SLICE_NS)
+            return l;
+        if (matches(entry, &listing->query))
+            listing->numbers[listing->count++] = entry->number;
+    }
+    return NULL;
+}
+
+static void write_members(const struct listing *listing, struct jsonw *w)
+{
+    const struct registry *registry = &listing->client->service->registry;
+    const uint32_t limit = listing->query.limit;
+    uint32_t i = 0;
+
+    jsonw_array_begin(w, "jobs");
+    for (; i < listing->count && i < limit; i++) {
+        const struct entry *entry = registry_find(registry, listing->numbers[i]);
+        struct job_info info;
+
+        if (!entry || !matches(entry, &listing->query)) /* it was forgotten or changed its state */
+            continue;
+        if (w->length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
+            break;
+        entry_info(entry, &info);
+        job_info_write(w, NULL, &info);
+    }
+    jsonw_array_end(w);
+    jsonw_bool(w, "more", i < listing->count);
+}
+
+static const struct ended *answer(struct answer *answer, const struct listing *listing)
+{
+    struct jsonw *w = answer_begin(answer, 0);
+
+    if (w)
+        write_members(listing, w);
+    return answer_end(answer, w);
+}
+
+static void destroy(struct listing *listing)
+{
+    link_remove(link_of(listing->client, &listing->mark));
+    chore_remove(&listing->chore);
+    job_list_query_finish(&listing->query);
+    free(listing);
+}
+
+static void drop(struct pending *pending)
+{
+    struct listing *listing = (struct listing *)(void *)pending /* its first member */;
+
+    listing->client->listing = false;
+    destroy(listing);
+}
+
+/* Goes on with the walk from `next` in the next round of the loop. */
+static void put_off(struct listing *listing, struct link *next)
+{
+    link_append(next->next, link_of(listing->client, &listing->mark)); /* right behind `next` */
+    chore_add(&listing->client->service->chores, &listing->chore);
+}
+
+static void on_chore(struct chore *chore)
+{
+    struct listing *listing = LINK_OWNER(chore, struct listing, chore);
+    struct client *client = listing->client;
+    struct link *mark = link_of(client, &listing->mark), *next = mark->prev;
+
+    link_remove(mark);
+    next = look(listing, next);
+    if (next) {
+        put_off(listing, next);
+        return;
+    }
+    answer(&listing->pending.answer, listing);
+    client->listing = false;
+    if (client_takes_input(client)) /* for the lines that waited */
+        chore_add(&client->service->chores, &client->more_lines);
+    pending_remove(&listing->pending);
+    destroy(listing);
+}
+
+const struct ended *listing_answer(struct call *call, struct job_list_query *query)
+{
+    struct client *client = call->client;
+    struct listing *listing =
+        seam.calloc(1, sizeof *listing + (query->limit + 1) * sizeof *listing->numbers);
+    const struct ended *ended;
+    struct link *next;
+
+    if (!listing) {
+        fault_set(&call->request->fault, FAULT_INTERNAL, NULL, "no memory for a list");
+        return call_refuse(call);
+    }
+    listing->client = client;
+    listing->query = *query;
+    query->name = NULL;
+    link_init(&listing->mark.of_all);
+    link_init(&listing->mark.of_user);
+    chore_init(&listing->chore, on_chore);
+    next = look(listing, first_link(listing));
+    if (!next) {
+        ended = answer(&call->answer, listing);
+        destroy(listing);
+        return ended;
+    }
+    put_off(listing, next);
+    client->listing = true;
+    return pending_add(&listing->pending, call, drop);
+}

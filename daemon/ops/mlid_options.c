@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/ops/mlid_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
+#include "proto/json/nearest.h"
+
+static const char help[] =
+    "usage: mlid [OPTION]...\n"
+    "Serves tensor moves and permutes to clients on a unix socket.\n"
+    "\n"
+    "  --config FILE      read the configuration from FILE (default: " MLID_CONFIG ",\n"
+    "                     if it is there)\n"
+    "  --socket PATH      listen at PATH (default: $XDG_RUNTIME_DIR/mlid.sock, or\n"
+    "                     /run/mlid.sock)\n"
+    "  --channels N       DMA channels to serve, 1 to 16\n"
+    "  --engine SPEC      what moves the bytes: NAME[:KEY=NUMBER,...], as \"threads\"\n"
+    "  --log-level LEVEL  error, warning, info or debug\n"
+    "  --log-format NAME  text or json\n"
+    "  --trace FILE       write a timeline of the channels to FILE, for Perfetto\n"
+    "  --allow-core       leave core dumps and debuggers possible\n"
+    "  --check            check the configuration and exit\n"
+    "  --version          print the version and exit\n"
+    "  --help             print this and exit\n"
+    "\n"
+    "SIGTERM and SIGINT shut down: running jobs are finished, queued ones are refused.\n"
+    "A second one exits at once. SIGHUP reads the configuration again.\n"
+    "Exit status: 0 clean, 1 failure while starting or running, 2 usage or configuration.\n";
+
+static const struct option table[] = {
+    {"config", required_argument, NULL, 'c'},
+    {"socket", required_argument, NULL, 's'},
+    {"engine", required_argument, NULL, 'e'},
+    {"channels", required_argument, NULL, 'n'},
+    {"log-level", required_argument, NULL, 'l'},
+    {"log-format", required_argument, NULL, 'f'},
+    {"trace", required_argument, NULL, 't'},
+    {"allow-core", no_argument, NULL, 'a'},
+    {"check", no_argument, NULL, 'k'},
+    {"version", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+enum { OPTIONS = sizeof table / sizeof *table - 1, OPTION_NAME_MAX = 32 };
+
+/* getopt_long() has said what is wrong with a word; this is what to do about it. */
+static void suggest(const char *word)
+{
+    const char *names[OPTIONS + 1] = {NULL}, *near;
+    char name[OPTION_NAME_MAX];
+
+    if (strncmp(word, "--", 2) != 0)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (size_t i = 0; i < OPTIONS; i++)
+        names[i] = table[i].name;
+    near = nearest_word(name, names);
+    if (!near)
+        fprintf(stderr, "mlid: --help lists the options there are\n");
+    else if (strcmp(near, name) != 0)
+        fprintf(stderr, "mlid: did you mean --%s?\n", near);
+}
+
+/* Where the value of an option goes. */
+static const char **text_of(struct options *options, int letter)
+{
+    switch (letter) {
+    case 'c':
+        return &options->config;
+    case 's':
+        return &options->socket;
+    case 'n':
+        return &options->channels;
+    case 'e':
+        return &options->engine;
+    case 'l':
+        return &options->log_level;
+    case 'f':
+        return &options->log_format;
+    default:
+        return &options->trace;
+    }
+}
+
+int options_printed(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return EXIT_CLEAN;
+    fprintf(stderr, "mlid: standard output: %s\n", strerror(errno));
+    return EXIT_RUNTIME;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        switch (letter) {
+        case 'a':
+            options->allow_core = true;
+            break;
+        case 'k':
+            options->check = true;
+            break;
+        case 'v':
+            printf("mlid %s\n", mli_version());
+            return options_printed();
+        case 'h':
+            fputs(help, stdout);
+            return options_printed();
+        case '?':
+            suggest(argv[optind - 1]);
+            return EXIT_USAGE;
+        default:
+            *text_of(options, letter) = optarg;
+        }
+    }
+    if (optind == argc)
+        return -1;
+    fprintf(stderr, "mlid: unexpected argument: %s\n", argv[optind]);
+    return EXIT_USAGE;
+}
+
+static int override_channels(struct config *config, const char *text, struct fault *fault)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < 1 ||
+        number > MLI_MOV_MAX_CHANNELS)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--channels: \"%s\" given, 1 to %d allowed", text, MLI_MOV_MAX_CHANNELS);
+    config->channels = (uint32_t)number;
+    return 0;
+}
+
+static int override_text(char *out, size_t size, const char *option, const char *text,
+                         struct fault *fault)
+{
+    const size_t length = strlen(text);
+
+    if (length >= size)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: at most %zu bytes are wanted, %zu given", option, size - 1, length);
+    memset(out, 0, size);
+    snprintf(out, size, "%s", text);
+    return 0;
+}
+
+static int override_log(struct config *config, const struct options *options, struct fault *fault)
+{
+    if (options->log_level && config_set_log_level(config, options->log_level) < 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--log-level: \"%s\" given, error, warning, info or debug wanted",
+                         options->log_level);
+    if (options->log_format && config_set_log_format(config, options->log_format) < 0)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--log-format: \"%s\" given, text or json wanted", options->log_format);
+    return 0;
+}
+
+static int override(struct config *config, const struct options *options, struct fault *fault)
+{
+    if (options->socket && options->socket[0] == '\0')
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--socket: a path is wanted");
+    if (options->socket && override_text(config->socket, sizeof config->socket, "--socket",
+                                         options->socket, fault) < 0)
+        return -1;
+    if (options->engine && override_text(config->engine, sizeof config->engine, "--engine",
+                                         options->engine, fault) < 0)
+        return -1;
+    if (options->trace &&
+        override_text(config->trace, sizeof config->trace, "--trace", options->trace, fault) < 0)
+        return -1;
+    if (options->channels && override_channels(config, options->channels, fault) < 0)
+        return -1;
+    if (override_log(config, options, fault) < 0)
+        return -1;
+    return config_check(config, fault);
+}
+
+int options_configure(const struct options *options, struct config *config, struct fault *fault)
+{
+    const char *file = options->config;
+
+    config_defaults(config);
+    if (!file && access(MLID_CONFIG, F_OK) == 0)
+        file = MLID_CONFIG;
+    if (file && config_load(config, file, fault) < 0)
+        return -1;
+    if (override(config, options, fault) < 0)
+        return -1;
+    config_default_socket(config);
+    return 0;
+}

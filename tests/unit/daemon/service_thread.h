@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A service that listens, on a thread of the test's, for tests with several clients. */
+#ifndef TEST_SERVER_H
+#define TEST_SERVER_H
+
+#include <pthread.h>
+#include <uv.h>
+
+#include "tests/unit/daemon/test_peer.h"
+
+struct server {
+    struct config config; /* server_config() sets it; the socket is the server's business */
+    uv_loop_t loop;
+    uv_async_t poke;
+    struct service *service;
+    pthread_t thread;
+    bool joined;
+    int first_run; /* what uv_run() returned first */
+    char directory[32];
+};
+
+void server_config(struct server *server);
+void server_start(struct server *server);
+/** Begins to shut down; several calls are fine. */
+void server_shutdown(struct server *server);
+/** Waits for the end, once it has begun. Returns what uv_run() returned first. */
+int server_join(struct server *server);
+/** Shuts down, waits for the end, and frees everything. */
+void server_stop(struct server *server);
+
+/** A new connection. */
+void server_connect(struct server *server, struct peer *peer);
+
+#endif /* TEST_SERVER_H */
