@@ -93,8 +93,8 @@ static void put_number(struct text *text, size_t number)
 static void put_kernel(struct text *text, const struct exec_way *way, bool once)
 {
     static const char *const names[] = {
-        [EXEC_ROWS] = "rows of ", [EXEC_PICK] = "pick of ", [EXEC_TRANSPOSE] = "transpose of "};
-    const bool elements = way->kernel == EXEC_PICK || way->kernel == EXEC_TRANSPOSE;
+        [EXEC_ROWS] = "rows of ", [EXEC_GATHER] = "gather of ", [EXEC_TRANSPOSE] = "transpose of "};
+    const bool elements = way->kernel == EXEC_GATHER || way->kernel == EXEC_TRANSPOSE;
 
     put(text, once && way->kernel == EXEC_ROWS ? "a row of " : names[way->kernel]);
     put_number(text, way->bytes);

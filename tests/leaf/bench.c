@@ -33,9 +33,9 @@ static const double round_seconds = 0.01;
     {                                                                                              \
         .kind = LEAF_BORDERED, .size = (run), .cols = 1, .before = (b), .after = (a), __VA_ARGS__  \
     }
-#define PICK(E, spread, columns, ...)                                                              \
+#define GATHER(E, spread, columns, ...)                                                            \
     {                                                                                              \
-        .kind = LEAF_PICK, .size = (E), .cols = (columns), .pick_step = (spread) * (E),            \
+        .kind = LEAF_GATHER, .size = (E), .cols = (columns), .gather_step = (spread) * (E),        \
         __VA_ARGS__                                                                                \
     }
 
@@ -59,17 +59,17 @@ static const double round_seconds = 0.01;
     }
 
 /* A few rows or columns, the destination as large as the second-level cache likes it. */
-#define THIN_OF(E, n)                                                                              \
-    TRANSPOSE(E, n, THIN_BYTES / (E) / (n)), TRANSPOSE(E, THIN_BYTES / (E) / (n), n),              \
+#define SKINNY_OF(E, n)                                                                            \
+    TRANSPOSE(E, n, SKINNY_BYTES / (E) / (n)), TRANSPOSE(E, SKINNY_BYTES / (E) / (n), n),          \
         TRANSPOSE_AT(E, n, TABLE), TRANSPOSE_AT(E, TABLE, n)
-#define THIN(n) THIN_OF(1, n), THIN_OF(2, n), THIN_OF(4, n)
+#define SKINNY(n) SKINNY_OF(1, n), SKINNY_OF(2, n), SKINNY_OF(4, n)
 
 /* Rows of images, cut out: into one that is packed, and into a larger one. */
 #define SHORT_ROWS(run)                                                                            \
     ROWS(run, LOOP(12000, run, 64)), ROWS(run, LOOP(12000, 64, 64)),                               \
         ROWS(run, NEST(430, 28, 30 * (run), run, 2048, 64))
 
-enum { THIN_BYTES = 384 * 1024 };
+enum { SKINNY_BYTES = 384 * 1024 };
 
 /* Of each leaf what fits into the first-level cache, what fits into the second, and neither. */
 static const struct shape shapes[] = {
@@ -106,31 +106,31 @@ static const struct shape shapes[] = {
     TRANSPOSE_AT(2, 256, 256),
     TRANSPOSE_AT(4, 256, 256),
     TRANSPOSE_AT(8, 256, 256),
-    THIN(2),
-    THIN(3),
-    THIN(4),
-    THIN(5),
-    THIN(8),
-    THIN(12),
-    THIN(16),
-    THIN(24),
-    PICK(1, 2, 512, LOOP(16, 512, 1024)),
-    PICK(1, 3, 512, LOOP(16, 512, 1536)),
-    PICK(1, 8, 1000, LOOP(256, 1000, 8000)),
-    PICK(1, 37, 1000, LOOP(256, 1000, 37000)),
-    PICK(2, 2, 256, LOOP(16, 512, 1024)),
-    PICK(2, 6, 500, LOOP(256, 1000, 6000)),
-    PICK(4, 2, 128, LOOP(16, 512, 1024)),
-    PICK(4, 5, 250, LOOP(256, 1000, 5000)),
-    PICK(8, 2, 64, LOOP(16, 512, 1024)),
-    PICK(8, 5, 125, LOOP(256, 1000, 5000)),
-    PICK(1, 2, 28, LOOP(14000, 28, 112)),
-    PICK(1, 2, 28, LOOP(14000, 32, 112)),
-    PICK(1, 2, 28, NEST(500, 28, 896, 28, 3200, 112)),
-    PICK(2, 2, 28, LOOP(7000, 56, 224)),
-    PICK(2, 2, 28, LOOP(7000, 64, 224)),
-    PICK(4, 2, 28, LOOP(3500, 112, 448)),
-    PICK(4, 2, 28, LOOP(3500, 128, 448)),
+    SKINNY(2),
+    SKINNY(3),
+    SKINNY(4),
+    SKINNY(5),
+    SKINNY(8),
+    SKINNY(12),
+    SKINNY(16),
+    SKINNY(24),
+    GATHER(1, 2, 512, LOOP(16, 512, 1024)),
+    GATHER(1, 3, 512, LOOP(16, 512, 1536)),
+    GATHER(1, 8, 1000, LOOP(256, 1000, 8000)),
+    GATHER(1, 37, 1000, LOOP(256, 1000, 37000)),
+    GATHER(2, 2, 256, LOOP(16, 512, 1024)),
+    GATHER(2, 6, 500, LOOP(256, 1000, 6000)),
+    GATHER(4, 2, 128, LOOP(16, 512, 1024)),
+    GATHER(4, 5, 250, LOOP(256, 1000, 5000)),
+    GATHER(8, 2, 64, LOOP(16, 512, 1024)),
+    GATHER(8, 5, 125, LOOP(256, 1000, 5000)),
+    GATHER(1, 2, 28, LOOP(14000, 28, 112)),
+    GATHER(1, 2, 28, LOOP(14000, 32, 112)),
+    GATHER(1, 2, 28, NEST(500, 28, 896, 28, 3200, 112)),
+    GATHER(2, 2, 28, LOOP(7000, 56, 224)),
+    GATHER(2, 2, 28, LOOP(7000, 64, 224)),
+    GATHER(4, 2, 28, LOOP(3500, 112, 448)),
+    GATHER(4, 2, 28, LOOP(3500, 128, 448)),
     STREAM(384 * 1024),
     STREAM(8 * 1024 * 1024),
     STREAM(BUFFER),

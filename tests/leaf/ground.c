@@ -114,10 +114,10 @@ static void step_over_pages(const struct ground *g, struct site *site)
     if (fit_pages(g, &site->dst_place,
                   pieces_of(&s->dst, s->rows, shape_dst_piece(s), site->dst_piece)))
         lay_on_pages(g, &s->dst, site->dst_piece);
-    if (s->kind == LEAF_PICK && site->src_piece == PIECE_COL) {
+    if (s->kind == LEAF_GATHER && site->src_piece == PIECE_COL) {
         if (fit_pages(g, &site->src_place,
                       (struct pieces){s->cols, layout_span(src, src_count) + s->size}))
-            s->pick_step = 2 * g->page;
+            s->gather_step = 2 * g->page;
     } else if (fit_pages(g, &site->src_place,
                          pieces_of(src, src_count, shape_src_piece(s), site->src_piece))) {
         lay_on_pages(g, &s->src, site->src_piece);

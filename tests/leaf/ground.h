@@ -2,8 +2,8 @@
 /*
  * The memory that leaves are run on, all of it between inaccessible pages: a flat piece for each
  * side, and for each side pages of which every other one is inaccessible. In these each row (column
- * of a transpose's source, element that is picked, inner loop of a nest) has a page of its own, so
- * that a byte too much in the middle of a matrix is found too. Tables of places end before
+ * of a transpose's source, element that is gathered, inner loop of a nest) has a page of its own,
+ * so that a byte too much in the middle of a matrix is found too. Tables of places end before
  * inaccessible pages as well.
  */
 #ifndef TEST_LEAF_GROUND_H
@@ -34,7 +34,7 @@ enum place {
 enum piece {
     PIECE_ROW,  /* each row; of a transpose's source each column */
     PIECE_LOOP, /* the rows of an inner loop together */
-    PIECE_COL,  /* of a pick's source: each element of a row, with those of all rows */
+    PIECE_COL,  /* of a gather's source: each element of a row, with those of all rows */
     PIECES
 };
 

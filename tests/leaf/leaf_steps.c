@@ -24,7 +24,7 @@ static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng
         return power_from(packed);
     case STEP_FAR:
         return (packed / 4096 + 1) * 4096 * rng_between(rng, 1, 2);
-    case STEP_WOVEN:
+    case STEP_INTERLEAVED:
         return rng_between(rng, 1, (uint32_t)packed);
     default:
         return packed;

@@ -13,7 +13,7 @@ enum step_kind {
     STEP_POWER,   /* of two */
     STEP_FAR,     /* a multiple of 4096 */
     STEP_SWAPPED, /* of an outer loop: the shorter one of the two, and as the inner one is asked */
-    STEP_WOVEN,   /* of the source: so small that rows lie between each other, or overlap */
+    STEP_INTERLEAVED, /* of the source: so small that rows lie between each other, or overlap */
     STEP_KINDS
 };
 

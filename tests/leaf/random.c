@@ -20,7 +20,7 @@ static size_t length(struct rng *rng, uint32_t max)
     return rng_between(rng, 1, rng_between(rng, 1, cap));
 }
 
-static size_t pick_step(struct rng *rng, size_t size)
+static size_t gather_step(struct rng *rng, size_t size)
 {
     switch (rng_below(rng, 4)) {
     case 0:
@@ -50,10 +50,10 @@ static size_t run_length(struct rng *rng)
 static void draw_sides(struct shape *s, struct rng *rng)
 {
     s->size = (size_t)1 << rng_below(rng, 4);
-    if (s->kind == LEAF_PICK) {
+    if (s->kind == LEAF_GATHER) {
         s->rows = length(rng, 100);
         s->cols = length(rng, rng_chance(rng, 50) ? 70 : 1500);
-        s->pick_step = pick_step(rng, s->size);
+        s->gather_step = gather_step(rng, s->size);
     } else {
         const uint32_t most = s->kind == LEAF_TRANSPOSE ? 1500 : GROUND_TABLE;
 
@@ -92,7 +92,7 @@ static struct shape random_shape(struct rng *rng)
     struct shape s = {.kind = (enum leaf_kind)rng_below(rng, LEAF_KINDS), .rows = 1, .cols = 1};
     size_t outer = 1;
 
-    if (s.kind == LEAF_PICK || shape_is_transpose(&s)) {
+    if (s.kind == LEAF_GATHER || shape_is_transpose(&s)) {
         draw_sides(&s, rng);
     } else if (s.kind == LEAF_STREAM) {
         s.size = length(rng, rng_chance(rng, 3) ? STREAM_LARGE : STREAM_MAX);
@@ -130,7 +130,8 @@ static void choose_steps(struct shape *s, struct rng *rng)
     /* Rows that overlap in the destination have no meaning; packed ones are dear to kernels. */
     struct steps steps = {
         .dst = rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_SWAPPED),
-        .dst_outer = rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_WOVEN),
+        .dst_outer =
+            rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_INTERLEAVED),
         .src = (enum step_kind)rng_below(rng, STEP_KINDS),
         .src_outer = (enum step_kind)rng_below(rng, STEP_KINDS),
     };

@@ -3,7 +3,7 @@
 
 const char *shape_kind_name(enum leaf_kind kind)
 {
-    static const char *const names[] = {"rows",      "bordered",     "pick",   "fill",
+    static const char *const names[] = {"rows",      "bordered",     "gather", "fill",
                                         "transpose", "transpose_at", "stream", "transpose_stream"};
 
     return names[kind];
@@ -11,7 +11,7 @@ const char *shape_kind_name(enum leaf_kind kind)
 
 bool shape_has_nest(const struct shape *s)
 {
-    return s->kind == LEAF_ROWS || s->kind == LEAF_BORDERED || s->kind == LEAF_PICK;
+    return s->kind == LEAF_ROWS || s->kind == LEAF_BORDERED || s->kind == LEAF_GATHER;
 }
 
 bool shape_is_transpose(const struct shape *s)
@@ -27,7 +27,7 @@ size_t shape_src_count(const struct shape *s)
 
 size_t shape_src_piece(const struct shape *s)
 {
-    return shape_is_transpose(s) ? s->rows * s->size : (s->cols - 1) * s->pick_step + s->size;
+    return shape_is_transpose(s) ? s->rows * s->size : (s->cols - 1) * s->gather_step + s->size;
 }
 
 size_t shape_dst_piece(const struct shape *s)
@@ -63,7 +63,7 @@ void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src)
         zero(to - s->before, shape_dst_piece(s));
         for (size_t c = 0; c < s->cols && s->kind != LEAF_FILL; c++) {
             const size_t from = transposed ? layout_at(&s->src, c) + r * s->size
-                                           : layout_at(&s->src, r) + c * s->pick_step;
+                                           : layout_at(&s->src, r) + c * s->gather_step;
 
             for (size_t b = 0; b < s->size; b++)
                 to[c * s->size + b] = src[from + b];
@@ -108,8 +108,8 @@ void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *ds
     case LEAF_BORDERED:
         leaf->bordered(&nest, &(struct leaf_border){s->before, s->size, s->after});
         break;
-    case LEAF_PICK:
-        leaf->pick[log](&nest, s->pick_step, s->cols);
+    case LEAF_GATHER:
+        leaf->gather[log](&nest, s->gather_step, s->cols);
         break;
     case LEAF_FILL:
         leaf->fill(dst, dst_step, s->size, s->rows);
@@ -143,14 +143,14 @@ static void print_layout(FILE *to, const char *name, const struct layout *l)
 void shape_print(FILE *to, const struct shape *s)
 {
     fprintf(to, "%s", shape_kind_name(s->kind));
-    if (s->kind == LEAF_PICK || shape_is_transpose(s))
+    if (s->kind == LEAF_GATHER || shape_is_transpose(s))
         fprintf(to, "[%d] rows=%zu cols=%zu", size_log(s->size), s->rows, s->cols);
     else if (s->kind == LEAF_BORDERED)
         fprintf(to, " run=%zu+%zu+%zu rows=%zu", s->before, s->size, s->after, s->rows);
     else
         fprintf(to, " run=%zu rows=%zu", s->size, s->rows);
-    if (s->kind == LEAF_PICK)
-        fprintf(to, " step=%zu", s->pick_step);
+    if (s->kind == LEAF_GATHER)
+        fprintf(to, " step=%zu", s->gather_step);
     print_layout(to, "dst", &s->dst);
     if (s->kind != LEAF_FILL)
         print_layout(to, "src", &s->src);

@@ -3,7 +3,7 @@
  * One call of a leaf kernel, as numbers. All leaves are the same three loops here: with
  * D(r) and S(i) the places that the layouts dst and src tell,
  *
- *     dst[D(r) + before + c * size + b] = src[S(r) + c * pick_step + b]
+ *     dst[D(r) + before + c * size + b] = src[S(r) + c * gather_step + b]
  *     dst[D(r) + c * size + b] = src[S(c) + r * size + b]                 of transposes
  *
  * with cols = 1 for rows, fills and streams. Nothing of this is shared with the library.
@@ -20,7 +20,7 @@
 enum leaf_kind {
     LEAF_ROWS,
     LEAF_BORDERED,
-    LEAF_PICK,
+    LEAF_GATHER,
     LEAF_FILL,
     LEAF_TRANSPOSE,
     LEAF_TRANSPOSE_AT,
@@ -34,7 +34,7 @@ struct shape {
     size_t size; /* of an element; the run of rows, fills and streams */
     size_t rows, cols;
     struct layout dst, src;
-    size_t pick_step;
+    size_t gather_step;
     size_t before, after; /* zeros around a row of `bordered` */
     size_t idle;          /* what is given for a step where the count is 1; odd, as `ahead`, too */
 };

@@ -7,8 +7,8 @@ enum {
     BORDERED_RUN_MAX = 140,
     SIDE_MAX = 70,
     NARROW_MAX = 8,
-    PICK_COLS_MAX = 200,
-    PICK_STEP_MAX = 40, /* elements */
+    GATHER_COLS_MAX = 200,
+    GATHER_STEP_MAX = 40, /* elements */
     STREAM_MAX = 2500,
     VARIED = 5 /* of a shape that is one of very many: the variants it is tried with */
 };
@@ -34,7 +34,7 @@ static const struct variant {
     {PLACE_PAGES_LEFT, PLACE_PAGES_LEFT, {STEP_PACKED}, PIECE_LOOP, PIECE_LOOP},
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_ODD, STEP_PACKED, STEP_ODD}},
     {PLACE_SLID, PLACE_SLID, {STEP_PACKED, STEP_SWAPPED, STEP_ODD, STEP_SWAPPED}},
-    {PLACE_SLID, PLACE_SLID, {STEP_ODD, STEP_SWAPPED, STEP_WOVEN, STEP_ODD}},
+    {PLACE_SLID, PLACE_SLID, {STEP_ODD, STEP_SWAPPED, STEP_INTERLEAVED, STEP_ODD}},
     {PLACE_RIGHT, PLACE_RIGHT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
     {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_ODD}},
 };
@@ -235,15 +235,15 @@ static bool sweep_streamed(struct sweep *sweep, size_t size)
  * A source whose strides make its elements overlap gives steps below the size, too. What is no
  * multiple of the size is rare, and gets fewer columns.
  */
-static bool sweep_picks(struct sweep *sweep, size_t size)
+static bool sweep_gathers(struct sweep *sweep, size_t size)
 {
-    for (size_t step = 1; step <= PICK_STEP_MAX * size; step++) {
+    for (size_t step = 1; step <= GATHER_STEP_MAX * size; step++) {
         const bool is_even = step % size == 0;
 
-        for (size_t cols = is_even ? 1 : 1 + step % 4; cols <= PICK_COLS_MAX;
+        for (size_t cols = is_even ? 1 : 1 + step % 4; cols <= GATHER_COLS_MAX;
              cols += is_even ? 1 : 4) {
             const struct shape s = {
-                .kind = LEAF_PICK, .size = size, .cols = cols, .pick_step = step};
+                .kind = LEAF_GATHER, .size = size, .cols = cols, .gather_step = step};
             const struct shape nested = with_counts(s, &nests[(step + cols / 2) % 6]);
 
             if (!visit_variants(sweep, &nested, is_even ? VARIED : 2))
@@ -253,7 +253,7 @@ static bool sweep_picks(struct sweep *sweep, size_t size)
     for (size_t spread = 2; spread <= 9; spread++) {
         for (size_t cols = 1; cols <= SIDE_MAX; cols++) {
             const struct shape s = {
-                .kind = LEAF_PICK, .size = size, .cols = cols, .pick_step = spread * size};
+                .kind = LEAF_GATHER, .size = size, .cols = cols, .gather_step = spread * size};
             const struct shape nested =
                 with_counts(s, &long_nests[(spread + cols) % COUNT_OF(long_nests)]);
 
@@ -285,6 +285,6 @@ uint64_t cases_sweep(uint64_t seed, cases_visitor *visitor, void *context)
     for (size_t size = 1; more && size <= 8; size *= 2)
         more = sweep_transposes(&sweep, LEAF_TRANSPOSE, size) && sweep_narrow(&sweep, size) &&
                sweep_streamed(&sweep, size) && sweep_transposes(&sweep, LEAF_TRANSPOSE_AT, size) &&
-               sweep_picks(&sweep, size);
+               sweep_gathers(&sweep, size);
     return sweep.index;
 }

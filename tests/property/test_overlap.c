@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Source and destination in one small buffer, woven into one another at random: refused if and
- * only if a byte is both read and written, or written twice; else moved as if they were apart.
+ * Source and destination in one small buffer, interleaved at random: refused if
+ * and only if a byte is both read and written, or written twice; else moved as if they were apart.
  *
  *   test_overlap [--seed N] [--count N] [--only INDEX]
  */
@@ -16,7 +16,7 @@
 
 enum { BUFFER = 1024 };
 
-struct weave {
+struct interleave {
     uint8_t bytes[BUFFER], before[BUFFER], expected[BUFFER];
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
@@ -31,7 +31,7 @@ static void random_strides(struct rng *r, int32_t *stride, uint32_t rank)
         stride[d] = rng_chance(r, 15) ? 0 : (int32_t)rng_between(r, 1, small ? 6 : 40);
 }
 
-static void random_window(struct rng *r, struct weave *w, uint32_t d)
+static void random_window(struct rng *r, struct interleave *w, uint32_t d)
 {
     uint32_t padded;
 
@@ -43,7 +43,7 @@ static void random_window(struct rng *r, struct weave *w, uint32_t d)
     w->cfg.dst_offset[d] = rng_chance(r, 85) ? 0 : 1;
 }
 
-static void generate(struct rng *r, struct weave *w)
+static void generate(struct rng *r, struct interleave *w)
 {
     static const mli_element_type types[] = {MLI_EL_FX_8, MLI_EL_FX_16, MLI_EL_FP_32};
     uint32_t src_at = rng_below(r, BUFFER / 2), dst_at = rng_below(r, BUFFER / 2);
@@ -81,7 +81,7 @@ static void generate(struct rng *r, struct weave *w)
 static bool run_case(const struct options *options, uint64_t index, uint64_t *by_status)
 {
     struct rng rng = rng_for_case(options->seed, index);
-    static struct weave w;
+    static struct interleave w;
     mli_tensor dst_given;
     mli_status got;
 

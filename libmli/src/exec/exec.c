@@ -159,7 +159,7 @@ static void tell_walk(const struct leaf_table *leaf, const struct choice *choice
                       struct exec_way *way)
 {
     static const enum exec_kernel kernels[] = {[WALK_ROWS] = EXEC_ROWS,
-                                               [WALK_PICK] = EXEC_PICK,
+                                               [WALK_GATHER] = EXEC_GATHER,
                                                [WALK_TRANSPOSE] = EXEC_TRANSPOSE,
                                                [WALK_TRANSPOSE_AT] = EXEC_TRANSPOSE};
     const struct walk *walk = &choice->walk;

@@ -14,12 +14,12 @@
  */
 void exec_run(const struct mli_plan *plan, size_t whole);
 
-enum exec_kernel { EXEC_ROWS, EXEC_PICK, EXEC_TRANSPOSE, EXEC_ZEROS };
+enum exec_kernel { EXEC_ROWS, EXEC_GATHER, EXEC_TRANSPOSE, EXEC_ZEROS };
 
 /* How exec_run() writes a descriptor. */
 struct exec_way {
     enum exec_kernel kernel;
-    size_t bytes;      /* of a row; of an element of picks and transposes */
+    size_t bytes;      /* of a row; of an element of gathers and transposes */
     const char *level; /* of the kernels */
     bool in_panels;    /* a transpose of which the rows or the columns are those of two loops */
     bool bordered;     /* zeros beside the copy are written with it */

@@ -3,7 +3,7 @@
  * Leaf kernels: they move bytes between strided rows and know nothing else. Addresses may be
  * misaligned in every way; source and destination never overlap. Not a byte outside the elements
  * named is written, and none read, but that a vector may read what lies between the elements of one
- * row of a pick or of a narrow transpose. In between a kernel may write other bytes over those it
+ * row of a gather or of a narrow transpose. In between a kernel may write other bytes over those it
  * is going to write: rows that are packed are quicker in whole registers, each of which ends in the
  * rows that follow. Counts and runs are 1 or more; all steps are in bytes.
  *
@@ -47,7 +47,7 @@ typedef void leaf_bordered(const struct leaf_nest *nest, const struct leaf_borde
  * Each row is `cols` elements of E bytes that lie `step` apart in the source. step is not E; where
  * it is less, the source's elements overlap.
  */
-typedef void leaf_pick(const struct leaf_nest *nest, size_t step, size_t cols);
+typedef void leaf_gather(const struct leaf_nest *nest, size_t step, size_t cols);
 
 /*
  * dst[r * dst_step + c * E] = src[c * src_step + r * E] for r < rows, c < cols, elements of E
@@ -80,14 +80,14 @@ struct leaf_table {
     const char *name;
     leaf_rows *rows;
     leaf_bordered *bordered;
-    leaf_pick *pick[4];
+    leaf_gather *gather[4];
     leaf_transpose *transpose[4];
     leaf_transpose_at *transpose_at[4];
     leaf_fill *fill;
     leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
     leaf_fence *fence;
     bool small_panels; /* call transpose_at with few rows and columns: their tables take stack */
-    bool fetches;      /* rows and picks fetch what is `ahead`; others need not */
+    bool fetches;      /* rows and gathers fetch what is `ahead`; others need not */
     leaf_transpose_stream *transpose_stream[4];  /* null where there is none */
     leaf_transpose_stream *transpose_streams[4]; /* only says whether it has one; as many of them */
 };

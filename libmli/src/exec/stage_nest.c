@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streaming rows and picks, with zeros around them, that fill the destination from end to end. */
+/* Streaming rows and gathers, with zeros around them, that fill the destination from end to end. */
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/stage.h"
 #include "libmli/src/exec/stage_lines.h"
@@ -135,15 +135,15 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
         walk_move_rows(leaf, walk, &rest);
 }
 
-/* Rows of a few bytes that share lines stay together, and long ones that elements are picked of are
-   read from end to end. */
+/* Rows of a few bytes that share lines stay together, and long ones that elements are gathered of
+   are read from end to end. */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
-    enum { LONG_PICK = 8 * LINE };
+    enum { LONG_GATHER = 8 * LINE };
 
     if (!leaf->fetches || walk->border.before + walk->border.after > 0)
         return false;
-    if (walk->kind == WALK_PICK && walk->col[1].count * walk->col[1].src_step > LONG_PICK)
+    if (walk->kind == WALK_GATHER && walk->col[1].count * walk->col[1].src_step > LONG_GATHER)
         return false;
     return walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE;
 }
@@ -224,8 +224,8 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
 }
 
 /* Elements of a row, as many at a time as fit. */
-static void stage_picked(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                         const uint8_t *src, struct stage *stage)
+static void stage_gathered(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                           const uint8_t *src, struct stage *stage)
 {
     const size_t columns = STAGE >> walk->kernel, step = walk->col[1].src_step;
 
@@ -234,7 +234,7 @@ static void stage_picked(const struct leaf_table *leaf, const struct walk *walk,
         uint8_t *to = dst + (c << walk->kernel);
         const struct leaf_nest nest = {place(stage, to), src + c * step, {1, 0, 0}, {1, 0, 0}, 0};
 
-        leaf->pick[walk->kernel](&nest, step, count);
+        leaf->gather[walk->kernel](&nest, step, count);
         leaf->stream(to, nest.dst, count << walk->kernel);
     }
 }
@@ -245,8 +245,8 @@ static void stage_long_rows(const struct leaf_table *leaf, const struct walk *wa
     const struct leaf_border *border = &walk->border;
 
     NEST_FOR_ROWS(nest, to, from, {
-        if (walk->kind == WALK_PICK) {
-            stage_picked(leaf, walk, to, from, stage);
+        if (walk->kind == WALK_GATHER) {
+            stage_gathered(leaf, walk, to, from, stage);
         } else {
             if (border->before > 0)
                 leaf->fill(to, 0, border->before, 1);
@@ -270,7 +270,7 @@ static bool are_stretches(const struct walk *walk, size_t above, size_t below)
 /* Those whose order is the destination's. */
 static bool is_in_order(const struct walk *walk)
 {
-    if (walk->kind == WALK_PICK)
+    if (walk->kind == WALK_GATHER)
         return walk->block == walk->col[1].count;
     return walk->kind == WALK_ROWS && walk->block == walk->nest.inner.count;
 }

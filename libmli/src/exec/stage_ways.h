@@ -30,7 +30,7 @@ bool stage_is_bursts(const struct walk *walk);
 void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
-/* Rows and picks in the order of the destination. */
+/* Rows and gathers in the order of the destination. */
 bool stage_is_nest(const struct walk *walk);
 void stage_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);

@@ -132,11 +132,11 @@ static size_t find_nearest(const struct choice *choice)
  * Rows in the order of the destination. Where each column has a line of the source that it shares
  * with other rows, these come next, for as many columns as the cache has lines.
  */
-static void choose_pick(struct walk *walk, struct choice *choice)
+static void choose_gather(struct walk *walk, struct choice *choice)
 {
     size_t rows, nearest;
 
-    walk->kind = WALK_PICK;
+    walk->kind = WALK_GATHER;
     walk->col[1] = take(choice, choice->box->loops - 1);
     walk->block = walk->col[1].count;
     rows = find_innermost(choice);
@@ -188,7 +188,7 @@ bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct l
     else if (contiguous < box->loops)
         choose_transpose(walk, &choice, contiguous, border);
     else
-        choose_pick(walk, &choice);
+        choose_gather(walk, &choice);
     walk->nest.dst = box->dst - walk->border.before;
     walk->nest.src = box->src;
     walk->nest.ahead = 0;
@@ -202,8 +202,8 @@ bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct l
 void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
                     const struct leaf_nest *nest)
 {
-    if (walk->kind == WALK_PICK)
-        leaf->pick[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
+    if (walk->kind == WALK_GATHER)
+        leaf->gather[walk->kernel](nest, walk->col[1].src_step, walk->col[1].count);
     else if (walk->border.before + walk->border.after > 0)
         leaf->bordered(nest, &walk->border);
     else
@@ -260,8 +260,8 @@ bool walk_take_zeros(struct walk *walk, size_t above, size_t below)
     return true;
 }
 
-static void move_picks(const struct leaf_table *leaf, const struct walk *walk,
-                       const struct leaf_nest *nest)
+static void move_gathers(const struct leaf_table *leaf, const struct walk *walk,
+                         const struct leaf_nest *nest)
 {
     const size_t step = walk->col[1].src_step, cols = walk->col[1].count;
     struct leaf_nest part = *nest;
@@ -269,7 +269,7 @@ static void move_picks(const struct leaf_table *leaf, const struct walk *walk,
     for (size_t c = 0; c < cols; c += walk->block) {
         part.dst = nest->dst + (c << walk->kernel);
         part.src = nest->src + c * step;
-        leaf->pick[walk->kernel](&part, step, at_most(cols - c, walk->block));
+        leaf->gather[walk->kernel](&part, step, at_most(cols - c, walk->block));
     }
 }
 
@@ -285,8 +285,8 @@ void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *
                                       walk->row[1].count, walk->col[1].count);
     else if (walk->kind == WALK_TRANSPOSE_AT)
         panel_transpose(leaf, walk, dst, src);
-    else if (walk->kind == WALK_PICK)
-        move_picks(leaf, walk, &nest);
+    else if (walk->kind == WALK_GATHER)
+        move_gathers(leaf, walk, &nest);
     else if (walk->above + walk->below > 0)
         move_planes(leaf, walk, &nest);
     else

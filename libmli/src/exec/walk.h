@@ -11,7 +11,7 @@
 
 enum walk_kind {
     WALK_ROWS,         /* rows of bytes */
-    WALK_PICK,         /* rows of elements that lie apart */
+    WALK_GATHER,       /* rows of elements that lie apart */
     WALK_TRANSPOSE,    /* rows of elements of which each column is contiguous in the source */
     WALK_TRANSPOSE_AT, /* the same where rows or columns are those of two loops */
 };
@@ -23,8 +23,8 @@ struct walk {
     /* Zeros around what is copied: of each row, or around the inner columns of a transpose. */
     struct leaf_border border;
 
-    /* Rows and picks. The kernel is called for `block` iterations of nest.inner at a time, or for
-       as many columns of a pick. Of others, only dst and src count. */
+    /* Rows and gathers. The kernel is called for `block` iterations of nest.inner at a time, or for
+       as many columns of a gather. Of others, only dst and src count. */
     struct leaf_nest nest;
     size_t block;
 
@@ -32,7 +32,7 @@ struct walk {
        gap. 0 where they are not taken into the walk. */
     size_t above, below;
 
-    /* Transposes, and of a pick the inner column: two loops each, the outer one around once where
+    /* Transposes, and of a gather the inner column: two loops each, the outer one around once where
        there is one only. */
     struct leaf_loop row[2], col[2];
 
@@ -54,7 +54,7 @@ static inline size_t at_most(size_t count, size_t most)
 /** Bytes of a row of walk->nest in the destination. */
 static inline size_t walk_row(const struct walk *walk)
 {
-    if (walk->kind == WALK_PICK)
+    if (walk->kind == WALK_GATHER)
         return walk->col[1].count << walk->kernel;
     return walk->border.before + walk->border.run + walk->border.after;
 }

@@ -63,7 +63,7 @@ static void test_copies(void **state)
     assert_string_equal(kernel(0), "rows of 10 bytes, c");
     cfg.size[2] = 1;
     explain(MLI_EL_FX_8, shape, &cfg);
-    assert_string_equal(kernel(0), "pick of 1-byte elements, c");
+    assert_string_equal(kernel(0), "gather of 1-byte elements, c");
     cfg.size[1] = cfg.size[0] = 1;
     explain(MLI_EL_FX_8, shape, &cfg);
     assert_string_equal(kernel(0), "a row of 1 byte, c");
@@ -85,7 +85,7 @@ static void test_elements(void **state)
     assert_ok(mli_mov_cfg_for_copy(&cfg));
     cfg.sub_sample_step[2] = 2;
     explain(MLI_EL_FX_16, planes, &cfg);
-    assert_string_equal(kernel(0), "pick of 2-byte elements, c");
+    assert_string_equal(kernel(0), "gather of 2-byte elements, c");
 }
 
 static void test_zeros(void **state)

@@ -252,7 +252,7 @@ static void test_packed_counts_dst_offset(void **state)
     assert_int_equal(t.out[21 + 2], 0xA5);
 }
 
-/* Rows woven into one another share no element: legal, both ways round. */
+/* Rows interleaved share no element: legal, both ways round. */
 static void test_interleaved_destination(void **state)
 {
     static const uint8_t want[] = {1, 0xA5, 2, 5, 3, 6, 4, 7, 0xA5, 8};
@@ -296,7 +296,7 @@ static void test_views_of_one_buffer(void **state)
 }
 
 /* Even and odd elements of the same rows: the ranges meet, but no byte is read and written. */
-static void test_views_woven_into_one_another(void **state)
+static void test_views_interleaved_into_one_another(void **state)
 {
     struct tile t;
 
@@ -406,7 +406,7 @@ int main(void)
         cmocka_unit_test(test_packed_counts_dst_offset),
         cmocka_unit_test(test_interleaved_destination),
         cmocka_unit_test(test_views_of_one_buffer),
-        cmocka_unit_test(test_views_woven_into_one_another),
+        cmocka_unit_test(test_views_interleaved_into_one_another),
         cmocka_unit_test(test_output_fields_are_not_read),
         cmocka_unit_test(test_entries_beyond_the_rank_are_not_read),
         cmocka_unit_test(test_entries_beyond_the_rank_are_set),

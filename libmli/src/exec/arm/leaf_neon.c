@@ -57,10 +57,10 @@
             tiles_at_##E##_by_1(dst, dst_at, src, src_at, rows, cols);                             \
     }                                                                                              \
                                                                                                    \
-    static void pick_##E(const struct leaf_nest *nest, size_t step, size_t cols)                   \
+    static void gather_##E(const struct leaf_nest *nest, size_t step, size_t cols)                 \
     {                                                                                              \
-        if (!zip_neon_pick(index, nest, step, cols))                                               \
-            pick_c_##E(nest, step, cols);                                                          \
+        if (!zip_neon_gather(index, nest, step, cols))                                             \
+            gather_c_##E(nest, step, cols);                                                        \
     }
 
 DEFINE_KERNELS(1, 0)
@@ -70,7 +70,7 @@ DEFINE_KERNELS(8, 3)
 
 void level_neon(struct leaf_table *table)
 {
-    static leaf_pick *const pick[] = {pick_1, pick_2, pick_4, pick_8};
+    static leaf_gather *const gather[] = {gather_1, gather_2, gather_4, gather_8};
     static leaf_transpose *const transpose[] = {transpose_1, transpose_2, transpose_4, transpose_8};
     static leaf_transpose_at *const transpose_at[] = {transpose_at_1, transpose_at_2,
                                                       transpose_at_4, transpose_at_8};
@@ -81,7 +81,7 @@ void level_neon(struct leaf_table *table)
     table->fill = fill_neon;
     table->small_panels = false;
     for (int i = 0; i < 4; i++) {
-        table->pick[i] = pick[i];
+        table->gather[i] = gather[i];
         table->transpose[i] = transpose[i];
         table->transpose_at[i] = transpose_at[i];
     }

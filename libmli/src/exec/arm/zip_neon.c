@@ -73,7 +73,7 @@ typedef uint8x16_t bytesq;
     DEFINE_ZIP(name, Q, bits, E, N, 3)                                                             \
     DEFINE_ZIP(name, Q, bits, E, N, 4)                                                             \
                                                                                                    \
-    static bool pick_##name(const struct leaf_nest *nest, size_t spread, size_t cols)              \
+    static bool gather_##name(const struct leaf_nest *nest, size_t spread, size_t cols)            \
     {                                                                                              \
         if (cols <= (N) || spread < 2 || spread > 4)                                               \
             return false;                                                                          \
@@ -131,7 +131,7 @@ DEFINE_TRANSPOSES(4, q, 32, 4, 4)
 DEFINE_TRANSPOSES(4_half, , 32, 4, 2)
 DEFINE_TRANSPOSES(8, q, 64, 8, 2)
 
-bool zip_neon_pick(unsigned size_log, const struct leaf_nest *nest, size_t step, size_t cols)
+bool zip_neon_gather(unsigned size_log, const struct leaf_nest *nest, size_t step, size_t cols)
 {
     const size_t spread = step >> size_log;
 
@@ -139,13 +139,13 @@ bool zip_neon_pick(unsigned size_log, const struct leaf_nest *nest, size_t step,
         return false;
     switch (size_log) {
     case 0:
-        return pick_1(nest, spread, cols) || pick_1_half(nest, spread, cols);
+        return gather_1(nest, spread, cols) || gather_1_half(nest, spread, cols);
     case 1:
-        return pick_2(nest, spread, cols) || pick_2_half(nest, spread, cols);
+        return gather_2(nest, spread, cols) || gather_2_half(nest, spread, cols);
     case 2:
-        return pick_4(nest, spread, cols) || pick_4_half(nest, spread, cols);
+        return gather_4(nest, spread, cols) || gather_4_half(nest, spread, cols);
     default:
-        return pick_8(nest, spread, cols);
+        return gather_8(nest, spread, cols);
     }
 }
 

@@ -8,7 +8,7 @@
 leaf_rows rows_c;
 leaf_bordered bordered_c;
 leaf_fill fill_c;
-leaf_pick pick_c_1, pick_c_2, pick_c_4, pick_c_8;
+leaf_gather gather_c_1, gather_c_2, gather_c_4, gather_c_8;
 leaf_transpose transpose_c_1, transpose_c_2, transpose_c_4, transpose_c_8;
 leaf_transpose_at transpose_at_c_1, transpose_at_c_2, transpose_at_c_4, transpose_at_c_8;
 

@@ -161,7 +161,7 @@ static size_t at_most(size_t count, size_t most)
 #define AT_COLUMN(c)   (src + src_at[c])
 #define AT_ROW(r)      (dst + dst_at[r])
 
-#define WEAVE_COLUMN(c) (column[c])
+#define INTERLEAVE_COLUMN(c) (column[c])
 
 #define DEFINE_TRANSPOSE(E)                                                                        \
     static void narrow_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,     \
@@ -173,12 +173,12 @@ static size_t at_most(size_t count, size_t most)
             const struct leaf_nest nest = {                                                        \
                 dst + c * (E), src + c * src_step, {1, 0, 0}, {rows, dst_step, E}};                \
                                                                                                    \
-            pick_c_##E(&nest, src_step, at_most(cols - c, most));                                  \
+            gather_c_##E(&nest, src_step, at_most(cols - c, most));                                \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static void weave_##E(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows,          \
-                          size_t cols)                                                             \
+    static void interleave_##E(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows,     \
+                               size_t cols)                                                        \
     {                                                                                              \
         const size_t dst_step = cols * (E);                                                        \
         const uint8_t *column[SIDE_##E];                                                           \
@@ -189,7 +189,7 @@ static size_t at_most(size_t count, size_t most)
         if ((E) == 1 && cols == 2)                                                                 \
             done = zip(dst, src, src_step, rows);                                                  \
         for (; done + 2 * SIDE_##E <= rows; done += SIDE_##E)                                      \
-            MOVE_BLOCK(E, WEAVE_COLUMN, STEP_ROW, done, 0)                                         \
+            MOVE_BLOCK(E, INTERLEAVE_COLUMN, STEP_ROW, done, 0)                                    \
         MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, done, rows, 0, cols)                                 \
     }                                                                                              \
                                                                                                    \
@@ -201,7 +201,7 @@ static size_t at_most(size_t count, size_t most)
         else if (cols >= SIDE_##E)                                                                 \
             narrow_##E(dst, dst_step, src, src_step, rows, cols);                                  \
         else if (cols > 1 && rows >= SIDE_##E && dst_step == cols * (E))                           \
-            weave_##E(dst, src, src_step, rows, cols);                                             \
+            interleave_##E(dst, src, src_step, rows, cols);                                        \
         else                                                                                       \
             MOVE_SINGLY(E, STEP_COLUMN, STEP_ROW, 0, rows, 0, cols)                                \
     }                                                                                              \

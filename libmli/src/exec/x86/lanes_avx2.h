@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of two lanes, and transposes among them, for the thin kernels. */
+/* Registers of two lanes, and transposes among them, for the skinny kernels. */
 #ifndef MLI_EXEC_X86_LANES_AVX2_H
 #define MLI_EXEC_X86_LANES_AVX2_H
 
@@ -50,7 +50,7 @@ ALWAYS_INLINE __m128i slide(__m128i v, size_t first)
 }
 
 /* In each lane, elements of the low halves of a and b in turn. */
-ALWAYS_INLINE __m256i weave_low(size_t size, __m256i a, __m256i b)
+ALWAYS_INLINE __m256i interleave_low(size_t size, __m256i a, __m256i b)
 {
     return size == 1   ? _mm256_unpacklo_epi8(a, b)
            : size == 2 ? _mm256_unpacklo_epi16(a, b)
@@ -58,7 +58,7 @@ ALWAYS_INLINE __m256i weave_low(size_t size, __m256i a, __m256i b)
                        : _mm256_unpacklo_epi64(a, b);
 }
 
-ALWAYS_INLINE __m256i weave_high(size_t size, __m256i a, __m256i b)
+ALWAYS_INLINE __m256i interleave_high(size_t size, __m256i a, __m256i b)
 {
     return size == 1   ? _mm256_unpackhi_epi8(a, b)
            : size == 2 ? _mm256_unpackhi_epi16(a, b)
@@ -71,7 +71,7 @@ ALWAYS_INLINE __m256i weave_high(size_t size, __m256i a, __m256i b)
  * register k and place i. Every stage turns the bits of that index by one place; after log2(count)
  * of them all bits of k are the low ones of i.
  */
-ALWAYS_INLINE void weave_registers(size_t size, size_t count, __m256i *x)
+ALWAYS_INLINE void interleave_registers(size_t size, size_t count, __m256i *x)
 {
     _Pragma("GCC unroll 4") for (size_t stage = 1; stage < count; stage *= 2)
     {
@@ -79,8 +79,8 @@ ALWAYS_INLINE void weave_registers(size_t size, size_t count, __m256i *x)
 
         _Pragma("GCC unroll 8") for (size_t i = 0; i < count / 2; i++)
         {
-            t[2 * i] = weave_low(size, x[i], x[i + count / 2]);
-            t[2 * i + 1] = weave_high(size, x[i], x[i + count / 2]);
+            t[2 * i] = interleave_low(size, x[i], x[i + count / 2]);
+            t[2 * i + 1] = interleave_high(size, x[i], x[i + count / 2]);
         }
         _Pragma("GCC unroll 16") for (size_t i = 0; i < count; i++) x[i] = t[i];
     }

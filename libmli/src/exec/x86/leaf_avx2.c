@@ -7,10 +7,10 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/tile_block.h"
-#include "libmli/src/exec/x86/pick_avx2.h"
+#include "libmli/src/exec/x86/gather_avx2.h"
 #include "libmli/src/exec/x86/rows_avx2.h"
+#include "libmli/src/exec/x86/skinny_avx2.h"
 #include "libmli/src/exec/x86/target.h"
-#include "libmli/src/exec/x86/thin_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
@@ -41,7 +41,7 @@ TARGET_BEGIN("avx2,prfchw")
                               size_t rows, size_t cols)                                            \
     {                                                                                              \
         if (rows < 16 / (E) || cols < 16 / (E))                                                    \
-            thin_avx2(index, dst, dst_step, src, src_step, rows, cols);                            \
+            skinny_avx2(index, dst, dst_step, src, src_step, rows, cols);                          \
         else if (cols < 32 / (E))                                                                  \
             tiles_##E##_by_1(dst, dst_step, src, src_step, rows, cols);                            \
         else                                                                                       \
@@ -64,20 +64,20 @@ DEFINE_TRANSPOSE(2, 1)
 DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 
-#define DEFINE_PICK(E, index)                                                                      \
-    static void pick_##E(const struct leaf_nest *nest, size_t step, size_t cols)                   \
+#define DEFINE_GATHER(E, index)                                                                    \
+    static void gather_##E(const struct leaf_nest *nest, size_t step, size_t cols)                 \
     {                                                                                              \
-        pick_avx2(index, nest, step, cols);                                                        \
+        gather_avx2(index, nest, step, cols);                                                      \
     }
 
-DEFINE_PICK(1, 0)
-DEFINE_PICK(2, 1)
-DEFINE_PICK(4, 2)
+DEFINE_GATHER(1, 0)
+DEFINE_GATHER(2, 1)
+DEFINE_GATHER(4, 2)
 
 void level_avx2(struct leaf_table *table)
 {
-    pick_avx2_init();
-    thin_avx2_init();
+    gather_avx2_init();
+    skinny_avx2_init();
     table->name = "avx2";
     table->rows = rows_avx2;
     table->bordered = bordered_avx2;
@@ -85,9 +85,9 @@ void level_avx2(struct leaf_table *table)
     table->small_panels = false;
     table->stream = stream_avx2;
     table->fence = fence_avx2;
-    table->pick[0] = pick_1;
-    table->pick[1] = pick_2;
-    table->pick[2] = pick_4;
+    table->gather[0] = gather_1;
+    table->gather[1] = gather_2;
+    table->gather[2] = gather_4;
     table->transpose[0] = transpose_1;
     table->transpose[1] = transpose_2;
     table->transpose[2] = transpose_4;

@@ -8,11 +8,11 @@
 
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tile_block.h"
-#include "libmli/src/exec/x86/pick_avx512.h"
+#include "libmli/src/exec/x86/gather_avx512.h"
 #include "libmli/src/exec/x86/rows_avx512.h"
+#include "libmli/src/exec/x86/skinny_avx512.h"
 #include "libmli/src/exec/x86/stream_avx512.h"
 #include "libmli/src/exec/x86/target.h"
-#include "libmli/src/exec/x86/thin_avx512.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")
 
@@ -58,7 +58,7 @@ static size_t half_tile(size_t cols, size_t tile)
     static void transpose_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,  \
                               size_t rows, size_t cols)                                            \
     {                                                                                              \
-        if (thin_avx512(&(struct thin){index, dst, dst_step, src, src_step, rows, cols}))          \
+        if (skinny_avx512(&(struct skinny){index, dst, dst_step, src, src_step, rows, cols}))      \
             return;                                                                                \
         if (rows < 16 / (E) || cols < TILE(E)) {                                                   \
             below.transpose[index](dst, dst_step, src, src_step, rows, cols);                      \
@@ -75,15 +75,15 @@ static size_t half_tile(size_t cols, size_t tile)
     static bool transpose_stream_##E(uint8_t *dst, size_t dst_step, const uint8_t *src,            \
                                      size_t src_step, size_t rows, size_t cols)                    \
     {                                                                                              \
-        return thin_stream_avx512(                                                                 \
-            &(struct thin){index, dst, dst_step, src, src_step, rows, cols});                      \
+        return skinny_stream_avx512(                                                               \
+            &(struct skinny){index, dst, dst_step, src, src_step, rows, cols});                    \
     }                                                                                              \
                                                                                                    \
     static bool transpose_streams_##E(uint8_t *dst, size_t dst_step, const uint8_t *src,           \
                                       size_t src_step, size_t rows, size_t cols)                   \
     {                                                                                              \
-        return thin_streams_avx512(                                                                \
-            &(struct thin){index, dst, dst_step, src, src_step, rows, cols});                      \
+        return skinny_streams_avx512(                                                              \
+            &(struct skinny){index, dst, dst_step, src, src_step, rows, cols});                    \
     }                                                                                              \
                                                                                                    \
     static void transpose_at_##E(uint8_t *dst, const size_t *dst_at, const uint8_t *src,           \
@@ -121,27 +121,27 @@ static void fetch_rows(const struct leaf_nest *nest, size_t bytes)
     })
 }
 
-#define DEFINE_PICK(E, index)                                                                      \
-    static void pick_##E(const struct leaf_nest *nest, size_t step, size_t cols)                   \
+#define DEFINE_GATHER(E, index)                                                                    \
+    static void gather_##E(const struct leaf_nest *nest, size_t step, size_t cols)                 \
     {                                                                                              \
         if (nest->ahead > 0)                                                                       \
             fetch_rows(nest, (cols - 1) * step + (E));                                             \
-        if (pick_avx512_can(index, step))                                                          \
-            pick_avx512(index, nest, step, cols);                                                  \
+        if (gather_avx512_can(index, step))                                                        \
+            gather_avx512(index, nest, step, cols);                                                \
         else                                                                                       \
-            below.pick[index](nest, step, cols);                                                   \
+            below.gather[index](nest, step, cols);                                                 \
     }
 
-DEFINE_PICK(1, 0)
-DEFINE_PICK(2, 1)
-DEFINE_PICK(4, 2)
-DEFINE_PICK(8, 3)
+DEFINE_GATHER(1, 0)
+DEFINE_GATHER(2, 1)
+DEFINE_GATHER(4, 2)
+DEFINE_GATHER(8, 3)
 
 void level_avx512(struct leaf_table *table)
 {
     below = *table;
-    pick_avx512_init();
-    thin_avx512_init();
+    gather_avx512_init();
+    skinny_avx512_init();
     table->name = "avx512";
     table->transpose[0] = transpose_1;
     table->transpose[1] = transpose_2;
@@ -165,10 +165,10 @@ void level_avx512(struct leaf_table *table)
     table->stream = stream_avx512;
     table->fence = fence_avx512;
     table->fetches = true;
-    table->pick[0] = pick_1;
-    table->pick[1] = pick_2;
-    table->pick[2] = pick_4;
-    table->pick[3] = pick_8;
+    table->gather[0] = gather_1;
+    table->gather[1] = gather_2;
+    table->gather[2] = gather_4;
+    table->gather[3] = gather_8;
 }
 
 TARGET_END

@@ -75,7 +75,7 @@ ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, s
 
             x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * rows), order);
         }
-        weave_registers(LANE >> log, rows, x);
+        interleave_registers(LANE >> log, rows, x);
         _Pragma("GCC unroll 8") for (size_t r = 0; r < rows; r++)
             store_ahead(dst + r * dst_step, x[r]);
     }
@@ -109,7 +109,7 @@ static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const
 
             x[k] = _mm256_shuffle_epi8(load_2(at, at + LANE * src_step), order);
         }
-        weave_registers(2, 8, x);
+        interleave_registers(2, 8, x);
         _Pragma("GCC unroll 8") for (size_t r = 0; r < 8; r++)
         {
             if (r < 5 || r < rows)
@@ -154,7 +154,7 @@ ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst
 
         _Pragma("GCC unroll 16") for (size_t k = 0; k < cols; k++) x[k] =
             load_2(src + k * src_step, src + (k + cols) * src_step);
-        weave_registers(size, cols, x);
+        interleave_registers(size, cols, x);
         _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
         {
             if (r <= most / 2 || r < rows)
@@ -208,7 +208,7 @@ ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size
         if (k < LANE / size)
             x[k] = _mm256_set_m128i(load_edge(e, high + k), load_edge(e, low + k));
     }
-    weave_registers(size, LANE / size, x);
+    interleave_registers(size, LANE / size, x);
     _Pragma("GCC unroll 16") for (size_t r = 0; r < most; r++)
     {
         if (r <= most / 2 || r < e->rows) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Few rows of many columns, for thin_avx2.c. */
+/* Few rows of many columns, for skinny_avx2.c. */
 #ifndef MLI_EXEC_X86_NARROW_AVX2_H
 #define MLI_EXEC_X86_NARROW_AVX2_H
 

@@ -59,7 +59,8 @@ ALWAYS_INLINE uint64_t first(size_t bytes)
 }
 
 /* Lane i from pixel `pixel` + i * apart; from the last one where there is no such pixel. */
-ALWAYS_INLINE __m512i load_exact(const struct thin *t, size_t pixel, size_t apart, __mmask16 bytes)
+ALWAYS_INLINE __m512i load_exact(const struct skinny *t, size_t pixel, size_t apart,
+                                 __mmask16 bytes)
 {
     __m512i v = _mm512_setzero_si512();
 
@@ -89,7 +90,7 @@ ALWAYS_INLINE __m512i load_whole(const uint8_t *at, size_t apart)
 }
 
 /* A tile of a line of each row of the destination, from this column on. */
-ALWAYS_INLINE void to_planes(const struct thin *t, size_t size, size_t col, bool whole)
+ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bool whole)
 {
     const size_t high = LANE / size, src_step = t->src_step;
     const uint8_t *from = t->src + col * src_step;
@@ -116,7 +117,8 @@ ALWAYS_INLINE void to_planes(const struct thin *t, size_t size, size_t col, bool
  * A tile of a line of each of 16 / size columns of the source, or of all where they are fewer, from
  * this place on. Where it is `whole` all its rows are there, and 16 bytes may be written at each.
  */
-ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, size_t col, bool whole)
+ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, size_t col,
+                             bool whole)
 {
     const size_t high = LANE / size, dst_step = t->dst_step, left = t->rows - row;
     const __mmask16 bytes = (__mmask16)first(t->cols * size);
@@ -153,7 +155,7 @@ ALWAYS_INLINE void to_pixels(const struct thin *t, size_t size, size_t row, size
  * Pixels of a lane and more. Tiles of rows and then of columns, so that a line of the destination
  * is written at once. The last tiles overlap the ones before.
  */
-ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
+ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 {
     const size_t wide = LINE / size, high = LANE / size;
 
@@ -170,7 +172,7 @@ ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
  * are pages apart have inaccessible ones between them, maybe.
  */
 #define DEFINE_NARROW(size)                                                                        \
-    static void to_planes_##size(const struct thin *t)                                             \
+    static void to_planes_##size(const struct skinny *t)                                           \
     {                                                                                              \
         const size_t wide = LINE / (size), margin = LANE / t->src_step + 1;                        \
         const bool whole = t->src_step < PAGE && wide + margin <= t->cols;                         \
@@ -186,7 +188,7 @@ ALWAYS_INLINE void to_wide_pixels(const struct thin *t, size_t size)
             to_planes(t, size, c, false);                                                          \
     }                                                                                              \
                                                                                                    \
-    static void to_pixels_##size(const struct thin *t)                                             \
+    static void to_pixels_##size(const struct skinny *t)                                           \
     {                                                                                              \
         const size_t wide = LINE / (size), margin = LANE / t->dst_step + 1;                        \
         size_t r = 0;                                                                              \
@@ -206,10 +208,10 @@ DEFINE_NARROW(1)
 DEFINE_NARROW(2)
 DEFINE_NARROW(4)
 
-bool narrow_avx512(const struct thin *t)
+bool narrow_avx512(const struct skinny *t)
 {
-    static void (*const planes[])(const struct thin *) = {to_planes_1, to_planes_2, to_planes_4};
-    static void (*const pixels[])(const struct thin *) = {to_pixels_1, to_pixels_2, to_pixels_4};
+    static void (*const planes[])(const struct skinny *) = {to_planes_1, to_planes_2, to_planes_4};
+    static void (*const pixels[])(const struct skinny *) = {to_pixels_1, to_pixels_2, to_pixels_4};
     const size_t rows = t->rows << t->size_log, cols = t->cols << t->size_log;
 
     if (t->size_log > 2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of at most 64 bytes, or elements that are picked of rows, that follow one another in the
+ * Rows of at most 64 bytes, or elements that are gathered of rows, that follow one another in the
  * destination. A register holds a group of them, as many as it can, and is stored whole: what it
  * has in excess falls where the next group comes. Where rows lie close together in the source too,
  * one load reads several of them.
@@ -369,7 +369,7 @@ void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *borde
     }
 }
 
-bool packed_avx512_pick(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols)
+bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols)
 {
     struct packed p = {.run = (cols - 1) * step + elem,
                        .width = cols * elem,
@@ -385,7 +385,7 @@ bool packed_avx512_pick(const struct leaf_nest *nest, size_t elem, size_t step, 
     if (outers < 2) {
         outers = 0;
         choose(&p, nest);
-        /* Else a load for each row is less work (pick_avx512.c). */
+        /* Else a load for each row is less work (gather_avx512.c). */
         if (p.windows == 0 || 2 * p.windows > p.rows)
             return false;
     }

@@ -13,7 +13,7 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row);
 /** leaf_bordered of such rows; zeros there may be none. */
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border);
 
-/** leaf_pick where the rows are that short and so close together; false where they are not. */
-bool packed_avx512_pick(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols);
+/** leaf_gather where the rows are that short and so close together; false where they are not. */
+bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols);
 
 #endif /* MLI_EXEC_X86_PACKED_AVX512_H */

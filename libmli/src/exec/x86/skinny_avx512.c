@@ -19,8 +19,8 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/x86/narrow_avx512.h"
+#include "libmli/src/exec/x86/skinny_avx512.h"
 #include "libmli/src/exec/x86/target.h"
-#include "libmli/src/exec/x86/thin_avx512.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
@@ -70,7 +70,7 @@ static void make_network(struct network *net, uint32_t size, uint32_t spread)
     }
 }
 
-void thin_avx512_init(void)
+void skinny_avx512_init(void)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         for (uint32_t spread = 2; spread <= MOST; spread++)
@@ -235,7 +235,7 @@ static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count
 }
 
 /* `count` pixels from this one on, a chunk at most, through chunks in memory of our own. */
-static void unzip_part(const struct thin *t, const struct chunks *chunks, size_t pixel,
+static void unzip_part(const struct skinny *t, const struct chunks *chunks, size_t pixel,
                        size_t count)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
@@ -249,7 +249,7 @@ static void unzip_part(const struct thin *t, const struct chunks *chunks, size_t
                                 LOAD(planes + r * LINE));
 }
 
-static void zip_part(const struct thin *t, const struct chunks *chunks, size_t count)
+static void zip_part(const struct skinny *t, const struct chunks *chunks, size_t count)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
     const size_t bytes = (count - 1) * t->dst_step + t->cols * size;
@@ -294,7 +294,7 @@ static void run(kernel *call, const struct network *net, const struct chunks *ch
 }
 
 /* With one of these kernels, but for the first pixels and the last. */
-static void unzip_all(const struct thin *t, kernel *const *kernels)
+static void unzip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
     const size_t n = LINE / size, cols = t->cols;
@@ -334,7 +334,7 @@ static void keep_some(struct chunks *chunks, const struct network *net, size_t s
 }
 
 /* The same; with kernels of whole pixels where they are. */
-static void zip_all(const struct thin *t, kernel *const *kernels)
+static void zip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
     const size_t n = LINE / size, rows = t->rows;
@@ -359,7 +359,7 @@ static void zip_all(const struct thin *t, kernel *const *kernels)
 }
 
 /* Is it a pixel of a network? Where there are tiles for it, too, these are better for few. */
-static bool is_thin(const struct thin *t, size_t pixel, size_t used, size_t pixels)
+static bool is_skinny(const struct skinny *t, size_t pixel, size_t used, size_t pixels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = pixel >> t->size_log;
 
@@ -367,11 +367,11 @@ static bool is_thin(const struct thin *t, size_t pixel, size_t used, size_t pixe
            (used * size < 16 || pixels * size >= WORTH);
 }
 
-bool thin_avx512(const struct thin *t)
+bool skinny_avx512(const struct skinny *t)
 {
-    if (is_thin(t, t->src_step, t->rows, t->cols))
+    if (is_skinny(t, t->src_step, t->rows, t->cols))
         unzip_all(t, unzips);
-    else if (is_thin(t, t->dst_step, t->cols, t->rows))
+    else if (is_skinny(t, t->dst_step, t->cols, t->rows))
         zip_all(t, zips);
     else
         return narrow_avx512(t);
@@ -379,7 +379,7 @@ bool thin_avx512(const struct thin *t)
 }
 
 /* Are there enough pixels, and does a line begin with one of the first, each of `step` bytes? */
-static bool has_lines(const struct thin *t, size_t step, size_t pixels)
+static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
 {
     const size_t n = (size_t)LINE >> t->size_log;
     const uint8_t *first_line = t->dst + aligned_pixel(t->dst, step, n) * step;
@@ -388,25 +388,25 @@ static bool has_lines(const struct thin *t, size_t step, size_t pixels)
 }
 
 /* The kernels that stream it; null where none do. */
-static kernel *const *past_caches(const struct thin *t)
+static kernel *const *past_caches(const struct skinny *t)
 {
     const size_t size = (size_t)1 << t->size_log;
 
-    if (is_thin(t, t->src_step, t->rows, t->cols) && t->dst_step % LINE == 0 &&
+    if (is_skinny(t, t->src_step, t->rows, t->cols) && t->dst_step % LINE == 0 &&
         has_lines(t, size, t->cols))
         return unzips_past;
-    if (is_thin(t, t->dst_step, t->cols, t->rows) && t->dst_step == t->cols * size &&
+    if (is_skinny(t, t->dst_step, t->cols, t->rows) && t->dst_step == t->cols * size &&
         has_lines(t, t->dst_step, t->rows))
         return zips_past;
     return NULL;
 }
 
-bool thin_streams_avx512(const struct thin *t)
+bool skinny_streams_avx512(const struct skinny *t)
 {
     return past_caches(t) != NULL;
 }
 
-bool thin_stream_avx512(const struct thin *t)
+bool skinny_stream_avx512(const struct skinny *t)
 {
     kernel *const *kernels = past_caches(t);
 

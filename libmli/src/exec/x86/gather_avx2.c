@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Picking every s-th element with AVX2: for 16 bytes of results a few loads of 16 bytes, each
+ * Gathering every s-th element with AVX2: for 16 bytes of results a few loads of 16 bytes, each
  * shuffled to where its elements belong and zero elsewhere, then or-ed. Each load begins at an
  * element, but the last one ends at the last element: no byte beyond the elements is read. Both
  * lanes of a register do the same at two places of the row.
@@ -13,7 +13,7 @@
 
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
-#include "libmli/src/exec/x86/pick_avx2.h"
+#include "libmli/src/exec/x86/gather_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
@@ -22,7 +22,7 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SPREAD_MAX = 15, LOADS_MAX = 8, SIZES = 3 };
 
-/* How one spread is picked, for one size of element. */
+/* How one spread is gathered, for one size of element. */
 static struct pattern {
     uint8_t order[LOADS_MAX][LANE]; /* of load k: the byte for each byte of the result, or 0x80 */
     uint8_t begin[LOADS_MAX];       /* of load k, in bytes from the first element */
@@ -48,7 +48,7 @@ static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
     p->loads = (uint8_t)((count + per_load - 1) / per_load);
 }
 
-void pick_avx2_init(void)
+void gather_avx2_init(void)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         for (uint32_t spread = 2; spread < (uint32_t)LANE >> i; spread++)
@@ -56,27 +56,27 @@ void pick_avx2_init(void)
 }
 
 /* A pattern in registers, where stores cannot change it. */
-struct picker {
+struct gatherer {
     __m256i order[LOADS_MAX];
     size_t begin[LOADS_MAX];
     size_t spread;
 };
 
-ALWAYS_INLINE struct picker make_picker(const struct pattern *p, size_t loads, size_t spread)
+ALWAYS_INLINE struct gatherer make_gatherer(const struct pattern *p, size_t loads, size_t spread)
 {
-    struct picker picker = {.spread = spread};
+    struct gatherer gatherer = {.spread = spread};
 
     _Pragma("GCC unroll 8") for (size_t k = 0; k < loads; k++)
     {
-        picker.order[k] = both_lanes(p->order[k]);
-        picker.begin[k] = p->begin[k];
+        gatherer.order[k] = both_lanes(p->order[k]);
+        gatherer.begin[k] = p->begin[k];
     }
-    return picker;
+    return gatherer;
 }
 
 /* 16 bytes of results from src on in the low lane, from src + apart on in the high one. */
-ALWAYS_INLINE __m256i pick_lanes(const struct picker *p, size_t loads, const uint8_t *src,
-                                 size_t apart)
+ALWAYS_INLINE __m256i gather_lanes(const struct gatherer *p, size_t loads, const uint8_t *src,
+                                   size_t apart)
 {
     __m256i v = _mm256_shuffle_epi8(load_2(src, src + apart), p->order[0]);
 
@@ -90,26 +90,26 @@ ALWAYS_INLINE __m256i pick_lanes(const struct picker *p, size_t loads, const uin
 }
 
 /* A row of at least 16 bytes of results. */
-ALWAYS_INLINE void pick_row(const struct picker *p, size_t loads, uint8_t *dst, const uint8_t *src,
-                            size_t bytes)
+ALWAYS_INLINE void gather_row(const struct gatherer *p, size_t loads, uint8_t *dst,
+                              const uint8_t *src, size_t bytes)
 {
     const size_t last = bytes - VEC, spread = p->spread;
 
     if (bytes < VEC) {
-        const __m256i v = pick_lanes(p, loads, src, (bytes - LANE) * spread);
+        const __m256i v = gather_lanes(p, loads, src, (bytes - LANE) * spread);
 
         store_16(dst, _mm256_castsi256_si128(v));
         store_16(dst + bytes - LANE, _mm256_extracti128_si256(v, 1));
         return;
     }
     for (size_t i = 0; i < last; i += VEC)
-        store_32(dst + i, pick_lanes(p, loads, src + i * spread, LANE * spread));
-    store_32(dst + last, pick_lanes(p, loads, src + last * spread, LANE * spread));
+        store_32(dst + i, gather_lanes(p, loads, src + i * spread, LANE * spread));
+    store_32(dst + last, gather_lanes(p, loads, src + last * spread, LANE * spread));
 }
 
-static leaf_pick *const plain[] = {pick_c_1, pick_c_2, pick_c_4, pick_c_8};
+static leaf_gather *const plain[] = {gather_c_1, gather_c_2, gather_c_4, gather_c_8};
 
-void pick_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
+void gather_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
 {
     const size_t spread = step >> size_log, bytes = cols << size_log;
     const struct pattern *p;
@@ -122,9 +122,9 @@ void pick_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, siz
     p = &patterns[size_log][spread];
 #define ROWS_WITH(loads, spread)                                                                   \
     {                                                                                              \
-        const struct picker picker = make_picker(p, loads, spread);                                \
+        const struct gatherer gatherer = make_gatherer(p, loads, spread);                          \
                                                                                                    \
-        NEST_FOR_ROWS(nest, to, from, { pick_row(&picker, loads, to, from, bytes); })              \
+        NEST_FOR_ROWS(nest, to, from, { gather_row(&gatherer, loads, to, from, bytes); })          \
     }
     if (p->loads == 2)
         ROWS_WITH(2, spread)

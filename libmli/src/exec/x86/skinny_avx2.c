@@ -10,11 +10,11 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/x86/interleave_avx2.h"
 #include "libmli/src/exec/x86/narrow_avx2.h"
 #include "libmli/src/exec/x86/rows_avx2.h"
+#include "libmli/src/exec/x86/skinny_avx2.h"
 #include "libmli/src/exec/x86/target.h"
-#include "libmli/src/exec/x86/thin_avx2.h"
-#include "libmli/src/exec/x86/weave_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
@@ -23,7 +23,7 @@ TARGET_BEGIN("avx2,prfchw")
 /* Columns farther apart than this are read exactly: between them may be what is not ours. */
 enum { STEP_MAX = 256 };
 
-struct thin {
+struct skinny {
     uint32_t size_log;
     uint8_t *dst;
     size_t dst_step;
@@ -40,14 +40,14 @@ static void copy_rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
 enum { BUFFER = 4 * LANE }; /* bytes of the long side that go through one */
 
 /* How much of what is left goes through the buffer next: never less than a lane. */
-static size_t next_piece(const struct thin *t, size_t left)
+static size_t next_piece(const struct skinny *t, size_t left)
 {
     const size_t most = (size_t)BUFFER >> t->size_log, lane = (size_t)LANE >> t->size_log;
 
     return left <= most ? left : left - most < lane ? left - lane : most;
 }
 
-static void narrow_through_buffer(const struct thin *t)
+static void narrow_through_buffer(const struct skinny *t)
 {
     const size_t col = t->rows << t->size_log;
     uint8_t in[BUFFER * LANE];
@@ -61,7 +61,7 @@ static void narrow_through_buffer(const struct thin *t)
     }
 }
 
-static void weave_through_buffer(const struct thin *t)
+static void interleave_through_buffer(const struct skinny *t)
 {
     const size_t row = t->cols << t->size_log;
     uint8_t out[BUFFER * LANE];
@@ -69,37 +69,37 @@ static void weave_through_buffer(const struct thin *t)
     for (size_t r = 0; r < t->rows;) {
         const size_t count = next_piece(t, t->rows - r);
 
-        weave_avx2(t->size_log, out, t->src + (r << t->size_log), t->src_step, count, t->cols);
+        interleave_avx2(t->size_log, out, t->src + (r << t->size_log), t->src_step, count, t->cols);
         copy_rows(t->dst + r * t->dst_step, t->dst_step, out, row, row, count);
         r += count;
     }
 }
 
-void thin_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
-               size_t src_step, size_t rows, size_t cols)
+void skinny_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
+                 size_t src_step, size_t rows, size_t cols)
 {
-    const struct thin thin = {size_log, dst, dst_step, src, src_step, rows, cols};
+    const struct skinny skinny = {size_log, dst, dst_step, src, src_step, rows, cols};
     const size_t few = (size_t)LANE >> size_log;
 
     if (rows < few && rows >= 2 && cols >= few && src_step >= rows << size_log) {
         if (src_step <= STEP_MAX)
             narrow_avx2(size_log, dst, dst_step, src, src_step, rows, cols);
         else
-            narrow_through_buffer(&thin);
+            narrow_through_buffer(&skinny);
     } else if (cols < few && cols >= 2 && rows >= few) {
         if (dst_step == cols << size_log)
-            weave_avx2(size_log, dst, src, src_step, rows, cols);
+            interleave_avx2(size_log, dst, src, src_step, rows, cols);
         else
-            weave_through_buffer(&thin);
+            interleave_through_buffer(&skinny);
     } else {
         leaf_c.transpose[size_log](dst, dst_step, src, src_step, rows, cols);
     }
 }
 
-void thin_avx2_init(void)
+void skinny_avx2_init(void)
 {
     narrow_avx2_init();
-    weave_avx2_init();
+    interleave_avx2_init();
 }
 
 TARGET_END

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Picking every s-th element with AVX-512, s loads and one permutation for 64 bytes of results.
+ * Gathering every s-th element with AVX-512, s loads and one permutation for 64 bytes of results.
  *
  * Load k is placed so that what is wanted of it lies at the places k, k + s, k + 2s ... of the
  * register: the s loads, blended, leave no place empty, and one permutation puts the elements in
@@ -14,8 +14,8 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/x86/gather_avx512.h"
 #include "libmli/src/exec/x86/packed_avx512.h"
-#include "libmli/src/exec/x86/pick_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
@@ -29,7 +29,7 @@ enum {
     SEVERAL_MIN = 8, /* rows to make it worth to find out how several are taken at once */
 };
 
-/* How one spread is picked, for one size of element. */
+/* How one spread is gathered, for one size of element. */
 static struct pattern {
     _Alignas(64) uint8_t order[LINE]; /* byte i of the result is byte order[i] of the blend */
     uint64_t places[SPREAD_MAX];      /* bytes of the blend that come from load k */
@@ -60,14 +60,14 @@ static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
     }
 }
 
-void pick_avx512_init(void)
+void gather_avx512_init(void)
 {
     for (uint32_t i = 0; i < SIZES; i++)
         for (uint32_t spread = 2; spread <= SPREAD_MAX; spread++)
             make_pattern(&patterns[i][spread], 1u << i, spread);
 }
 
-bool pick_avx512_can(uint32_t size_log, size_t step)
+bool gather_avx512_can(uint32_t size_log, size_t step)
 {
     const size_t spread = step >> size_log;
 
@@ -88,10 +88,10 @@ ALWAYS_INLINE uint64_t first(size_t bytes)
 
 /*
  * Rows of a line at least; the last line overlaps the one before. No load but the first is of more
- * than the elements that are picked, and that one ends before the last of them.
+ * than the elements that are gathered, and that one ends before the last of them.
  */
-ALWAYS_INLINE void pick_lines(const struct pattern *p, size_t size, size_t spread,
-                              const struct leaf_nest *nest, size_t cols)
+ALWAYS_INLINE void gather_lines(const struct pattern *p, size_t size, size_t spread,
+                                const struct leaf_nest *nest, size_t cols)
 {
     const size_t line = LINE / size;
     const __m512i order = _mm512_load_si512((const void *)p->order);
@@ -115,18 +115,18 @@ ALWAYS_INLINE void pick_lines(const struct pattern *p, size_t size, size_t sprea
     })
 }
 
-static void pick_long(const struct pattern *p, size_t size, size_t spread,
-                      const struct leaf_nest *nest, size_t cols)
+static void gather_long(const struct pattern *p, size_t size, size_t spread,
+                        const struct leaf_nest *nest, size_t cols)
 {
     /* The spreads that are common get loops of their own. */
     if (spread == 2)
-        pick_lines(p, size, 2, nest, cols);
+        gather_lines(p, size, 2, nest, cols);
     else if (spread == 3)
-        pick_lines(p, size, 3, nest, cols);
+        gather_lines(p, size, 3, nest, cols);
     else if (spread == 4)
-        pick_lines(p, size, 4, nest, cols);
+        gather_lines(p, size, 4, nest, cols);
     else
-        pick_lines(p, size, spread, nest, cols);
+        gather_lines(p, size, spread, nest, cols);
 }
 
 /*
@@ -254,7 +254,7 @@ DEFINE_SCOOP(8)
 DEFINE_SCOOP(16)
 
 /* Loads of nothing make their number one of those for which there is a loop. */
-static void pick_short(struct scoop *scoop, const struct leaf_nest *nest)
+static void gather_short(struct scoop *scoop, const struct leaf_nest *nest)
 {
     static void (*const by_loads[])(const struct scoop *, const struct leaf_nest *) = {
         scoop_1, scoop_2, scoop_3, scoop_4, scoop_6, scoop_8, scoop_16};
@@ -270,24 +270,24 @@ static void pick_short(struct scoop *scoop, const struct leaf_nest *nest)
     by_loads[i](scoop, nest);
 }
 
-void pick_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
+void gather_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols)
 {
     const size_t size = (size_t)1 << size_log, spread = step >> size_log;
     const struct pattern *p = &patterns[size_log][spread];
     struct scoop scoop;
 
     if (cols >= LINE / size) {
-        pick_long(p, size, spread, nest, cols);
+        gather_long(p, size, spread, nest, cols);
         return;
     }
-    if (packed_avx512_pick(nest, size, step, cols))
+    if (packed_avx512_gather(nest, size, step, cols))
         return;
     if (cols * step <= LINE && nest_rows(nest) >= SEVERAL_MIN && nest->inner.count > 1 &&
         nest->inner.dst_step == cols * size)
         scoop_several(&scoop, p, size, spread, cols, &nest->inner);
     else
         scoop_one(&scoop, p, size, spread, cols);
-    pick_short(&scoop, nest);
+    gather_short(&scoop, nest);
 }
 
 TARGET_END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Picking elements that lie apart, in plain C: small ones are put together in a register. */
+/* Gathering elements that lie apart, in plain C: small ones are put together in a register. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/element_words.h"
 #include "libmli/src/exec/c/kernels_c.h"
@@ -26,7 +26,7 @@ DEFINE_WORD(1, uint8_t)
 DEFINE_WORD(2, uint16_t)
 DEFINE_WORD(4, uint32_t)
 
-#define PICK_WORDS(E, to, from)                                                                    \
+#define GATHER_WORDS(E, to, from)                                                                  \
     for (; c + 8 / (E) <= cols; c += 8 / (E)) {                                                    \
         const uint64_t word = word_##E((from) + c * step, step);                                   \
                                                                                                    \
@@ -35,34 +35,34 @@ DEFINE_WORD(4, uint32_t)
 
 #else
 
-#define PICK_WORDS(E, to, from)
+#define GATHER_WORDS(E, to, from)
 
 #endif
 
-#define PICK_SINGLY(E, to, from)                                                                   \
+#define GATHER_SINGLY(E, to, from)                                                                 \
     for (; c < cols; c++)                                                                          \
         copy_bytes((to) + c * (E), (from) + c * step, E);
 
-#define DEFINE_PICK(E)                                                                             \
-    void pick_c_##E(const struct leaf_nest *nest, size_t step, size_t cols)                        \
+#define DEFINE_GATHER(E)                                                                           \
+    void gather_c_##E(const struct leaf_nest *nest, size_t step, size_t cols)                      \
     {                                                                                              \
         NEST_FOR_ROWS(nest, to, from, {                                                            \
             size_t c = 0;                                                                          \
                                                                                                    \
-            PICK_WORDS(E, to, from)                                                                \
-            PICK_SINGLY(E, to, from)                                                               \
+            GATHER_WORDS(E, to, from)                                                              \
+            GATHER_SINGLY(E, to, from)                                                             \
         })                                                                                         \
     }
 
-DEFINE_PICK(1)
-DEFINE_PICK(2)
-DEFINE_PICK(4)
+DEFINE_GATHER(1)
+DEFINE_GATHER(2)
+DEFINE_GATHER(4)
 
-void pick_c_8(const struct leaf_nest *nest, size_t step, size_t cols)
+void gather_c_8(const struct leaf_nest *nest, size_t step, size_t cols)
 {
     NEST_FOR_ROWS(nest, to, from, {
         size_t c = 0;
 
-        PICK_SINGLY(8, to, from)
+        GATHER_SINGLY(8, to, from)
     })
 }

@@ -6,8 +6,8 @@
 
 #include <immintrin.h>
 
+#include "libmli/src/exec/x86/interleave_avx2.h"
 #include "libmli/src/exec/x86/target.h"
-#include "libmli/src/exec/x86/weave_avx2.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
@@ -18,7 +18,7 @@ enum { SIZES = 3 };
 /* three[i][k][col]: what a lane of a column gives lane k of the three that become of it. */
 static uint8_t three[SIZES][3][3][LANE];
 
-void weave_avx2_init(void)
+void interleave_avx2_init(void)
 {
     for (uint32_t at = 0; at < SIZES * 3 * LANE; at++) {
         const uint32_t i = at / (3 * LANE), to = at % (3 * LANE), element = to >> i;
@@ -30,7 +30,7 @@ void weave_avx2_init(void)
     }
 }
 
-struct weave {
+struct interleave {
     uint32_t size_log;
     uint8_t *dst;
     const uint8_t *src;
@@ -38,7 +38,7 @@ struct weave {
 };
 
 /* 16 bytes of a column from `low` on, and 16 bytes from `high` on: the next ones but at the end. */
-ALWAYS_INLINE __m256i load_column(const struct weave *w, size_t col, size_t low, size_t high,
+ALWAYS_INLINE __m256i load_column(const struct interleave *w, size_t col, size_t low, size_t high,
                                   bool is_last)
 {
     const uint8_t *at = w->src + col * w->src_step;
@@ -46,7 +46,7 @@ ALWAYS_INLINE __m256i load_column(const struct weave *w, size_t col, size_t low,
     return is_last ? load_2(at + low, at + high) : load_32(at + low);
 }
 
-ALWAYS_INLINE void tile_3(const struct weave *w, __m256i order[3][3], size_t low, size_t high,
+ALWAYS_INLINE void tile_3(const struct interleave *w, __m256i order[3][3], size_t low, size_t high,
                           bool is_last)
 {
     const __m256i a = load_column(w, 0, low, high, is_last),
@@ -80,7 +80,7 @@ ALWAYS_INLINE void store_part(uint8_t *at, __m128i v, size_t bytes, bool is_last
  * holds as many rows of `most` elements as it can: two, where these are 8 bytes, are pushed
  * together.
  */
-ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct weave *w, size_t low,
+ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w, size_t low,
                             size_t high, bool is_last)
 {
     const size_t room = most * size, row = w->cols * size, part = LANE / room * row;
@@ -98,7 +98,7 @@ ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct weave *w, siz
         if (k <= most / 2 || k < w->cols)
             x[k] = load_column(w, k, low, high, is_last);
     }
-    weave_registers(size, most, x);
+    interleave_registers(size, most, x);
     _Pragma("GCC unroll 16") for (size_t k = 0; k < most; k++)
     {
         if (room == 8 && part < LANE)
@@ -131,11 +131,11 @@ ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct weave *w, siz
         }                                                                                          \
     }
 
-typedef void weave_kernel(const struct weave *weave);
+typedef void interleave_kernel(const struct interleave *interleave);
 
-static void weave_3(const struct weave *weave)
+static void interleave_3(const struct interleave *interleave)
 {
-    const struct weave w = *weave;
+    const struct interleave w = *interleave;
     __m256i order[3][3];
 
     _Pragma("GCC unroll 9") for (size_t i = 0; i < 9; i++) order[i / 3][i % 3] =
@@ -145,11 +145,11 @@ static void weave_3(const struct weave *weave)
 #undef TILE
 }
 
-#define DEFINE_WEAVE(name, size, most, columns)                                                    \
-    static void weave_##name(const struct weave *weave)                                            \
+#define DEFINE_INTERLEAVE(name, size, most, columns)                                               \
+    static void interleave_##name(const struct interleave *interleave)                             \
     {                                                                                              \
-        const struct weave w = {weave->size_log, weave->dst,  weave->src,                          \
-                                weave->src_step, weave->rows, columns};                            \
+        const struct interleave w = {interleave->size_log, interleave->dst,  interleave->src,      \
+                                     interleave->src_step, interleave->rows, columns};             \
                                                                                                    \
         FOR_TILES(&w, TILE_##size##_##most, low, high)                                             \
     }
@@ -163,28 +163,29 @@ static void weave_3(const struct weave *weave)
 #define TILE_2_8(is_last)  tile_any(2, 8, &w, low, high, is_last)
 #define TILE_4_2(is_last)  tile_any(4, 2, &w, low, high, is_last)
 
-DEFINE_WEAVE(1_2, 1, 2, 2)
-DEFINE_WEAVE(1_4, 1, 4, 4)
-DEFINE_WEAVE(1_8, 1, 8, 8)
-DEFINE_WEAVE(1_to_8, 1, 8, weave->cols)
-DEFINE_WEAVE(1_to_16, 1, 16, weave->cols)
-DEFINE_WEAVE(2_2, 2, 2, 2)
-DEFINE_WEAVE(2_4, 2, 4, 4)
-DEFINE_WEAVE(2_to_8, 2, 8, weave->cols)
-DEFINE_WEAVE(4_2, 4, 2, 2)
+DEFINE_INTERLEAVE(1_2, 1, 2, 2)
+DEFINE_INTERLEAVE(1_4, 1, 4, 4)
+DEFINE_INTERLEAVE(1_8, 1, 8, 8)
+DEFINE_INTERLEAVE(1_to_8, 1, 8, interleave->cols)
+DEFINE_INTERLEAVE(1_to_16, 1, 16, interleave->cols)
+DEFINE_INTERLEAVE(2_2, 2, 2, 2)
+DEFINE_INTERLEAVE(2_4, 2, 4, 4)
+DEFINE_INTERLEAVE(2_to_8, 2, 8, interleave->cols)
+DEFINE_INTERLEAVE(4_2, 4, 2, 2)
 
-void weave_avx2(uint32_t size_log, uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows,
-                size_t cols)
+void interleave_avx2(uint32_t size_log, uint8_t *dst, const uint8_t *src, size_t src_step,
+                     size_t rows, size_t cols)
 {
-    static weave_kernel *const of[SIZES][9] = {
-        {NULL, NULL, weave_1_2, weave_3, weave_1_4, weave_1_to_8, weave_1_to_8, weave_1_to_8,
-         weave_1_8},
-        {NULL, NULL, weave_2_2, weave_3, weave_2_4, weave_2_to_8, weave_2_to_8, weave_2_to_8, NULL},
-        {NULL, NULL, weave_4_2, weave_3, NULL, NULL, NULL, NULL, NULL},
+    static interleave_kernel *const of[SIZES][9] = {
+        {NULL, NULL, interleave_1_2, interleave_3, interleave_1_4, interleave_1_to_8,
+         interleave_1_to_8, interleave_1_to_8, interleave_1_8},
+        {NULL, NULL, interleave_2_2, interleave_3, interleave_2_4, interleave_2_to_8,
+         interleave_2_to_8, interleave_2_to_8, NULL},
+        {NULL, NULL, interleave_4_2, interleave_3, NULL, NULL, NULL, NULL, NULL},
     };
 
-    (cols > 8 ? weave_1_to_16
-              : of[size_log][cols])(&(struct weave){size_log, dst, src, src_step, rows, cols});
+    (cols > 8 ? interleave_1_to_16
+              : of[size_log][cols])(&(struct interleave){size_log, dst, src, src_step, rows, cols});
 }
 
 TARGET_END
