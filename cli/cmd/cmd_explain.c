@@ -7,12 +7,9 @@
 #include "cli/command.h"
 #include "cli/engine_arg.h"
 #include "cli/explain/explained.h"
-#include "cli/explain/facts.h"
-#include "cli/explain/memcpy_time.h"
+#include "cli/explain/picture.h"
 #include "cli/explain/picture_text.h"
-#include "cli/explain/sheet.h"
 #include "cli/explain/svg_picture.h"
-#include "cli/explain/svg_target.h"
 #include "cli/file/place.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
@@ -172,10 +169,8 @@ static void tell_json(const struct explained *e)
 
 static void tell(struct telling *telling, struct explained *e)
 {
-    if (telling->memcpy) {
-        e->memcpy_ns = memcpy_time(e->move.plan.bytes);
-        e->timed = e->memcpy_ns > 0;
-    }
+    if (telling->memcpy)
+        explained_time_memcpy(e);
     if (telling->style.json)
         tell_json(e);
     else if (!telling->style.quiet && !svg_target_is_stdout(&telling->svg))

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/explained.h"
 
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/term/clock_ms.h"
 #include "mli_helpers_api.h"
 
 enum { PAGE = 4096 };
@@ -137,4 +140,148 @@ int explained_init(struct explained *e, const struct job_file *file, const struc
         return -1;
     explain_channels(e, channels);
     return 0;
+}
+
+#define STEP_WORD(name, word, member)   [STEP_##name] = (word),
+#define STEP_MEMBER(name, word, member) [STEP_##name] = (member),
+
+const char *explained_step_word(enum step step)
+{
+    static const char *const words[] = {STEP_TABLE(STEP_WORD)};
+    return words[step];
+}
+
+const char *explained_step_member(enum step step)
+{
+    static const char *const members[] = {STEP_TABLE(STEP_MEMBER)};
+    return members[step];
+}
+
+/* What a step does to one source dimension: the extent that it leaves. */
+static uint64_t extent_after(const mli_explained_axis *axis, enum step step)
+{
+    switch (step) {
+    case STEP_PAD:
+        return axis->padded;
+    case STEP_CROP:
+        return axis->size;
+    default:
+        return axis->count;
+    }
+}
+
+static bool changes(const mli_explained_axis *axis, uint32_t d, enum step step)
+{
+    switch (step) {
+    case STEP_PAD:
+        return axis->padded != axis->extent;
+    case STEP_CROP:
+        return axis->size != axis->padded;
+    case STEP_SUBSAMPLE:
+        return axis->step != 1;
+    case STEP_PERMUTE:
+        return axis->dst_dim != d;
+    default:
+        return axis->dst_offset != 0;
+    }
+}
+
+bool explained_step_shape(const mli_explanation *move, enum step step, uint64_t shape[MLI_MAX_RANK])
+{
+    bool changed = false;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        const mli_explained_axis *axis = &move->axis[d];
+        uint32_t to = step >= STEP_PERMUTE ? axis->dst_dim : d;
+        shape[to] = extent_after(axis, step);
+        if (step == STEP_PLACE)
+            shape[to] += axis->dst_offset;
+        changed = changed || changes(axis, d, step);
+    }
+    return changed;
+}
+
+bool explained_read_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
+                        uint64_t last[MLI_MAX_RANK])
+{
+    if (move->samples_read == 0)
+        return false;
+    for (uint32_t d = 0; d < move->rank; d++) {
+        const mli_explained_axis *axis = &move->axis[d];
+        first[d] = axis->first;
+        last[d] = axis->first + (axis->hi - 1 - axis->lo) * axis->step;
+    }
+    return true;
+}
+
+void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
+                           uint64_t last[MLI_MAX_RANK])
+{
+    for (uint32_t d = 0; d < move->rank; d++) {
+        const mli_explained_axis *axis = &move->axis[d];
+        first[axis->dst_dim] = axis->dst_offset;
+        last[axis->dst_dim] = axis->dst_offset + axis->count - 1;
+    }
+}
+
+enum {
+    PART = 16 * 1024 * 1024, /* bytes that are copied at most; no cache holds them */
+    RUNS = 9,                /* whose median it is */
+    RUN_BYTES = 256 * 1024,  /* of a run: small copies are repeated, or the clock is too coarse */
+    REPEATS_MAX = 1024,
+    ENOUGH_NS = 200 * 1000 * 1000 /* no further run begins after that */
+};
+
+/* One run, in ns for all of it. */
+static uint64_t copy(uint8_t *to, const uint8_t *from, size_t bytes, size_t repeats)
+{
+    uint64_t begin = clock_ns();
+    for (size_t i = 0; i < repeats; i++) {
+        memcpy(to, from, bytes);
+        __asm__ volatile("" : : "r"(to) : "memory"); /* each of them is made */
+    }
+    return clock_ns() - begin;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static double median(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+    size_t repeats = RUN_BYTES / bytes < REPEATS_MAX ? RUN_BYTES / bytes : REPEATS_MAX;
+    if (repeats == 0)
+        repeats = 1;
+    uint64_t times[RUNS], begin = clock_ns();
+    size_t count = 0;
+    copy(to, from, bytes, 1); /* not the first touch of anything */
+    do {
+        times[count++] = copy(to, from, bytes, repeats);
+    } while (count < RUNS && clock_ns() - begin < ENOUGH_NS);
+    qsort(times, count, sizeof(times[0]), compare);
+    size_t middle = count / 2;
+    return (double)times[middle] / (double)repeats;
+}
+
+/* The median of a few copies of so many bytes, in ns; of large sizes, a part is copied and the time
+ * multiplied. 0 where memory is short. */
+static uint64_t memcpy_time(uint64_t bytes)
+{
+    size_t part = bytes < PART ? (size_t)bytes : PART;
+    if (part == 0)
+        return 0;
+    uint8_t *memory = malloc(2 * part);
+    if (!memory)
+        return 0;
+    memset(memory, 1, 2 * part);
+    double ns = median(memory + part, memory, part) * ((double)bytes / (double)part);
+    free(memory);
+    return ns < 1 ? 1 : (uint64_t)(ns + 0.5);
+}
+
+void explained_time_memcpy(struct explained *e)
+{
+    e->memcpy_ns = memcpy_time(e->move.plan.bytes);
+    e->timed = e->memcpy_ns > 0;
 }

@@ -14,11 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/explain/picture_view.h"
 #include "cli/job/resolve.h"
 #include "mli_engine.h"
 #include "mli_explain.h"
 #include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/json/textw.h"
+
+/* Dimensions of one tensor of rank 2 or more. */
+struct picture_view {
+    uint32_t rows, columns;
+};
+
+struct picture_views {
+    struct picture_view src, dst;
+};
 
 /* One of the job's tensors. */
 struct explained_side {
@@ -78,5 +88,42 @@ static inline uint64_t explained_dst_at(const struct explained *explained, const
 {
     return (uintptr_t)address - (uintptr_t)explained->dst_base;
 }
+
+/* X(name, word for people, name in JSON), in the order in which they are taken. */
+#define STEP_TABLE(X)                                                                              \
+    X(PAD, "pad", "padded")                                                                        \
+    X(CROP, "crop", "window")                                                                      \
+    X(SUBSAMPLE, "subsample", "sampled")                                                           \
+    X(PERMUTE, "permute", "permuted")                                                              \
+    X(PLACE, "place", "placed")
+
+#define STEP_ENUM(name, word, member) STEP_##name,
+enum step { STEP_TABLE(STEP_ENUM) STEP_COUNT };
+#undef STEP_ENUM
+
+const char *explained_step_word(enum step step);
+const char *explained_step_member(enum step step);
+
+/** The shape after a step; of the last, the destination's up to what is written. Returns whether
+ *  the step does anything. */
+bool explained_step_shape(const mli_explanation *move, enum step step,
+                          uint64_t shape[MLI_MAX_RANK]);
+
+/** Coordinates of the first and the last element that is read; false: none is. */
+bool explained_read_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
+                        uint64_t last[MLI_MAX_RANK]);
+
+/** The same of what is written. */
+void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
+                           uint64_t last[MLI_MAX_RANK]);
+
+/** Measures memcpy_ns. Takes a fraction of a second; without memory `timed` stays false. */
+void explained_time_memcpy(struct explained *explained);
+
+/** A line that names the job, and all the others. */
+void explained_text(struct textw *w, const struct explained *explained);
+
+/** Writes them all as one object. */
+void explained_json(struct jsonw *w, const struct explained *explained);
 
 #endif /* CLI_EXPLAINED_H */

@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "cli/explain/explained.h"
+#include "proto/json/fault.h"
 
 enum { PICTURE_SLOTS_MAX = 80 };
 
@@ -132,5 +133,101 @@ uint64_t picture_coordinate(const struct picture *picture, uint32_t source_dim, 
 
 /** The slots [*begin, *end) of the window, or of what is written; false where there are none. */
 bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end);
+
+/*
+ * The dimensions of a tensor that are the rows and the columns of its picture: by default the last
+ * two, or the two before a small last dimension, which is taken for the channels of an image (HWC).
+ */
+
+/**
+ * Returns the default views of a move. A last dimension of up to 4 elements is taken for channels
+ * if the two dimensions before it are longer; padding and window do not count.
+ */
+struct picture_views picture_views_default(const mli_explanation *move);
+
+/**
+ * Reads views as --view takes them, for this move: "0,1" (rows, columns; negative dimensions count
+ * from the last) or a layout with a letter for each dimension, of which H is rows and W columns. A
+ * second one, behind a colon, is for the destination; without it the destination shows the
+ * dimensions that the source's rows and columns become, the outer one as rows. Returns 0 or -1.
+ */
+int picture_views_parse(const char *text, const mli_explanation *move, struct picture_views *views,
+                        struct fault *fault);
+
+/*
+ * The colour of a sample: the same in the source and in the destination, so that the eye can follow
+ * it. The dimension that is to be followed first gives the hue, the next the tint, then the shade,
+ * then a touch of the neighbouring hue. Whole numbers only: it is the same everywhere.
+ */
+
+struct picture_colour {
+    uint8_t red, green, blue;
+};
+
+/** `sample` by source dimension. */
+struct picture_colour picture_colour(const struct picture *picture, const uint64_t *sample);
+
+/** The nearest of xterm's colours 16 to 231 to the sample's hue, without tint and shade: it can be
+ *  read on light and on dark terminals. */
+unsigned picture_colour_palette(const struct picture *picture, const uint64_t *sample);
+
+/** Whether text on it has to be light. */
+bool picture_colour_is_dark(struct picture_colour colour);
+
+/* How many cells a picture has so that it fits where it is drawn. */
+
+/** Lays a picture out with this room, and says whether it fits. */
+typedef bool picture_fit_fn(void *state, const struct picture_room *room);
+
+/** Rows and columns of planes: from `most` to `least`; `edges`: as of a picture_room, at least. */
+struct picture_fit_range {
+    size_t most, least, edges;
+};
+
+/**
+ * Tries rooms, those with more cells first, until one fits. Returns false where none does; the last
+ * one tried is the smallest.
+ */
+bool picture_fit(picture_fit_fn *fits, void *state, const struct picture_fit_range *range);
+
+/* The words in a picture of a move, drawn or typed. Each function returns `out`. */
+
+enum { PICTURE_WORDS_MAX = 192, PICTURE_FILE_MAX = 48, PICTURE_TICK_MAX = 24 };
+enum { PICTURE_LINE_MAX = PICTURE_WORDS_MAX + 48 };
+
+/* A step of the move (steps.h). */
+struct picture_step {
+    const char *name;
+    bool neutral; /* changes nothing; `what` is empty then */
+    char what[PICTURE_WORDS_MAX];
+    char shape[PICTURE_WORDS_MAX]; /* after it */
+};
+
+/** Fills steps[STEP_COUNT]. */
+void picture_steps(const struct explained *explained, struct picture_step *steps);
+
+/** "(4, 6, 8)" */
+const char *picture_shape(char out[PICTURE_WORDS_MAX], uint32_t rank, const uint64_t *shape);
+/** The same of a tensor's own shape. */
+const char *picture_side_shape(char out[PICTURE_WORDS_MAX], const struct explained_side *side);
+
+/** How long an axis is and why: "1+4+1" with padding, "6 at 4 of 12" in a destination. */
+const char *picture_axis_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
+                               const struct picture_side *side, const struct picture_axis *axis);
+
+/** Which plane it is: "[0, 2, :, :]", "padding", "gap"; empty where there is one plane only. */
+const char *picture_plane_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
+                                const struct picture_side *side, size_t line, size_t plane);
+
+/** The coordinate of a slot as it is told beside an axis; empty where it has none. */
+const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture *picture,
+                               const struct picture_side *side, const struct picture_axis *axis,
+                               size_t slot);
+
+/** The end of a file's name. */
+const char *picture_file(char out[PICTURE_FILE_MAX], const char *file);
+
+/** Whether an axis has quantisation parameters of its own for each coordinate. */
+bool picture_is_quantised(const struct picture *picture, const struct picture_axis *axis);
 
 #endif /* CLI_PICTURE_H */

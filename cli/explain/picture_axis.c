@@ -1,7 +1,110 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/picture_axis.h"
 
-#include "cli/explain/picture_pick.h"
+#include <string.h>
+
+/*
+ * Which coordinates of an axis are shown where there are too many for all of them: those beside its
+ * edges first, then as many around as there is room for. What lies between two that are shown is a
+ * break, which takes room, too.
+ */
+enum { PICK_MAX = 64 };
+
+struct pick {
+    uint64_t extent;
+    size_t room; /* for coordinates and breaks, at the moment */
+    size_t room_for_all;
+    size_t count;
+    uint64_t at[PICK_MAX]; /* rising */
+};
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/*
+ * An axis of `extent` coordinates: all are shown if there is room for them. Until pick_settle() is
+ * called coordinates may take `edges`, if that is more.
+ */
+static void pick_init(struct pick *pick, uint64_t extent, size_t room, size_t edges)
+{
+    size_t most = room < PICK_MAX ? room : PICK_MAX;
+    *pick = (struct pick){.extent = extent, .room = larger(most, edges), .room_for_all = most};
+    for (uint64_t at = 0; extent <= most && at < extent; at++)
+        pick->at[pick->count++] = at;
+}
+
+/* What the coordinates and the breaks between them take. */
+static size_t room_taken(const struct pick *pick)
+{
+    size_t taken = pick->count;
+    if (pick->count == 0)
+        return 0;
+    taken += pick->at[0] > 0;
+    taken += pick->at[pick->count - 1] + 1 < pick->extent;
+    for (size_t i = 1; i < pick->count; i++)
+        taken += pick->at[i] - pick->at[i - 1] > 1;
+    return taken;
+}
+
+/* What was shown until now stays, what comes has to keep to the room that there is. */
+static void pick_settle(struct pick *pick)
+{
+    pick->room = larger(pick->room_for_all, room_taken(pick));
+}
+
+static void insert(struct pick *pick, size_t i, uint64_t at)
+{
+    memmove(pick->at + i + 1, pick->at + i, (pick->count - i) * sizeof(pick->at[0]));
+    pick->at[i] = at;
+    pick->count++;
+}
+
+static void erase(struct pick *pick, size_t i)
+{
+    pick->count--;
+    memmove(pick->at + i, pick->at + i + 1, (pick->count - i) * sizeof(pick->at[0]));
+}
+
+/* Shows a coordinate, if the axis has it and there is room. */
+static void pick_add(struct pick *pick, uint64_t at)
+{
+    size_t i = 0;
+    while (i < pick->count && pick->at[i] < at)
+        i++;
+    if (at >= pick->extent || pick->count == PICK_MAX || (i < pick->count && pick->at[i] == at))
+        return;
+    insert(pick, i, at);
+    if (room_taken(pick) > pick->room)
+        erase(pick, i);
+}
+
+/*
+ * Shows the coordinates beside edges, the first edges first and the nearest coordinates before
+ * farther ones, those at a distance below `reach`. Edge e lies between e - 1 and e.
+ */
+static void pick_around(struct pick *pick, const uint64_t *edges, size_t count, uint64_t reach)
+{
+    for (uint64_t r = 0; r < reach; r++) {
+        for (size_t i = 0; i < count; i++) {
+            pick_add(pick, edges[i] + r);
+            if (edges[i] > r)
+                pick_add(pick, edges[i] - 1 - r);
+        }
+    }
+}
+
+/* To be called last: a single coordinate takes no more room than a break in its place. */
+static void pick_close(struct pick *pick)
+{
+    for (size_t i = 0; i <= pick->count; i++) {
+        uint64_t from = i > 0 ? pick->at[i - 1] + 1 : 0;
+        uint64_t to = i < pick->count ? pick->at[i] : pick->extent;
+        if (to - from == 1 && pick->count < PICK_MAX)
+            insert(pick, i, from);
+    }
+}
 
 enum {
     CONTEXT = 2,     /* coordinates beside an edge, before more of the window */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/explain/picture_words.h"
+#include "cli/explain/picture.h"
 
 enum { WEIGHT_MAX = 2 };
 

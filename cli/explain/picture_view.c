@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/picture_view.h"
+#include "cli/explain/picture.h"
 
 #include <inttypes.h>
 #include <stdio.h>

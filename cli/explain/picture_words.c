@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/picture_words.h"
+#include "cli/explain/picture.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -111,9 +111,9 @@ void picture_steps(const struct explained *explained, struct picture_step *steps
     for (int i = 0; i < STEP_COUNT; i++) {
         struct picture_step *step = &steps[i];
         uint64_t shape[MLI_MAX_RANK];
-        *step = (struct picture_step){.name = step_word((enum step)i)};
-        /* Gaps of the strides are nothing that step_shape() would see. */
-        if (step_shape(&explained->move, (enum step)i, shape) || i == STEP_PLACE)
+        *step = (struct picture_step){.name = explained_step_word((enum step)i)};
+        /* Gaps of the strides are nothing that explained_step_shape() would see. */
+        if (explained_step_shape(&explained->move, (enum step)i, shape) || i == STEP_PLACE)
             tell[i](explained, step->what);
         step->neutral = step->what[0] == '\0';
         picture_shape(step->shape, explained->move.rank, shape);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/explain/svg_picture.h"
 
-#include "cli/explain/picture_fit.h"
-#include "cli/explain/picture_words.h"
-#include "cli/explain/svg_caption.h"
-#include "cli/explain/svg_legend.h"
-#include "cli/explain/svg_side.h"
-#include "cli/explain/svg_steps.h"
-#include "cli/explain/svg_ticks.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explain/picture.h"
+#include "cli/explain/svg_parts.h"
 #include "cli/file/output.h"
 #include "cli/term/print.h"
+#include "proto/json/textw.h"
 
 enum {
     MARGIN = 28,
@@ -44,7 +43,7 @@ struct drawing {
 static int top_of(const struct picture_side *side)
 {
     int captions = (side->axis[PICTURE_LINES].dim >= 0) + (side->axis[PICTURE_PLANES].dim >= 0);
-    return captions ? captions * SVG_CAPTION + 4 : 0;
+    return captions ? captions * SVG_AXIS_CAPTION + 4 : 0;
 }
 
 static void lay_out_side(struct picture_block *block, const struct picture *picture,
@@ -60,15 +59,15 @@ static void lay_out_side(struct picture_block *block, const struct picture *pict
         .across = 14,
         .down = 8,
         .label = 15,
-        .left = SVG_CAPTION + SVG_TICKS_AWAY,
+        .left = SVG_AXIS_CAPTION + SVG_AXIS_AWAY,
         .top = top_of(side),
-        .bottom = SVG_TICKS_FONT + 5 + SVG_CAPTION,
-        .text_width = svg_ticks_text_width,
+        .bottom = SVG_AXIS_FONT + 5 + SVG_AXIS_CAPTION,
+        .text_width = svg_axis_text_width,
     };
     picture_block_init(block, picture, side, &metrics, SIDE_WIDTH);
-    if (!svg_caption_is_above(block))
+    if (!svg_axis_caption_is_above(block))
         return;
-    metrics.top += SVG_CAPTION + (metrics.top ? 0 : 4);
+    metrics.top += SVG_AXIS_CAPTION + (metrics.top ? 0 : 4);
     picture_block_init(block, picture, side, &metrics, SIDE_WIDTH);
 }
 
@@ -152,7 +151,8 @@ static void put_side(struct textw *w, const struct picture_block *block, int x, 
 /* With captions and headings. */
 static int whole_width(const struct picture_block *block)
 {
-    return larger(larger(block->width, HEADING_WIDTH), block->left + svg_caption_widest(block));
+    return larger(larger(block->width, HEADING_WIDTH),
+                  block->left + svg_axis_widest_caption(block));
 }
 
 static void draw(struct textw *w, const struct drawing *drawing)
@@ -166,7 +166,7 @@ static void draw(struct textw *w, const struct drawing *drawing)
     int steps = svg_steps_height(e);
     int middle = larger(larger(src->height, dst->height) + HEADING, steps);
     int low = TOP + middle + SPACE;
-    int height = low + svg_legend_height(&drawing->picture, width - 2 * MARGIN) + MARGIN - 8;
+    int height = low + svg_side_legend_height(&drawing->picture, width - 2 * MARGIN) + MARGIN - 8;
 
     svgw_begin(w, width, height);
     svg_side_define(w);
@@ -179,7 +179,7 @@ static void draw(struct textw *w, const struct drawing *drawing)
     svg_steps(w, e, arrow, TOP + (middle - steps) / 2);
     put_heading(w, dst_x, dst_y, "destination", &e->dst, e->update);
     put_side(w, dst, dst_x, dst_y + HEADING);
-    svg_legend(w, &drawing->picture, MARGIN, low, width - 2 * MARGIN);
+    svg_side_legend(w, &drawing->picture, MARGIN, low, width - 2 * MARGIN);
     svgw_end(w);
 }
 
@@ -209,4 +209,44 @@ int svg_picture_save(const struct explained *explained, const char *path, struct
     }
     textw_finish(&w);
     return status;
+}
+
+bool svg_target_is_stdout(const struct svg_target *target)
+{
+    return target->path && strcmp(target->path, "-") == 0;
+}
+
+/* Bytes before the ending, which a hidden file without one does not have. */
+static size_t stem_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot && dot > name ? (size_t)(dot - path) : strlen(path);
+}
+
+/* An allocation that failed leaves nothing. */
+static char *taken(struct textw *w)
+{
+    if (!w->failed)
+        return w->data;
+    textw_finish(w);
+    return NULL;
+}
+
+char *svg_target_path(const struct svg_target *target, size_t file, size_t job, const char *name)
+{
+    size_t stem = stem_length(target->path);
+    struct textw w;
+    textw_init(&w);
+    for (size_t i = 0; i < stem; i++)
+        textw_printf(&w, "%c", target->path[i]);
+    if (target->jobs > 1 && target->files > 1)
+        textw_printf(&w, ".%zu", file);
+    if (target->jobs > 1 && name)
+        textw_printf(&w, "-%s", name);
+    else if (target->jobs > 1)
+        textw_printf(&w, ".%zu", job);
+    textw_printf(&w, "%s", target->path + stem);
+    return taken(&w);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/svg_side.h"
+#include "cli/explain/svg_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/explain/picture_colour.h"
-#include "cli/explain/picture_words.h"
-#include "cli/explain/svg_caption.h"
-#include "cli/explain/svg_ticks.h"
+#include "cli/explain/picture.h"
+#include "cli/explain/svgw.h"
 
 /* Cells that are large enough bear the coordinate in the source that they come from. */
 enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24, TITLE_MAX = 192 };
@@ -164,7 +162,7 @@ static void draw_window(struct textw *w, const struct picture_block *block, cons
 
 static void draw_plane(struct textw *w, const struct picture_block *block, size_t *at)
 {
-    static const struct svgw_font label = {SVG_TICKS_FONT, SVGW_START, "#5b6575"};
+    static const struct svgw_font label = {SVG_AXIS_FONT, SVGW_START, "#5b6575"};
     struct picture_area plane = picture_block_plane(block, at[PICTURE_LINES], at[PICTURE_PLANES]);
     char text[PICTURE_WORDS_MAX];
     picture_plane_words(text, block->picture, block->side, at[PICTURE_LINES], at[PICTURE_PLANES]);
@@ -172,29 +170,29 @@ static void draw_plane(struct textw *w, const struct picture_block *block, size_
         svgw_text(w, plane.x, plane.y - 4, &label, "%s", text);
     for (enum picture_state state = 0; state < PICTURE_BREAK; state++)
         draw_state(w, block, at, state);
-    svg_ticks_breaks(w, block, plane);
+    svg_axis_breaks(w, block, plane);
     draw_window(w, block, at);
     if (picture_block_row_ticks(block, at[PICTURE_PLANES]))
-        svg_ticks_rows(w, block, plane);
+        svg_axis_row_ticks(w, block, plane);
     if (picture_block_column_ticks(block, at[PICTURE_LINES], at[PICTURE_PLANES]))
-        svg_ticks_columns(w, block, plane);
+        svg_axis_column_ticks(w, block, plane);
 }
 
 static void draw_captions(struct textw *w, const struct picture_block *block)
 {
     const struct picture_axis *axis = block->side->axis;
-    bool above = svg_caption_is_above(block);
+    bool above = svg_axis_caption_is_above(block);
     int y = 0, middle = block->line[0] + block->row[axis[PICTURE_ROWS].count] / 2;
     for (enum picture_level level = PICTURE_LINES; level <= PICTURE_ROWS; level++) {
         if (axis[level].dim < 0 || (level == PICTURE_ROWS && !above))
             continue;
-        svg_caption(w, block, level, block->left, y);
-        y += SVG_CAPTION;
+        svg_axis_caption(w, block, level, block->left, y);
+        y += SVG_AXIS_CAPTION;
     }
     if (axis[PICTURE_ROWS].dim >= 0 && !above)
-        svg_caption_beside(w, block, block->left - block->ticks - SVG_TICKS_AWAY - SVG_CAPTION,
-                           middle);
-    svg_caption(w, block, PICTURE_COLUMNS, block->left, block->height - SVG_CAPTION);
+        svg_axis_caption_beside(
+            w, block, block->left - block->ticks - SVG_AXIS_AWAY - SVG_AXIS_CAPTION, middle);
+    svg_axis_caption(w, block, PICTURE_COLUMNS, block->left, block->height - SVG_AXIS_CAPTION);
 }
 
 void svg_side(struct textw *w, const struct picture_block *block)
@@ -204,12 +202,12 @@ void svg_side(struct textw *w, const struct picture_block *block)
     size_t at[PICTURE_LEVELS];
     for (at[PICTURE_LINES] = 0; at[PICTURE_LINES] < lines->count; at[PICTURE_LINES]++) {
         if (lines->slot[at[PICTURE_LINES]].kind == SLOT_BREAK) {
-            svg_ticks_lines_left_out(w, block, at[PICTURE_LINES]);
+            svg_axis_lines_left_out(w, block, at[PICTURE_LINES]);
             continue;
         }
         for (at[PICTURE_PLANES] = 0; at[PICTURE_PLANES] < planes->count; at[PICTURE_PLANES]++) {
             if (planes->slot[at[PICTURE_PLANES]].kind == SLOT_BREAK)
-                svg_ticks_planes_left_out(w, block, at[PICTURE_LINES], at[PICTURE_PLANES]);
+                svg_axis_planes_left_out(w, block, at[PICTURE_LINES], at[PICTURE_PLANES]);
             else
                 draw_plane(w, block, at);
         }
@@ -217,8 +215,8 @@ void svg_side(struct textw *w, const struct picture_block *block)
     draw_captions(w, block);
 }
 
-void svg_side_swatch(struct textw *w, int x, int y, int size, const struct picture *picture,
-                     enum picture_state state)
+static void draw_swatch(struct textw *w, int x, int y, int size, const struct picture *picture,
+                        enum picture_state state)
 {
     if (!has_colour(state)) {
         svgw_box(w, (struct svgw_box){x, y, size, size}, looks[state].attributes);
@@ -241,4 +239,87 @@ void svg_side_swatch(struct textw *w, int x, int y, int size, const struct pictu
                                    size / 2},
                  fill);
     }
+}
+
+enum { FONT = 11, SWATCH = 14, LINE = 22, SPACE = 22, TEXT_MAX = 96 };
+
+static const struct svgw_font font = {FONT, SVGW_START, "#27303f"};
+
+static const char *const words[PICTURE_STATES] = {
+#define PICTURE_WORDS(name, utf8, ascii, text) text,
+    PICTURE_STATE_TABLE(PICTURE_WORDS)
+#undef PICTURE_WORDS
+};
+
+/* Puts items one behind the other, on as many lines as it takes; null w: only to measure. */
+struct flow {
+    struct textw *w;
+    int left, width;
+    int x, y;
+};
+
+/* Where an item of this width goes. */
+static void make_room(struct flow *flow, int width)
+{
+    if (flow->x > flow->left && flow->x + width > flow->left + flow->width) {
+        flow->x = flow->left;
+        flow->y += LINE;
+    }
+}
+
+static void put_words(struct flow *flow, int x, const char *text)
+{
+    if (flow->w)
+        svgw_text(flow->w, x, flow->y + FONT, &font, "%s", text);
+}
+
+/* "moved: 96, 40 of them here" */
+static void words_of(char out[TEXT_MAX], const struct picture *picture, enum picture_state state)
+{
+    const mli_explanation *move = &picture->explained->move;
+    size_t shown = picture_count(&picture->dst, state);
+    uint64_t all = state == PICTURE_WRITTEN ? move->samples_read
+                   : state == PICTURE_ZERO  ? move->samples - move->samples_read
+                                            : 0;
+    int length = snprintf(out, TEXT_MAX, "%s%s", words[state],
+                          state == PICTURE_WRITTEN ? ", the same colour on both sides" : "");
+    if (all > 0)
+        length += snprintf(out + length, TEXT_MAX - (size_t)length, ": %" PRIu64, all);
+    if (all > shown)
+        snprintf(out + length, TEXT_MAX - (size_t)length, ", %zu of them here", shown);
+}
+
+static void put_state(struct flow *flow, const struct picture *picture, enum picture_state state)
+{
+    char text[TEXT_MAX];
+    if (!*words[state] ||
+        picture_count(&picture->src, state) + picture_count(&picture->dst, state) == 0)
+        return;
+    words_of(text, picture, state);
+    int width = SWATCH + 6 + svgw_text_width(text, FONT);
+    make_room(flow, width);
+    if (flow->w)
+        draw_swatch(flow->w, flow->x, flow->y - 1, SWATCH, picture, state);
+    put_words(flow, flow->x + SWATCH + 6, text);
+    flow->x += width + SPACE;
+}
+
+static void put_all(struct flow *flow, const struct picture *picture)
+{
+    flow->x = flow->left;
+    for (enum picture_state state = 0; state < PICTURE_BREAK; state++)
+        put_state(flow, picture, state);
+}
+
+int svg_side_legend_height(const struct picture *picture, int width)
+{
+    struct flow flow = {.width = width};
+    put_all(&flow, picture);
+    return flow.y + LINE;
+}
+
+void svg_side_legend(struct textw *w, const struct picture *picture, int x, int y, int width)
+{
+    struct flow flow = {.w = w, .left = x, .width = width, .y = y};
+    put_all(&flow, picture);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/svg_steps.h"
+#include "cli/explain/svg_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/explain/picture_words.h"
+#include "cli/explain/picture.h"
 #include "cli/term/print.h"
 
 enum {

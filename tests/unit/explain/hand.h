@@ -7,6 +7,7 @@
 #define TESTS_HAND_H
 
 #include "cli/explain/explained.h"
+#include "tests/support/rng.h"
 
 struct hand {
     uint32_t rank, elem;
@@ -24,5 +25,8 @@ struct hand {
 
 /** Borrows the words of `hand`. The plan is a naive one: a loop for each dimension. */
 void hand_explain(const struct hand *hand, struct explained *explained);
+
+/** A move of extents up to `most`, of everything that a move can do at once. */
+void hand_random(struct rng *rng, uint32_t most, struct hand *hand);
 
 #endif /* TESTS_HAND_H */

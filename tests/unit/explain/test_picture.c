@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "cli/explain/picture.h"
-#include "tests/unit/explain/random_hand.h"
+#include "tests/unit/explain/hand.h"
 
 enum { CASES = 1500, SMALL = 5, EXTENT_MAX = SMALL + 6, ELEMENTS_MAX = 40000, EDGES = 12 };
 
@@ -250,7 +250,7 @@ static void test_every_cell(void **state)
     for (uint64_t i = 0; i < CASES; i++) {
         struct rng rng = rng_for_case(seed, i);
         uint64_t all_src = 1, all_dst = 1;
-        random_hand(&rng, SMALL, &hand);
+        hand_random(&rng, SMALL, &hand);
         random_views(&rng);
         lay_out(60);
         move();
@@ -326,7 +326,7 @@ static void test_left_out(void **state)
         struct rng rng = rng_for_case(seed, CASES + i);
         uint32_t most = rng_chance(&rng, 50) ? 1000 : rng_between(&rng, 10, 100);
         size_t room = rng_between(&rng, 6, 60);
-        random_hand(&rng, most, &hand);
+        hand_random(&rng, most, &hand);
         random_views(&rng);
         lay_out(room);
         for (int level = 0; level < PICTURE_LEVELS; level++) {

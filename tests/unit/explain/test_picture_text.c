@@ -13,7 +13,7 @@
 
 #include "cli/explain/canvas.h"
 #include "cli/explain/picture_text.h"
-#include "tests/unit/explain/random_hand.h"
+#include "tests/unit/explain/hand.h"
 
 enum { CASES = 400 };
 
@@ -257,7 +257,7 @@ static void test_width(void **state)
         struct hand hand;
         const struct picture_text_style style = {.columns = (int)rng_between(&rng, 20, 200),
                                                  .utf8 = rng_chance(&rng, 50)};
-        random_hand(&rng, rng_chance(&rng, 50) ? 6 : 100000, &hand);
+        hand_random(&rng, rng_chance(&rng, 50) ? 6 : 100000, &hand);
         hand_explain(&hand, &explained);
         struct textw w;
         textw_init(&w);

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "cli/explain/svg_picture.h"
-#include "tests/unit/explain/random_hand.h"
+#include "tests/unit/explain/hand.h"
 
 enum { CASES = 120, CELLS_MAX = 4000, DEPTH_MAX = 16, WIDTH_MAX = 2200, HEIGHT_MAX = 1800 };
 
@@ -186,7 +186,7 @@ static void test_random(void **state)
     (void)state;
     for (uint64_t i = 0; i < CASES; i++) {
         struct rng rng = rng_for_case(seed, i);
-        random_hand(&rng, rng_chance(&rng, 50) ? 6 : 300, &hand);
+        hand_random(&rng, rng_chance(&rng, 50) ? 6 : 300, &hand);
         hand_explain(&hand, &explained);
         check_drawing(&cells, &same);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/facts.h"
+#include "cli/explain/explained.h"
 
-#include "cli/explain/explain_steps.h"
 #include "cli/term/print.h"
 
 static void write_numbers(struct jsonw *w, const char *key, uint32_t count, const uint64_t *numbers)
@@ -46,8 +45,8 @@ static void write_steps(struct jsonw *w, const mli_explanation *move)
     jsonw_object_begin(w, "steps");
     for (int step = 0; step < STEP_COUNT; step++) {
         uint64_t shape[MLI_MAX_RANK];
-        step_shape(move, (enum step)step, shape);
-        write_numbers(w, step_member((enum step)step), move->rank, shape);
+        explained_step_shape(move, (enum step)step, shape);
+        write_numbers(w, explained_step_member((enum step)step), move->rank, shape);
     }
     jsonw_object_end(w);
 }
@@ -89,8 +88,8 @@ static void write_sides(struct jsonw *w, const struct explained *e)
     struct touched read = {.bytes = move->samples_read * move->elem, .range = &move->read};
     struct touched written = {
         .bytes = move->samples * move->elem, .range = &move->written, .any = true};
-    read.any = step_read(move, read.first, read.last);
-    step_written(move, written.first, written.last);
+    read.any = explained_read_box(move, read.first, read.last);
+    explained_written_box(move, written.first, written.last);
     write_side(w, "src", &e->src, &read, move->rank);
     write_side(w, "dst", &e->dst, &written, move->rank);
 }

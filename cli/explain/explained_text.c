@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/explain/sheet.h"
+#include "cli/explain/explained.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/explain/explain_steps.h"
 #include "cli/term/escaped.h"
 #include "cli/term/grid.h"
 #include "cli/term/print.h"
@@ -50,8 +49,8 @@ static void put_steps(struct textw *w, const struct explained *e)
     put_quant(&grid, &e->src);
     for (int step = 0; step < STEP_COUNT; step++) {
         uint64_t extents[MLI_MAX_RANK];
-        bool changes = step_shape(&e->move, (enum step)step, extents);
-        grid_cell(&grid, "%s", step_word((enum step)step));
+        bool changes = explained_step_shape(&e->move, (enum step)step, extents);
+        grid_cell(&grid, "%s", explained_step_word((enum step)step));
         grid_cell(&grid, "%s", changes ? coordinates(text, e->move.rank, extents) : "-");
         grid_cell(&grid, "%s", "");
     }
@@ -127,12 +126,12 @@ static void put_extents(struct textw *w, const struct explained *e)
     struct grid grid;
     grid_init(&grid, "lrllll");
     put_touched(&grid, "reads", move->samples_read, &move->read, &e->src);
-    if (step_read(move, first, last))
+    if (explained_read_box(move, first, last))
         put_corners(&grid, move->rank, first, last);
     else
         grid_cell(&grid, "all is padding");
     put_touched(&grid, "writes", move->samples, &move->written, &e->dst);
-    step_written(move, first, last);
+    explained_written_box(move, first, last);
     put_corners(&grid, move->rank, first, last);
     end_paragraph(w, &grid);
 }
