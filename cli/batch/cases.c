@@ -2,14 +2,18 @@
 #include "cli/batch/cases.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "cli/batch/digest.h"
-#include "cli/batch/directory_walk.h"
-#include "cli/batch/manifest.h"
+#include "cli/batch/fingerprint.h"
 #include "cli/file/text.h"
+#include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/bounds.h"
 
@@ -146,4 +150,135 @@ void cases_finish(struct cases *cases)
         drop(&cases->list[i]);
     free(cases->list);
     *cases = (struct cases){0};
+}
+
+static const char blanks[] = " \t\r";
+
+struct manifest {
+    struct cases *cases;
+    const char *shown; /* what messages call it */
+    int prefix;        /* bytes of its path before its own name: its directory */
+    const char *path;
+    size_t line;
+    struct fault *fault;
+};
+
+static int refuse(const struct manifest *manifest, const char *why)
+{
+    return fault_set(manifest->fault, FAULT_INVALID_PARAMS, NULL, "%s:%zu: %s", manifest->shown,
+                     manifest->line, why);
+}
+
+/* A # at the beginning, or behind a blank: names may have one. */
+static size_t before_comment(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '#' && (i == 0 || strchr(blanks, line[i - 1])))
+            return i;
+    }
+    return length;
+}
+
+static int add_entry(const struct manifest *manifest, const char *entry)
+{
+    struct stat status;
+    char *file = NULL;
+    int prefix = entry[0] == '/' ? 0 : manifest->prefix;
+    if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
+        return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+    int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
+                     ? walk_add(manifest->cases, file, manifest->fault)
+                     : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
+    free(file);
+    return result;
+}
+
+static int take_line(const struct manifest *manifest, const char *line, size_t length)
+{
+    if (memchr(line, '\0', length))
+        return refuse(manifest, "a byte of 0: this is no manifest; job files are called *.json");
+    length = before_comment(line, length);
+    while (length > 0 && strchr(blanks, line[length - 1]))
+        length--;
+    while (length > 0 && strchr(blanks, *line)) {
+        line++;
+        length--;
+    }
+    if (length == 0)
+        return 0;
+    if (length >= PATH_MAX)
+        return refuse(manifest, "a path of more than 4095 bytes");
+    char *entry = strndup(line, length);
+    int status = entry ? add_entry(manifest, entry)
+                       : fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+    free(entry);
+    return status;
+}
+
+static int take_lines(struct manifest *manifest, const struct text *text)
+{
+    const char *line = text->bytes;
+    size_t left = text->length;
+    while (left > 0) {
+        const char *newline = memchr(line, '\n', left);
+        size_t length = newline ? (size_t)(newline - line) : left;
+        manifest->line++;
+        if (cancel_requested())
+            return cancel_fault(manifest->fault);
+        if (take_line(manifest, line, length))
+            return -1;
+        length += newline != NULL;
+        line += length;
+        left -= length;
+    }
+    return 0;
+}
+
+int manifest_add(struct cases *cases, const char *path, struct fault *fault)
+{
+    struct text text = {0};
+    struct fault why;
+    char shown[PRINT_PATH_MAX];
+    bool standard_input = strcmp(path, "-") == 0;
+    const char *slash = strrchr(path, '/');
+    struct manifest manifest = {.cases = cases,
+                                .shown = standard_input ? "stdin" : print_path(shown, path),
+                                .path = path,
+                                .prefix = slash ? (int)(slash - path) + 1 : 0,
+                                .fault = fault};
+    int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
+                                : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
+    if (status)
+        fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
+    else
+        status = take_lines(&manifest, &text);
+    text_finish(&text);
+    return status;
+}
+
+int filter_check(const struct options *options)
+{
+    const char *pattern;
+    for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
+        if (pattern[*pattern == '!'])
+            continue;
+        print_error("--filter: a pattern is needed, as in 'conv/*'");
+        return -1;
+    }
+    return 0;
+}
+
+bool filter_selects(const struct options *options, const char *name)
+{
+    bool wanted = false, any = false;
+    const char *pattern;
+    for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
+        bool excludes = *pattern == '!';
+        bool matches = fnmatch(pattern + excludes, name, 0) == 0;
+        if (excludes && matches)
+            return false;
+        any = any || !excludes;
+        wanted = wanted || (!excludes && matches);
+    }
+    return wanted || !any;
 }

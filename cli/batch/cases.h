@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The cases of a batch, by name.
- *
- *     PATH... -> walk.c      directories
- *             -> manifest.c  lists of paths
- *             -> cases.c     named, sorted, none twice
- */
 #ifndef CLI_BATCH_CASES_H
 #define CLI_BATCH_CASES_H
 
@@ -13,8 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/options.h"
 #include "proto/json/fault.h"
 
+/*
+ * The cases of a batch, by name.
+ *
+ *     PATH... -> directory.c  directories
+ *             -> cases.c      lists of paths; named, sorted, none twice
+ */
 struct batch_case {
     char *name;
     char *file;           /* its job file, as it is opened */
@@ -56,5 +56,40 @@ void cases_finish(struct cases *cases);
 
 /** Whether the path ends as those of job files. */
 bool case_is_job_file(const char *path);
+
+/* The job files of a directory and of those below it. */
+/**
+ * Adds every *.json that is a job file, called by its path below `directory`. What cannot be read,
+ * be it a directory, is a case too: it fails. Links are followed, but no directory is looked into
+ * twice. Returns 0, or -1 where `directory` itself cannot be read, or without memory.
+ */
+int walk_add(struct cases *cases, const char *directory, struct fault *fault);
+
+/* Lists of cases: a path to each line, relative to the list; comments behind #. */
+/**
+ * Adds what the manifest `path` names, "-" being standard input: job files, and the job files of
+ * directories. Returns 0, or -1 with a sentence that names the line.
+ */
+int manifest_add(struct cases *cases, const char *path, struct fault *fault);
+
+/* Which cases --filter selects. */
+#define FILTER_OPTION                                                                              \
+    {                                                                                              \
+        "filter", 0, "GLOB", "only cases whose name matches (!GLOB: not those); several: any",     \
+            .repeats = true                                                                        \
+    }
+
+/** Returns 0, or -1 after saying which pattern is none. */
+int filter_check(const struct options *options);
+
+/** Whether a name matches one of the patterns, if there are any, and none of those behind a !. */
+bool filter_selects(const struct options *options, const char *name);
+
+/* Which JSON is a job file, and which is something else that lies beside them. */
+/**
+ * Whether a text is a job file, or was meant to be one: an object, or one of an array, has a member
+ * that job files have; or it is no JSON at all.
+ */
+bool discern_job_file(const char *text, size_t length);
 
 #endif /* CLI_BATCH_CASES_H */

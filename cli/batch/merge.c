@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/merge.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/digest.h"
+#include "cli/batch/fingerprint.h"
 #include "cli/batch/report.h"
 #include "cli/batch/state_file.h"
 #include "cli/term/print.h"

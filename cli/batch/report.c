@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/batch/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/sink.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
@@ -203,3 +203,81 @@ void batch_report_destroy(struct batch_report *report)
         report->outlets[i].sink->destroy(report->outlets[i].state);
     free(report);
 }
+
+void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule)
+{
+    const char *message = result->message ? result->message : case_reason_word(result->reason);
+    escaped_write(w, result->file, rule);
+    if (result->pointer && *result->pointer) {
+        textw_printf(w, ": ");
+        escaped_write(w, result->pointer, rule);
+    }
+    if (*message) {
+        textw_printf(w, ": ");
+        escaped_write(w, message, rule);
+    }
+}
+
+void sentence_rate(struct textw *w, size_t cases, uint64_t ns)
+{
+    double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
+    if (rate > 0)
+        textw_printf(w, ", %.*f cases/s", rate < 9.95 ? 2 : 0, rate);
+}
+
+/* A batch for programs: an object to each line, as things happen. */
+static int create(const struct batch_taste *taste, void **state)
+{
+    (void)taste;
+    *state = NULL;
+    return 0;
+}
+
+static void open_line(struct jsonw *w)
+{
+    jsonw_init(w);
+    jsonw_object_begin(w, NULL);
+}
+
+static void put_line(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    print_json(w);
+    fflush(stdout);
+}
+
+static void begin(void *state, const struct batch_outline *outline)
+{
+    struct jsonw w;
+    (void)state;
+    open_line(&w);
+    batch_outline_write(&w, outline);
+    put_line(&w);
+}
+
+static void result(void *state, const struct case_result *result)
+{
+    struct jsonw w;
+    (void)state;
+    open_line(&w);
+    case_result_write(&w, result, false);
+    put_line(&w);
+}
+
+static int end(void *state, const struct batch_summary *summary)
+{
+    struct jsonw w;
+    (void)state;
+    open_line(&w);
+    batch_summary_write(&w, summary);
+    put_line(&w);
+    return 0;
+}
+
+static void destroy(void *state)
+{
+    (void)state;
+}
+
+const struct batch_sink sink_events = {
+    .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};

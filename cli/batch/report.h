@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_BATCH_REPORT_H
+#define CLI_BATCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/batch/result.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/term/escaped.h"
+#include "proto/json/textw.h"
+
 /*
  * What is told of a batch, while it runs and at its end. One thread calls all of this. `merge`
  * tells the same of results that it reads, so that reports do not know whether anything runs.
  *
- * To add a form: write a struct batch_sink (sink.h), and list it in report.c.
+ * To add a form: write a struct batch_sink, and list it in report.c.
  */
-#ifndef CLI_BATCH_REPORT_H
-#define CLI_BATCH_REPORT_H
-
-#include <stdint.h>
-
-#include "cli/batch/outline.h"
-#include "cli/batch/result.h"
-#include "cli/batch/summary.h"
-#include "cli/exit_code.h"
-#include "cli/options.h"
-
 struct batch_report;
 
 /* What --flaky can be. */
@@ -58,5 +60,51 @@ void batch_report_not_run(struct batch_report *report, const char *name, const c
  */
 enum exit_code batch_report_end(struct batch_report *report, const struct batch_summary *summary);
 void batch_report_destroy(struct batch_report *report);
+
+/* One form in which a batch is told. Private to the reports. */
+/* What the options say, and where standard output goes. */
+struct batch_taste {
+    const char *junit; /* a file, or null */
+    bool json, tap, verbose, quiet;
+    bool flaky_is_good;
+    bool terminal; /* people watch standard output */
+    int live_fd;   /* where a live line may be, or -1 */
+};
+
+/* Null members are not called; `create`, `end` and `destroy` are always there. */
+struct batch_sink {
+    /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
+    int (*create)(const struct batch_taste *taste, void **state);
+    /** Before the beginning: a shard that is missing, or shards, and what is told of that. */
+    void (*gap)(void *state, const char *name, const char *text);
+    void (*begin)(void *state, const struct batch_outline *outline);
+    /** Writes a sentence about the run; names in it may be any bytes. */
+    void (*note)(void *state, const char *text);
+    void (*result)(void *state, const struct case_result *result);
+    void (*tick)(void *state, uint64_t ns);
+    /** Before a tick, with --repeat: the attempt that began last is the case's number `now` of
+     *  `all`. */
+    void (*repeat)(void *state, uint32_t now, uint32_t all);
+    void (*not_run)(void *state, const char *name, const char *file);
+    /** Returns 0, or -1 after saying what could not be written. Called at most once. */
+    int (*end)(void *state, const struct batch_summary *summary);
+    void (*destroy)(void *state);
+};
+
+extern const struct batch_sink sink_events, sink_junit, sink_lines, sink_progress, sink_tap;
+
+/* What is said of a case, the same in all forms. */
+/** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
+void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule);
+
+/** ", 580 cases/s", where anything was done. */
+void sentence_rate(struct textw *w, size_t cases, uint64_t ns);
+
+/* mlictl batch merge: one report of the state files of all shards. */
+/**
+ * `options` are those of `mlictl batch`, the first argument is the word "merge". Options that say
+ * what is run, or how, are refused.
+ */
+enum exit_code batch_merge(const struct options *options);
 
 #endif /* CLI_BATCH_REPORT_H */

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/batch/result.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/count.h"
-#include "cli/batch/digest.h"
+#include "cli/batch/fingerprint.h"
 #include "proto/json/utf8.h"
+
+int count_read(const struct json *object, const char *key, uint64_t max, uint64_t *out)
+{
+    struct json value = json_member(object, key);
+    int64_t number;
+    if (json_int(&value, 0, (int64_t)max, &number))
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}
 
 #define CASE_WORD(name, word) word,
 static const char *const status_words[] = {CASE_STATUS_TABLE(CASE_WORD) NULL};
@@ -237,5 +247,130 @@ int case_result_read(const struct json *value, struct case_result *result)
         return -1;
     }
     result->attempts = (uint32_t)attempts;
+    return 0;
+}
+
+bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b)
+{
+    return a->set == b->set && a->total == b->total && a->selected == b->selected &&
+           a->shard.index == b->shard.index && a->shard.count == b->shard.count;
+}
+
+void batch_outline_write(struct jsonw *w, const struct batch_outline *outline)
+{
+    char text[SHARD_TEXT_MAX];
+    jsonw_string(w, "event", "begin");
+    jsonw_uint(w, "cases", outline->selected);
+    jsonw_uint(w, "total", outline->total);
+    if (outline->shard.count)
+        jsonw_string(w, "shard", shard_text(text, &outline->shard));
+    else
+        jsonw_null(w, "shard");
+    jsonw_uint(w, "resumed", outline->resumed);
+    digest_write(w, "set", outline->set);
+    if (outline->anew)
+        jsonw_bool(w, "anew", true);
+}
+
+static int read_shard(const struct json *object, struct shard *shard)
+{
+    struct json value = json_member(object, "shard");
+    struct fault fault;
+    const char *text;
+    *shard = (struct shard){0};
+    if (json_is_null(&value))
+        return 0;
+    if (json_string(&value, SHARD_TEXT_MAX, &text))
+        return -1;
+    return shard_parse(text, shard, &fault) ? json_complain(&value, "%s", fault.text) : 0;
+}
+
+/* First of all: what a newer format has is unknown here. */
+static int check_format(const struct json *value, bool *older)
+{
+    int64_t format;
+    if (json_int(value, 0, INT64_MAX, &format))
+        return -1;
+    *older = format < OUTLINE_FORMAT;
+    return format <= OUTLINE_FORMAT
+               ? 0
+               : json_complain(value,
+                               "%" PRId64 " given, at most %d is known; a newer mlictl wrote it",
+                               format, OUTLINE_FORMAT);
+}
+
+int batch_outline_read(const struct json *value, struct batch_outline *outline)
+{
+    static const char *const keys[] = {"event", "cases", "total",  "shard", "resumed",
+                                       "set",   "anew",  "format", NULL};
+    uint64_t total = 0, selected = 0, resumed = 0;
+    struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
+                anew = json_member(value, "anew"), format = json_member(value, "format");
+    bool older = false;
+    *outline = (struct batch_outline){0};
+    if ((json_present(&format) && check_format(&format, &older)) || json_object(value, keys) ||
+        read_shard(value, &outline->shard) || count_read(value, "total", UINT32_MAX, &total) ||
+        count_read(value, "cases", total, &selected) ||
+        count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
+        (json_present(&anew) && json_bool(&anew, &outline->anew)))
+        return -1;
+    outline->older = !json_present(&format) || older;
+    outline->total = (size_t)total;
+    outline->selected = (size_t)selected;
+    outline->resumed = (size_t)resumed;
+    if (outline->shard.count == 0 && selected != total)
+        return json_complain(&cases, "%zu given; without a shard these are all %zu",
+                             outline->selected, outline->total);
+    return 0;
+}
+
+size_t batch_summary_ended(const struct batch_summary *summary)
+{
+    size_t ended = 0;
+    for (int status = 0; status < CASE_STATUS_COUNT; status++)
+        ended += summary->count[status];
+    return ended;
+}
+
+enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flaky_is_good)
+{
+    bool good = summary->not_run == 0;
+    for (int status = 0; status < CASE_STATUS_COUNT; status++)
+        good = good && (summary->count[status] == 0 ||
+                        case_status_is_good((enum case_status)status, flaky_is_good));
+    return good ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
+}
+
+void batch_summary_write(struct jsonw *w, const struct batch_summary *summary)
+{
+    jsonw_string(w, "event", "end");
+    for (int status = 0; status < CASE_STATUS_COUNT; status++)
+        jsonw_uint(w, case_status_word((enum case_status)status), summary->count[status]);
+    jsonw_uint(w, "not_run", summary->not_run);
+    jsonw_uint(w, "ns", summary->ns);
+    jsonw_uint(w, "exit", summary->exit);
+}
+
+int batch_summary_read(const struct json *value, struct batch_summary *summary)
+{
+#define SUMMARY_KEY(name, word) word,
+    static const char *const keys[] = {"event", CASE_STATUS_TABLE(SUMMARY_KEY) "not_run", "ns",
+                                       "exit", NULL};
+#undef SUMMARY_KEY
+    uint64_t number = 0, exit = 0;
+    *summary = (struct batch_summary){0};
+    if (json_object(value, keys))
+        return -1;
+    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
+        if (count_read(value, case_status_word((enum case_status)status), UINT32_MAX, &number))
+            return -1;
+        summary->count[status] = (size_t)number;
+    }
+    if (count_read(value, "not_run", UINT32_MAX, &number) ||
+        count_read(value, "ns", COUNT_MAX, &summary->ns) ||
+        count_read(value, "exit", EXIT_CODE_STOPPED, &exit))
+        return -1;
+    summary->not_run = (size_t)number;
+    summary->exit = (enum exit_code)exit;
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/digest.h"
+#include "cli/batch/fingerprint.h"
 
 enum { DIGITS_MAX = 10 };
 

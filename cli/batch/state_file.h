@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A state file, read: what became of cases in the runs that were given it with --resume. journal.h
- * writes it.
- *
- *     {"event":"begin",...}     outline.h: what a run is going to do
- *     {"event":"case",...}      result.h, with the fingerprint: as cases end
- *     {"event":"end",...}       summary.h; not there where the run was killed
- *     {"event":"begin",...}     the next run
- *
- * The newest line of a name counts. Lines of a run are *current* as long as no run begins anew: one
- * of other cases than the run before, or one that does a case again which stands there. It writes
- * again what it takes over, so that current lines alone tell what became of the last run's cases.
- */
-#ifndef CLI_BATCH_STATE_H
-#define CLI_BATCH_STATE_H
+#ifndef CLI_BATCH_STATE_FILE_H
+#define CLI_BATCH_STATE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/batch/outline.h"
 #include "cli/batch/result.h"
 #include "proto/json/fault.h"
 
+/*
+ * A state file, read: what became of cases in the runs that were given it with --resume.
+ *
+ *     {"event":"begin",...}     struct batch_outline: what a run is going to do
+ *     {"event":"case",...}      struct case_result: as cases end
+ *     {"event":"end",...}       struct batch_summary; not there where the run was killed
+ *     {"event":"begin",...}     the next run
+ *
+ * The newest line of a name counts. Lines of a run are *current* as long as no run begins anew: one
+ * of other cases than the run before, or one that does a case again which stands there. It writes
+ * again what it takes over, so that current lines alone tell what became of the last run's cases.
+ */
 struct state_record {
     struct case_result result;
     size_t line;  /* of the file, from 1 */
@@ -53,4 +51,38 @@ void state_finish(struct state *state);
 /** What became of a case; null where it is not in there. */
 struct state_record *state_find(const struct state *state, const char *name);
 
-#endif /* CLI_BATCH_STATE_H */
+/*
+ * A state file, written: a line for each case as it ends. A line is written at once and whole, or
+ * taken back, so that a run that is killed loses the cases that were under way and no others.
+ *
+ *     journal_open(&journal, path, &fault)      made, or read; locked
+ *     journal_begin(&journal, &outline, &fault)
+ *     journal_keep(...)                         for each case that is not run again
+ *     journal_add(...)                          for each case that ends
+ *     journal_end(&journal, &summary, &fault)
+ */
+struct journal {
+    const char *path; /* borrowed */
+    int fd;
+    off_t size;
+    bool anew;          /* this run does not just go on where the one before it was */
+    struct state state; /* what stood in it */
+};
+
+/**
+ * Opens or makes the file and takes its lock, which journal_close() gives back; refuses at once
+ * where another run has it. Reads what stands in it. Returns 0 or -1; journal_close() is legal
+ * after both.
+ */
+int journal_open(struct journal *journal, const char *path, struct fault *fault);
+
+int journal_begin(struct journal *journal, const struct batch_outline *outline,
+                  struct fault *fault);
+/** A case that this run takes over from `journal->state`: written again only where it must be. */
+int journal_keep(struct journal *journal, const struct case_result *result, struct fault *fault);
+int journal_add(struct journal *journal, const struct case_result *result, struct fault *fault);
+int journal_end(struct journal *journal, const struct batch_summary *summary, struct fault *fault);
+
+void journal_close(struct journal *journal);
+
+#endif /* CLI_BATCH_STATE_FILE_H */

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "cli/batch/cases.h"
-#include "cli/batch/discern.h"
-#include "cli/batch/filter.h"
-#include "cli/batch/keep.h"
+#include "cli/batch/kept.h"
 #include "tests/support/proto_unit.h"
 
 static void add(struct cases *cases, const char *called, const char *file)

@@ -2,7 +2,7 @@
 /* The digest never changes: shards of machines with different versions fit together. */
 #include <string.h>
 
-#include "cli/batch/digest.h"
+#include "cli/batch/fingerprint.h"
 #include "tests/support/proto_unit.h"
 
 /* Computed by a program of another language, as mlictl-batch(1) describes it. */

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/batch/sink.h"
+#include "cli/batch/report.h"
 #include "cli/term/live.h"
 #include "cli/term/print.h"
 #include "tests/unit/cli/capture.h"

@@ -2,8 +2,7 @@
 /* Results, outlines and summaries as lines: written, read, written again is the same. */
 #include <string.h>
 
-#include "cli/batch/outline.h"
-#include "cli/batch/summary.h"
+#include "cli/batch/result.h"
 #include "tests/unit/cli/results.h"
 
 static int parse(const char *text, struct json *root, struct fault *fault)

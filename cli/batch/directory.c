@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/directory_walk.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <search.h>
@@ -9,11 +7,36 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/batch/discern.h"
+#include "cli/batch/cases.h"
 #include "cli/file/text.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/bounds.h"
+#include "proto/json/json.h"
+
+static bool has_member_of_job(const struct json *value)
+{
+    static const char *const keys[] = {"op", "src", "dst", "jobs", "defaults"};
+    for (size_t i = 0; json_is_object(value) && i < sizeof(keys) / sizeof(keys[0]); i++) {
+        struct json member = json_member(value, keys[i]);
+        if (json_present(&member))
+            return true;
+    }
+    return false;
+}
+
+bool discern_job_file(const char *text, size_t length)
+{
+    struct fault fault;
+    struct json root, item = {0};
+    if (json_parse(text, length, &prescan_job_file_limits, &root, &fault))
+        return true;
+    bool found = has_member_of_job(&root);
+    while (!found && json_is_array(&root) && json_next(&root, &item))
+        found = has_member_of_job(&item);
+    json_free(&root);
+    return found;
+}
 
 struct place_id {
     dev_t device;

@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLI_BATCH_BATCH_H
+#define CLI_BATCH_BATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/batch/cases.h"
+#include "cli/batch/fingerprint.h"
+#include "cli/batch/report.h"
+#include "cli/batch/shard.h"
+#include "cli/batch/state_file.h"
+#include "cli/batch/workers.h"
+#include "cli/options.h"
+
+/* What the options of `mlictl batch` say of what is run, and how. */
+struct settings {
+    uint32_t workers;
+    uint32_t channels; /* of the service in this process; 0: all that its engine has */
+    struct shard shard;
+    struct trial_plan trial;
+    const char *keep; /* directory of what failed, be it written or not: no place for cases */
+    const char *resume;
+    bool whole; /* all cases of the arguments: neither --filter nor --shard */
+    bool rerun, list, fail_fast, flaky_is_good;
+};
+
 /*
  * The books of a batch: which cases there are, what became of each, what is told and written of it.
  * One thread keeps them.
  */
-#ifndef CLI_BATCH_BOOK_H
-#define CLI_BATCH_BOOK_H
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "cli/batch/cases.h"
-#include "cli/batch/contents.h"
-#include "cli/batch/journal.h"
-#include "cli/batch/report.h"
-#include "cli/batch/runner.h"
-#include "cli/batch/settings.h"
-
 struct book {
     const struct settings *settings;
     struct cases *cases;
@@ -56,4 +70,4 @@ enum exit_code book_end(struct book *book, enum exit_code exit);
 
 void book_finish(struct book *book);
 
-#endif /* CLI_BATCH_BOOK_H */
+#endif /* CLI_BATCH_BATCH_H */

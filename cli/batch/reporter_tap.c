@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/batch/sentence.h"
-#include "cli/batch/sink.h"
+#include "cli/batch/report.h"
 #include "cli/term/print.h"
 
 struct tap {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/book.h"
+#include "cli/batch/batch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/batch/digest.h"
-#include "cli/batch/keep.h"
+#include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
 #include "cli/term/clock_ms.h"

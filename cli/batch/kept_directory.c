@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/batch/kept.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/batch/digest.h"
-#include "cli/batch/kept_list.h"
+#include "cli/batch/fingerprint.h"
+#include "cli/batch/kept.h"
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
 

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The basis of a result: everything that it depends on besides the text of the job file. A state
- * file keeps it, and --resume takes a result over only if its basis is unchanged.
- *
- *     setup.c     program, service, options: equal for every case of a run
- *     depends.c   job file -> the files that its jobs read, with the checksums of their contents
- */
-#ifndef CLI_BATCH_BASIS_H
-#define CLI_BATCH_BASIS_H
+#ifndef CLI_BATCH_FINGERPRINT_H
+#define CLI_BATCH_FINGERPRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
+/*
+ * A digest of 64 bits: which shard a case is in, which cases there are, whether a job file has
+ * changed. mlictl-batch(1) defines it, so that others can compute it; it never changes.
+ */
+/** FNV-1a with the finaliser of MurmurHash3, whose every bit depends on every byte. */
+uint64_t digest64(const void *bytes, size_t size);
+
+/** The digest of a set of names, begun with 0, with one more. The order does not matter. */
+uint64_t digest_add(uint64_t set, const char *name);
+
+/** As 16 hexadecimal digits: the numbers of JSON have not so many. */
+void digest_write(struct jsonw *w, const char *key, uint64_t digest);
+/** Returns 0, or -1 with value's fault filled. */
+int digest_read(const struct json *value, uint64_t *digest);
+
+/*
+ * The basis of a result: everything that it depends on besides the text of the job file. A state
+ * file keeps it, and --resume takes a result over only if its basis is unchanged.
+ *
+ *     connector.c  program, service, options: equal for every case of a run
+ *     resume.c     job file -> the files that its jobs read, with the checksums of their contents
+ */
 enum {
     BASIS_DIGITS = 16,
     BASIS_FILES_MAX = 2048,       /* of one case: a line of a state file has its limits */
@@ -75,4 +91,27 @@ void basis_write(struct jsonw *w, const struct basis *basis);
 /** The reverse, of the object that has the member. Returns 0, or -1 with the fault filled. */
 int basis_read(const struct json *object, struct basis *basis);
 
-#endif /* CLI_BATCH_BASIS_H */
+/*
+ * Checksums of files. Thousands of cases read the same few files, so a checksum is kept and used
+ * again as long as the inode, size and times of its file are unchanged. Any thread.
+ */
+struct contents;
+
+/** Null: no memory. */
+struct contents *contents_create(void);
+void contents_destroy(struct contents *contents);
+
+/** Finds the content of the file; reads the file if no checksum is kept. ^C ends the reading. */
+void contents_find(struct contents *contents, const char *path, struct content *content);
+
+/** Returns whether the content of the file is `then`; if not, *now becomes its content. */
+bool contents_same(struct contents *contents, const char *path, const struct content *then,
+                   struct content *now);
+
+/**
+ * Writes the stamp of a file. Returns false if the file changed so recently that its content may
+ * still change without changing the stamp.
+ */
+bool contents_stamp(const struct stat *status, char out[BASIS_DIGITS + 1]);
+
+#endif /* CLI_BATCH_FINGERPRINT_H */

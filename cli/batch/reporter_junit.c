@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/batch/sentence.h"
-#include "cli/batch/sink.h"
+#include "cli/batch/report.h"
 #include "cli/file/output.h"
 #include "cli/term/print.h"
 

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/batch/report.h"
+#include "cli/term/cancel.h"
+#include "cli/term/colour.h"
+#include "cli/term/live.h"
+#include "cli/term/print.h"
+
+/* A batch as lines for people: cases, and a summary. */
+struct lines {
+    bool all;   /* cases that passed, too */
+    bool quiet; /* not even a summary where all is well */
+    bool flaky_is_good;
+    size_t resumed;
+    struct textw text;
+};
+
+/* "FAILED ", its column filled to the width. */
+static void put_word(struct textw *w, enum colour_role role, int width, const char *word)
+{
+    int length = (int)strlen(word);
+    textw_printf(w, "%s%s%s%*s", colour_begin(stdout, role), word, colour_end(stdout),
+                 width > length ? width - length + 1 : 1, "");
+}
+
+static void put_passed(struct lines *lines, const struct case_result *result)
+{
+    char time[PRINT_TEXT_MAX];
+    put_word(&lines->text, COLOUR_GOOD, 0, "passed");
+    escaped_write(&lines->text, result->name, escaped_plain);
+    textw_printf(&lines->text, ", %s\n", print_time(time, result->ns));
+    print_text(&lines->text);
+}
+
+static void put_other(struct lines *lines, const struct case_result *result)
+{
+    static const char *const words[] = {[CASE_PASSED] = "passed",
+                                        [CASE_FLAKY] = "FLAKY",
+                                        [CASE_FAILED] = "FAILED",
+                                        [CASE_ERROR] = "ERROR",
+                                        [CASE_UPDATED] = "UPDATED"};
+    struct textw *w = &lines->text;
+    put_word(w, result->status == CASE_FLAKY ? COLOUR_WARN : COLOUR_BAD, 6, words[result->status]);
+    escaped_write(w, result->name, escaped_plain);
+    textw_printf(w, ": ");
+    if (result->status == CASE_FLAKY)
+        textw_printf(w, "passed at attempt %" PRIu32 "; before that ", result->attempts);
+    sentence_what(w, result, escaped_plain);
+    textw_printf(w, "\n");
+    if (result->again) {
+        textw_printf(w, "       again: ");
+        escaped_write(w, result->again, escaped_plain);
+        textw_printf(w, "\n");
+    }
+    print_text(&lines->text);
+}
+
+static int create(const struct batch_taste *taste, void **state)
+{
+    struct lines *lines = malloc(sizeof(*lines));
+    if (!lines) {
+        print_error("out of memory");
+        return -1;
+    }
+    *lines = (struct lines){.all = (taste->terminal || taste->verbose) && !taste->quiet,
+                            .quiet = taste->quiet,
+                            .flaky_is_good = taste->flaky_is_good};
+    textw_init(&lines->text);
+    *state = lines;
+    return 0;
+}
+
+static void begin(void *state, const struct batch_outline *outline)
+{
+    struct lines *lines = state;
+    lines->resumed = outline->resumed;
+}
+
+static void note(void *state, const char *text)
+{
+    struct lines *lines = state;
+    if (lines->quiet)
+        return;
+    escaped_write(&lines->text, text, escaped_plain);
+    textw_printf(&lines->text, "\n");
+    print_text(&lines->text);
+}
+
+static void result(void *state, const struct case_result *result)
+{
+    struct lines *lines = state;
+    if (result->status != CASE_PASSED)
+        put_other(lines, result);
+    else if (lines->all)
+        put_passed(lines, result);
+}
+
+/* ": 2497 passed, 1 flaky, 2 failed" */
+static void put_counts(struct textw *w, const struct batch_summary *summary)
+{
+    const char *before = ": ";
+    for (int status = 0; status < CASE_STATUS_COUNT; status++) {
+        if (summary->count[status] == 0)
+            continue;
+        textw_printf(w, "%s%zu %s", before, summary->count[status],
+                     case_status_word((enum case_status)status));
+        before = ", ";
+    }
+}
+
+static int end(void *state, const struct batch_summary *summary)
+{
+    struct lines *lines = state;
+    struct textw *w = &lines->text;
+    size_t ended = batch_summary_ended(summary);
+    char time[PRINT_TEXT_MAX];
+    if (lines->quiet && batch_summary_exit(summary, lines->flaky_is_good) == EXIT_CODE_DONE)
+        return 0;
+    textw_printf(w, "%zu case%s", ended, print_s(ended));
+    put_counts(w, summary);
+    if (summary->not_run)
+        textw_printf(w, "; %zu not run", summary->not_run);
+    if (lines->resumed)
+        textw_printf(w, "; %zu from before", lines->resumed);
+    if (summary->ns) /* a shard that was killed cannot tell */
+        textw_printf(w, "; %s", print_time(time, summary->ns));
+    sentence_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
+    textw_printf(w, "\n");
+    print_text(&lines->text);
+    return 0;
+}
+
+static void destroy(void *state)
+{
+    struct lines *lines = state;
+    textw_finish(&lines->text);
+    free(lines);
+}
+
+const struct batch_sink sink_lines = {.create = create,
+                                      .begin = begin,
+                                      .note = note,
+                                      .result = result,
+                                      .end = end,
+                                      .destroy = destroy};
+
+/* A live line: how far a batch is, at which rate, how long it will take, and what has failed. */
+#define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
+
+/* Rates are those of the last seconds: of as many samples, one for each. */
+enum { SAMPLES = 16 };
+
+struct sample {
+    uint64_t ns;
+    size_t ran;
+};
+
+struct progress {
+    struct batch_outline outline;
+    size_t count[CASE_STATUS_COUNT];
+    size_t ended;
+    uint32_t repeat, repeats; /* of the attempt that began last; 0: --repeat was not given */
+    uint64_t ns;
+    struct sample samples[SAMPLES]; /* a ring */
+    size_t sampled;
+    bool due; /* the first tick has come: very short batches show nothing */
+};
+
+/* Cases of this run: those that it took over cost no time. */
+static size_t ran(const struct progress *progress)
+{
+    size_t resumed = progress->outline.resumed;
+    return progress->ended > resumed ? progress->ended - resumed : 0;
+}
+
+/* The oldest that is kept; the beginning until then. */
+static struct sample oldest(const struct progress *progress)
+{
+    if (progress->sampled < SAMPLES)
+        return (struct sample){0};
+    return progress->samples[progress->sampled % SAMPLES];
+}
+
+static void sample(struct progress *progress)
+{
+    size_t last = (progress->sampled + SAMPLES - 1) % SAMPLES;
+    if (progress->ns - (progress->sampled ? progress->samples[last].ns : 0) < SECOND_NS)
+        return;
+    progress->samples[progress->sampled++ % SAMPLES] =
+        (struct sample){.ns = progress->ns, .ran = ran(progress)};
+}
+
+/* What rates and the time that is left are taken from: what was done since then. */
+static struct sample done_since(const struct progress *progress)
+{
+    struct sample since = oldest(progress);
+    /* Cases may take longer than what is looked back upon. */
+    if (ran(progress) == since.ran)
+        since = (struct sample){0};
+    return (struct sample){.ns = progress->ns - since.ns, .ran = ran(progress) - since.ran};
+}
+
+static void put_left(struct textw *w, double seconds)
+{
+    const double most = 100 * 3600.0;
+    if (seconds >= most) {
+        textw_printf(w, ", more than 99 h left");
+        return;
+    }
+    uint32_t s = (uint32_t)(seconds + 0.5);
+    if (s >= 3600)
+        textw_printf(w, ", %" PRIu32 ":%02" PRIu32 ":%02" PRIu32 " left", s / 3600, s / 60 % 60,
+                     s % 60);
+    else
+        textw_printf(w, ", %" PRIu32 ":%02" PRIu32 " left", s / 60, s % 60);
+}
+
+static void put_line(struct textw *w, const struct progress *progress)
+{
+    size_t all = progress->outline.selected;
+    struct sample done = done_since(progress);
+    textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
+                 all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
+    if (progress->repeats)
+        textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
+    /* What is wrong is told even where the window is narrow. */
+    for (int status = CASE_FLAKY; status < CASE_STATUS_COUNT; status++) {
+        if (progress->count[status])
+            textw_printf(w, ", %zu %s", progress->count[status],
+                         case_status_word((enum case_status)status));
+    }
+    /* The first moments tell nothing: programs start, files are read for the first time. */
+    if (done.ran == 0 || progress->ns < SECOND_NS)
+        return;
+    sentence_rate(w, done.ran, done.ns);
+    if (progress->ended < all)
+        put_left(w, (double)(all - progress->ended) * (double)done.ns / (double)done.ran / 1e9);
+}
+
+static void show(const struct progress *progress)
+{
+    struct textw w;
+    /* Who ends it finds the terminal as it was, however it ends. */
+    if (cancel_requested()) {
+        live_hide();
+        return;
+    }
+    textw_init(&w);
+    put_line(&w, progress);
+    if (!w.failed)
+        live_show(w.data);
+    textw_finish(&w);
+}
+
+static int progress_create(const struct batch_taste *taste, void **state)
+{
+    *state = calloc(1, sizeof(struct progress));
+    if (!*state) {
+        print_error("out of memory");
+        return -1;
+    }
+    live_begin(taste->live_fd);
+    return 0;
+}
+
+static void progress_begin(void *state, const struct batch_outline *outline)
+{
+    struct progress *progress = state;
+    progress->outline = *outline;
+}
+
+static void progress_result(void *state, const struct case_result *result)
+{
+    struct progress *progress = state;
+    progress->count[result->status]++;
+    progress->ended++;
+    /* A line was put in its place; else the next tick is soon enough. */
+    if (progress->due && !live_is_shown())
+        show(progress);
+}
+
+static void progress_repeat(void *state, uint32_t now, uint32_t all)
+{
+    struct progress *progress = state;
+    progress->repeat = now;
+    progress->repeats = all;
+}
+
+static void progress_tick(void *state, uint64_t ns)
+{
+    struct progress *progress = state;
+    progress->ns = ns;
+    progress->due = true;
+    sample(progress);
+    show(progress);
+}
+
+static int progress_end(void *state, const struct batch_summary *summary)
+{
+    (void)state;
+    (void)summary;
+    live_end();
+    return 0;
+}
+
+static void progress_destroy(void *state)
+{
+    live_end();
+    free(state);
+}
+
+const struct batch_sink sink_progress = {.create = progress_create,
+                                         .begin = progress_begin,
+                                         .result = progress_result,
+                                         .tick = progress_tick,
+                                         .repeat = progress_repeat,
+                                         .end = progress_end,
+                                         .destroy = progress_destroy};
