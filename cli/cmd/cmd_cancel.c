@@ -1,70 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl cancel: jobs that are not wanted any more. */
+/* mlictl cancel: cancels jobs. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/job/job_args.h"
 #include "cli/job/job_print.h"
-#include "cli/link/daemon_link.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static void report(const struct print_style *style, const struct job_brief *brief)
+static int read_brief(const struct json *result, void *brief)
 {
-    char job[32];
-    snprintf(job, sizeof(job), "job %" PRIu64 ": ", brief->job);
-    print_coloured(style, job, job_state_colour(brief->state), job_state_name(brief->state),
-                   brief->state == JOB_STATE_RUNNING ? ", has yet to stop" : "");
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    job_brief_write_members(&w, brief);
-    jsonw_object_end(&w);
-    print_json(&w);
+    return job_brief_read(result, brief);
 }
 
-static enum exit_code cancel_one(struct client *client, const struct print_style *style,
-                                 const char *job)
+static void print_brief(const struct session *session, const void *answer)
 {
-    struct rpc_reply reply;
-    struct job_brief brief;
-    struct fault fault;
-    if (job_arg_call(client, "job.cancel", job, 0, &reply, &fault))
-        return print_failure(style, NULL, &fault);
-    int status = job_brief_read(&reply.result, &brief);
-    if (status)
-        client_unreadable(&reply, &fault);
-    rpc_reply_finish(&reply);
-    if (status)
-        return print_failure(style, NULL, &fault);
-    report(style, &brief);
-    return EXIT_CODE_DONE;
+    const struct job_brief *brief = answer;
+    char job[32];
+    snprintf(job, sizeof(job), "job %" PRIu64 ": ", brief->job);
+    print_coloured(&session->style, job, job_state_colour(brief->state),
+                   job_state_name(brief->state),
+                   brief->state == JOB_STATE_RUNNING ? ", has yet to stop" : "");
+}
+
+static void write_brief(struct jsonw *w, const struct session *session, const void *brief)
+{
+    (void)session;
+    job_brief_write_members(w, brief);
+}
+
+static enum exit_code cancel_all(struct session *session, void *context)
+{
+    const struct options *options = session->options;
+    enum exit_code code = EXIT_CODE_DONE;
+    (void)context;
+    for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
+        const struct question question = {.method = "job.cancel",
+                                          .job = options->arguments[i],
+                                          .timeout_ms = -1,
+                                          .read = read_brief,
+                                          .print = print_brief,
+                                          .write = write_brief};
+        struct job_brief brief;
+        enum exit_code one = session_ask(session, &question, &brief);
+        code = code == EXIT_CODE_DONE ? one : code;
+    }
+    return code;
 }
 
 static enum exit_code cancel(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count == 0)
         return command_misused(&cmd_cancel);
-    if (job_args_check(options))
-        return EXIT_CODE_INVALID;
-    if (client_open(&client, options, &fault))
-        code = print_failure(&style, NULL, &fault);
-    for (size_t i = 0; i < options->argument_count && client_connected(&client); i++) {
-        enum exit_code one = cancel_one(&client, &style, options->arguments[i]);
-        code = code == EXIT_CODE_DONE ? one : code;
-    }
-    client_finish(&client);
-    return code;
+    return session_check_jobs(options) ? EXIT_CODE_INVALID : session_run(options, cancel_all, NULL);
 }
 
 static const struct example examples[] = {

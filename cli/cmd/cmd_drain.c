@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl drain and resume: a daemon that takes no new jobs, and does again. */
+/* mlictl drain, resume: a daemon refuses new jobs, and accepts them again. */
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/link/daemon_link.h"
-#include "cli/term/print.h"
 
 static const struct option drain_options[] = {
     {"no-wait", 0, NULL, "do not wait for the jobs under way"},
@@ -15,69 +14,63 @@ static const struct option resume_options[] = {
     OPTIONS_COMMON,
 };
 
-static void report(const struct client *client, const struct print_style *style,
-                   enum service_phase phase)
+static int read_phase(const struct json *result, void *phase)
 {
-    print_line(style, "mlid at %s is %s", client->where, service_phase_name(phase));
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "socket", client->where);
-    jsonw_string(&w, "state", service_phase_name(phase));
-    jsonw_object_end(&w);
-    print_json(&w);
+    struct json state = json_member(result, "state");
+    return service_phase_read(&state, phase);
 }
 
-static enum exit_code change(const struct options *options, const struct client_request *request)
+static void print_phase(const struct session *session, const void *phase)
 {
-    struct print_style style = options_style(options);
-    struct client client;
-    struct rpc_reply reply;
-    struct fault fault;
+    print_line(&session->style, "mlid at %s is %s", session->client.where,
+               service_phase_name(*(const enum service_phase *)phase));
+}
+
+static void write_phase(struct jsonw *w, const struct session *session, const void *phase)
+{
+    jsonw_string(w, "socket", session->client.where);
+    jsonw_string(w, "state", service_phase_name(*(const enum service_phase *)phase));
+}
+
+static enum exit_code ask_drain(struct session *session, void *context)
+{
+    struct jsonw w;
     enum service_phase phase;
-    enum exit_code code = EXIT_CODE_DONE;
-    int status = client_open(&client, options, &fault);
-    if (status == 0)
-        status = client_call(&client, request, &reply, &fault);
-    if (status == 0) {
-        struct json state = json_member(&reply.result, "state");
-        status = service_phase_read(&state, &phase);
-        if (status)
-            client_unreadable(&reply, &fault);
-        rpc_reply_finish(&reply);
-    }
-    if (status == 0)
-        report(&client, &style, phase);
-    else
-        code = print_failure(&style, NULL, &fault);
-    client_finish(&client);
+    (void)context;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_bool(&w, "wait", options_get(session->options, "no-wait") == NULL);
+    jsonw_object_end(&w);
+    const struct question question = {.method = "daemon.drain",
+                                      .params = &w,
+                                      .timeout_ms = -1,
+                                      .read = read_phase,
+                                      .print = print_phase,
+                                      .write = write_phase};
+    enum exit_code code = session_ask(session, &question, &phase);
+    jsonw_finish(&w);
     return code;
 }
 
 static enum exit_code drain(const struct options *options)
 {
-    struct jsonw w;
-    if (options->argument_count > 0)
-        return command_misused(&cmd_drain);
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_bool(&w, "wait", options_get(options, "no-wait") == NULL);
-    jsonw_object_end(&w);
-    const struct client_request request = {
-        .method = "daemon.drain", .params = &w, .timeout_ms = -1};
-    enum exit_code code = change(options, &request);
-    jsonw_finish(&w);
-    return code;
+    return options->argument_count > 0 ? command_misused(&cmd_drain)
+                                       : session_run(options, ask_drain, NULL);
+}
+
+static enum exit_code ask_resume(struct session *session, void *context)
+{
+    static const struct question question = {
+        .method = "daemon.resume", .read = read_phase, .print = print_phase, .write = write_phase};
+    enum service_phase phase;
+    (void)context;
+    return session_ask(session, &question, &phase);
 }
 
 static enum exit_code resume(const struct options *options)
 {
-    const struct client_request request = {.method = "daemon.resume", .timeout_ms = CLIENT_ASK_MS};
-    if (options->argument_count > 0)
-        return command_misused(&cmd_resume);
-    return change(options, &request);
+    return options->argument_count > 0 ? command_misused(&cmd_resume)
+                                       : session_run(options, ask_resume, NULL);
 }
 
 static const struct example drain_examples[] = {

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl info: what a daemon is and what it does. */
+/* mlictl info: version, state and load of a daemon. */
 #include <inttypes.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/link/daemon_link.h"
-#include "cli/term/print.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static void print_info(const struct print_style *style, const char *path,
-                       const struct daemon_info *info)
+static int read_info(const struct json *result, void *info)
 {
+    return daemon_info_read(result, info);
+}
+
+static void print_info(const struct session *session, const void *answer)
+{
+    const struct print_style *style = &session->style;
+    const struct daemon_info *info = answer;
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
-    print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version, path, info->pid,
-               service_phase_name(info->phase), print_since(uptime, info->uptime_ms));
+    print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version,
+               session->client.where, info->pid, service_phase_name(info->phase),
+               print_since(uptime, info->uptime_ms));
     if (*info->build)
         print_line(style, "build     %s", info->build);
     print_line(style, "engine    %s", info->engine);
@@ -31,42 +37,27 @@ static void print_info(const struct print_style *style, const char *path,
                info->jobs_queued, info->jobs_running, info->jobs_per_client_max, info->jobs_done,
                info->jobs_failed);
     print_line(style, "moved     %s", print_bytes(moved, info->bytes_moved));
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "socket", path);
-    daemon_info_write(&w, "daemon", info);
-    jsonw_object_end(&w);
-    print_json(&w);
+}
+
+static void write_info(struct jsonw *w, const struct session *session, const void *info)
+{
+    jsonw_string(w, "socket", session->client.where);
+    daemon_info_write(w, "daemon", info);
+}
+
+static enum exit_code ask_info(struct session *session, void *context)
+{
+    static const struct question question = {
+        .method = "daemon.info", .read = read_info, .print = print_info, .write = write_info};
+    struct daemon_info info;
+    (void)context;
+    return session_ask(session, &question, &info);
 }
 
 static enum exit_code info(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client = {0};
-    struct rpc_reply reply;
-    struct daemon_info answer;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
-    if (options->argument_count > 0)
-        return command_misused(&cmd_info);
-    int status = client_open(&client, options, &fault);
-    if (status == 0)
-        status = client_ask(&client, "daemon.info", &reply, &fault);
-    if (status == 0) {
-        status = daemon_info_read(&reply.result, &answer);
-        if (status)
-            client_unreadable(&reply, &fault);
-        rpc_reply_finish(&reply);
-    }
-    if (status == 0)
-        print_info(&style, client.where, &answer);
-    else
-        code = print_failure(&style, NULL, &fault);
-    client_finish(&client);
-    return code;
+    return options->argument_count > 0 ? command_misused(&cmd_info)
+                                       : session_run(options, ask_info, NULL);
 }
 
 static const struct example examples[] = {

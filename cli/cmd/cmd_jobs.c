@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl jobs: the jobs that a daemon knows. */
-#include <inttypes.h>
+/* mlictl jobs: the list of the jobs that a daemon knows. */
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/link/daemon_link.h"
 #include "cli/words.h"
-#include "proto/wire/job_calls.h"
 
 static const char *const state_words[] = {
 #define STATE_WORD(name, word) word,
@@ -46,77 +44,58 @@ static int take_states(const struct options *options, uint32_t *states)
     return 0;
 }
 
-/* One page. *more and query->before: how to go on. Returns 0 or -1. */
-static int print_page(struct client *client, const struct print_style *style,
-                      struct job_list_query *query, bool *more, struct fault *fault)
+/* The pages of a list, and how they are printed. */
+struct list {
+    const struct print_style *style;
+    struct job_list_query query;
+    bool pages;     /* all of them, else one */
+    bool has_lines; /* a job is printed */
+};
+
+static void print_job(void *context, const struct job_info *info)
 {
-    struct jsonw w;
-    struct rpc_reply reply;
-    size_t count;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    job_list_query_write(&w, query);
-    jsonw_object_end(&w);
-    const struct client_request request = {
-        .method = "job.list", .params = &w, .timeout_ms = CLIENT_ASK_MS};
-    int status = client_call(client, &request, &reply, fault);
-    jsonw_finish(&w);
-    if (status)
-        return -1;
-    struct json jobs = json_member(&reply.result, "jobs"), item = {0};
-    struct json rest = json_member(&reply.result, "more");
-    status = json_array(&jobs, &count) || json_bool(&rest, more) ? -1 : 0;
-    while (status == 0 && json_next(&jobs, &item)) {
-        struct job_info info;
-        status = job_info_read(&item, &info);
-        if (status)
-            break;
-        if (style->json)
-            job_print_json(&info);
-        job_print_table(style, &info, query->before == 0);
-        query->before = info.job;
-    }
-    if (status)
-        client_unreadable(&reply, fault);
-    *more = *more && count > 0;
-    rpc_reply_finish(&reply);
-    return status;
+    struct list *list = context;
+    if (list->style->json)
+        job_print_json(info);
+    job_print_table(list->style, info, !list->has_lines);
+    list->has_lines = true;
+}
+
+static enum exit_code print_list(struct session *session, void *context)
+{
+    struct list *list = context;
+    struct fault fault;
+    bool more = true;
+    list->style = &session->style;
+    do {
+        if (session_list(session, &list->query, print_job, list, &more, &fault))
+            return print_failure(list->style, NULL, &fault);
+    } while (list->pages && more);
+    if (!list->has_lines)
+        print_line(list->style, "no jobs");
+    else if (more)
+        print_line(list->style, "the daemon has older jobs%s",
+                   options_get(session->options, "all") ? "" : ": --all lists them");
+    return EXIT_CODE_DONE;
 }
 
 static enum exit_code jobs(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client = {0};
-    struct fault fault;
+    struct list list = {.style = NULL};
     char name[PROTO_NAME_MAX + 1] = "";
     uint64_t limit = JOB_LIST_LIMIT;
-    struct job_list_query query = {0};
-    bool more = true, all = options_get(options, "all") != NULL;
     if (options->argument_count > 0)
         return command_misused(&cmd_jobs);
-    if (take_states(options, &query.states) ||
+    if (take_states(options, &list.query.states) ||
         options_uint(options, "limit", 1, JOB_LIST_LIMIT_MAX, &limit))
         return EXIT_CODE_INVALID;
     if (options_get(options, "name")) {
         snprintf(name, sizeof(name), "%s", options_get(options, "name"));
-        query.name = name;
+        list.query.name = name;
     }
-    bool pages = all && !options_get(options, "limit");
-    query.limit = (uint32_t)(pages ? JOB_LIST_LIMIT_MAX : limit);
-    enum exit_code code = EXIT_CODE_DONE;
-    int status = client_open(&client, options, &fault);
-    if (status == 0)
-        status = print_page(&client, &style, &query, &more, &fault);
-    while (status == 0 && pages && more)
-        status = print_page(&client, &style, &query, &more, &fault);
-    if (status)
-        code = print_failure(&style, NULL, &fault);
-    else if (query.before == 0)
-        print_line(&style, "no jobs");
-    else if (more)
-        print_line(&style, "there are older ones%s", all ? "" : ": --all");
-    client_finish(&client);
-    return code;
+    list.pages = options_get(options, "all") && !options_get(options, "limit");
+    list.query.limit = (uint32_t)(list.pages ? JOB_LIST_LIMIT_MAX : limit);
+    return session_run(options, print_list, &list);
 }
 
 static const struct example examples[] = {

@@ -1,61 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl ping: does a daemon answer, and how fast? */
-#include <time.h>
-
+/* mlictl ping: whether a daemon answers, and after how long. */
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/link/daemon_link.h"
-#include "cli/term/print.h"
+#include "cli/term/clock_ms.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void print_pong(const struct print_style *style, const char *path, uint64_t ns)
+static void print_pong(const struct session *session, const void *ns)
 {
     char time[PRINT_TEXT_MAX];
-    print_line(style, "mlid at %s answers in %s", path, print_time(time, ns));
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "socket", path);
-    jsonw_uint(&w, "ns", ns);
-    jsonw_object_end(&w);
-    print_json(&w);
+    print_line(&session->style, "mlid at %s answers in %s", session->client.where,
+               print_time(time, *(const uint64_t *)ns));
+}
+
+static void write_pong(struct jsonw *w, const struct session *session, const void *ns)
+{
+    jsonw_string(w, "socket", session->client.where);
+    jsonw_uint(w, "ns", *(const uint64_t *)ns);
+}
+
+static enum exit_code ask_ping(struct session *session, void *context)
+{
+    static const struct question question = {
+        .method = "daemon.ping", .print = print_pong, .write = write_pong};
+    struct fault fault;
+    const uint64_t begin = clock_ns();
+    (void)context;
+    if (session_call(session, &question, NULL, &fault))
+        return print_failure(&session->style, NULL, &fault);
+    session_print(session, &question, &(uint64_t){clock_ns() - begin});
+    return EXIT_CODE_DONE;
 }
 
 static enum exit_code ping(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client = {0};
-    struct rpc_reply reply;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
-    if (options->argument_count > 0)
-        return command_misused(&cmd_ping);
-    uint64_t begin = 0;
-    int status = client_open(&client, options, &fault);
-    if (status == 0) {
-        begin = now_ns();
-        status = client_ask(&client, "daemon.ping", &reply, &fault);
-    }
-    if (status == 0) {
-        print_pong(&style, client.where, now_ns() - begin);
-        rpc_reply_finish(&reply);
-    } else {
-        code = print_failure(&style, NULL, &fault);
-    }
-    client_finish(&client);
-    return code;
+    return options->argument_count > 0 ? command_misused(&cmd_ping)
+                                       : session_run(options, ask_ping, NULL);
 }
 
 static const struct example examples[] = {

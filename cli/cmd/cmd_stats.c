@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl stats: everything that a daemon counts. */
+/* mlictl stats: all counters of a daemon. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/link/daemon_link.h"
-#include "cli/link/stats_call.h"
-#include "cli/term/print.h"
 #include "proto/wire/prometheus.h"
 
 static const struct option options_table[] = {
@@ -14,18 +12,6 @@ static const struct option options_table[] = {
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };
-
-int stats_call(struct client *client, struct daemon_stats *stats, struct fault *fault)
-{
-    struct rpc_reply reply;
-    if (client_ask(client, "daemon.stats", &reply, fault))
-        return -1;
-    int status = daemon_stats_read(&reply.result, stats);
-    if (status)
-        client_unreadable(&reply, fault);
-    rpc_reply_finish(&reply);
-    return status;
-}
 
 static const char *mean(char out[PRINT_TEXT_MAX], const struct histogram *histogram)
 {
@@ -45,8 +31,10 @@ static void print_channel(const struct print_style *style, const struct channel_
                print_bytes(bytes, channel->bytes), print_time(busy, channel->busy_ns));
 }
 
-static void print_stats(const struct print_style *style, const struct daemon_stats *stats)
+static void print_stats(const struct session *session, const void *answer)
 {
+    const struct print_style *style = &session->style;
+    const struct daemon_stats *stats = answer;
     char one[PRINT_TEXT_MAX], two[PRINT_TEXT_MAX];
     print_line(style, "%s, up %s", service_phase_name(stats->phase),
                print_since(one, stats->uptime_ms));
@@ -84,17 +72,13 @@ static void print_stats(const struct print_style *style, const struct daemon_sta
     }
 }
 
-static void print_as_json(const struct daemon_stats *stats)
+static void write_stats(struct jsonw *w, const struct session *session, const void *stats)
 {
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    daemon_stats_write_members(&w, stats);
-    jsonw_object_end(&w);
-    print_json(&w);
+    (void)session;
+    daemon_stats_write_members(w, stats);
 }
 
-static enum exit_code print_as_metrics(const struct daemon_stats *stats)
+static enum exit_code print_metrics(const struct daemon_stats *stats)
 {
     struct textw w;
     textw_init(&w);
@@ -108,31 +92,29 @@ static enum exit_code print_as_metrics(const struct daemon_stats *stats)
     return code;
 }
 
+static enum exit_code ask_stats(struct session *session, void *context)
+{
+    static const struct question printed = {.print = print_stats, .write = write_stats};
+    struct daemon_stats stats;
+    struct fault fault;
+    (void)context;
+    if (session_stats(session, &stats, &fault))
+        return print_failure(&session->style, NULL, &fault);
+    if (options_get(session->options, "prometheus"))
+        return print_metrics(&stats);
+    session_print(session, &printed, &stats);
+    return EXIT_CODE_DONE;
+}
+
 static enum exit_code stats(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client;
-    struct daemon_stats answer;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count > 0)
         return command_misused(&cmd_stats);
-    if (options_get(options, "prometheus") && style.json) {
-        print_error("--prometheus and --json: one of them, please");
+    if (options_get(options, "prometheus") && options_get(options, "json")) {
+        print_error("--prometheus cannot be combined with --json: give one of them");
         return EXIT_CODE_INVALID;
     }
-    int status = client_open(&client, options, &fault);
-    if (status == 0)
-        status = stats_call(&client, &answer, &fault);
-    client_finish(&client);
-    if (status)
-        return print_failure(&style, NULL, &fault);
-    if (options_get(options, "prometheus"))
-        return print_as_metrics(&answer);
-    print_stats(&style, &answer);
-    if (style.json)
-        print_as_json(&answer);
-    return code;
+    return session_run(options, ask_stats, NULL);
 }
 
 static const struct example examples[] = {

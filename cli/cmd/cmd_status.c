@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl status: what a daemon knows of a job. */
+/* mlictl status: the state of one job. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/job/job_args.h"
 #include "cli/job/job_print.h"
-#include "cli/link/daemon_link.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };
 
-static void print_info(const struct print_style *style, const struct job_info *info)
+static int read_status(const struct json *result, void *info)
 {
+    return job_info_read(result, info);
+}
+
+static void print_status(const struct session *session, const void *answer)
+{
+    const struct print_style *style = &session->style;
+    const struct job_info *info = answer;
     char bytes[PRINT_TEXT_MAX], done[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX];
     char job[sizeof("job (): ") + 20 + PROTO_NAME_MAX];
@@ -35,37 +41,32 @@ static void print_info(const struct print_style *style, const struct job_info *i
                print_time(moving, info->ns_moving));
     if (info->error)
         print_line(style, "error     %s: %s", fault_name(info->error->code), info->error->text);
-    if (style->json)
-        job_print_json(info);
+}
+
+static void write_status(struct jsonw *w, const struct session *session, const void *info)
+{
+    (void)session;
+    job_info_write_members(w, info);
+}
+
+static enum exit_code ask_status(struct session *session, void *context)
+{
+    const struct question question = {.method = "job.status",
+                                      .job = session->options->arguments[0],
+                                      .timeout_ms = -1,
+                                      .read = read_status,
+                                      .print = print_status,
+                                      .write = write_status};
+    struct job_info info;
+    (void)context;
+    return session_ask(session, &question, &info);
 }
 
 static enum exit_code job_status(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct client client = {0};
-    struct rpc_reply reply;
-    struct job_info info;
-    struct fault fault;
-    enum exit_code code = EXIT_CODE_DONE;
     if (options->argument_count != 1)
         return command_misused(&cmd_status);
-    if (job_args_check(options))
-        return EXIT_CODE_INVALID;
-    int status = client_open(&client, options, &fault);
-    if (status == 0)
-        status = job_arg_call(&client, "job.status", options->arguments[0], 0, &reply, &fault);
-    if (status == 0) {
-        status = job_info_read(&reply.result, &info);
-        if (status)
-            client_unreadable(&reply, &fault);
-        rpc_reply_finish(&reply);
-    }
-    if (status == 0)
-        print_info(&style, &info);
-    else
-        code = print_failure(&style, NULL, &fault);
-    client_finish(&client);
-    return code;
+    return session_check_jobs(options) ? EXIT_CODE_INVALID : session_run(options, ask_status, NULL);
 }
 
 static const struct example examples[] = {

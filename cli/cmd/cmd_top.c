@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl top: a daemon at work, looked at again and again. */
+/* mlictl top: a view of a daemon at work, drawn again at an interval. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/link/daemon_link.h"
-#include "cli/link/stats_call.h"
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ms.h"
 #include "cli/term/terminal.h"
 #include "cli/term/top_view.h"
 
@@ -24,55 +23,30 @@ static const struct option options_table[] = {
 enum { JOBS_SHOWN = 10, ROWS_UNKNOWN = 1000 };
 
 struct top {
-    struct client client;
-    struct print_style style;
+    struct session *session;
     bool once, terminal;
     int interval_ms;
-    struct top_sample *now, *before; /* before: null at the first look */
+    struct top_sample *now, *before; /* before: null for the first sample */
 };
 
-static uint64_t now_ns(void)
+/* The table of the latest jobs. */
+struct table {
+    struct textw *w;
+    bool has_lines;
+};
+
+static void add_job(void *context, const struct job_info *info)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    struct table *table = context;
+    if (!table->has_lines)
+        textw_printf(table->w, "\n%s\n", JOB_PRINT_HEADING);
+    table->has_lines = true;
+    job_print_line(table->w, info);
+    textw_printf(table->w, "\n");
 }
 
-/* The latest jobs, as lines. */
-static int view_jobs(struct top *top, struct textw *w, struct fault *fault)
-{
-    struct jsonw params;
-    struct rpc_reply reply;
-    jsonw_init(&params);
-    jsonw_object_begin(&params, NULL);
-    jsonw_uint(&params, "limit", JOBS_SHOWN);
-    jsonw_object_end(&params);
-    const struct client_request request = {
-        .method = "job.list", .params = &params, .timeout_ms = CLIENT_ASK_MS};
-    int status = client_call(&top->client, &request, &reply, fault);
-    jsonw_finish(&params);
-    if (status)
-        return -1;
-    struct json jobs = json_member(&reply.result, "jobs"), item = {0};
-    size_t count;
-    status = json_array(&jobs, &count);
-    if (status == 0 && count > 0)
-        textw_printf(w, "\n%s\n", JOB_PRINT_HEADING);
-    while (status == 0 && json_next(&jobs, &item)) {
-        struct job_info info;
-        status = job_info_read(&item, &info);
-        if (status)
-            break;
-        job_print_line(w, &info);
-        textw_printf(w, "\n");
-    }
-    if (status)
-        client_unreadable(&reply, fault);
-    rpc_reply_finish(&reply);
-    return status;
-}
-
-/* Lines over lines: each ends with what clears the rest of it, the last clears the screen below. */
+/* Overwrites the lines on the screen: "\033[K" clears the rest of a line, "\033[J" the rest of the
+ * screen. */
 static void draw(const struct textw *text)
 {
     int rows = ROWS_UNKNOWN, columns = ROWS_UNKNOWN;
@@ -94,9 +68,11 @@ static void draw(const struct textw *text)
 static int show(struct top *top, struct fault *fault)
 {
     struct textw text;
+    struct table table = {.w = &text};
+    struct job_list_query query = {.limit = JOBS_SHOWN};
     textw_init(&text);
-    top_view(&text, top->client.where, top->now, top->before);
-    int status = view_jobs(top, &text, fault);
+    top_view(&text, top->session->client.where, top->now, top->before);
+    int status = session_list(top->session, &query, add_job, &table, NULL, fault);
     if (status == 0 && text.failed)
         status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (status == 0 && top->terminal)
@@ -117,17 +93,17 @@ static void show_json(const struct top *top)
 
 static int look(struct top *top, struct fault *fault)
 {
-    if (stats_call(&top->client, &top->now->stats, fault))
+    if (session_stats(top->session, &top->now->stats, fault))
         return -1;
-    top->now->time_ns = now_ns();
-    if (top->style.json)
+    top->now->time_ns = clock_ns();
+    if (top->session->style.json)
         show_json(top);
     else if (show(top, fault))
         return -1;
-    return print_flush() ? fault_set(fault, FAULT_IO_ERROR, NULL, "nobody reads along") : 0;
+    return print_flush() ? fault_set(fault, FAULT_IO_ERROR, NULL, "nobody reads the output") : 0;
 }
 
-/* Until ^C, which is how it is left. */
+/* Draws views until ^C, which is the normal end, or once. */
 static int watch(struct top *top, struct top_sample samples[2], struct fault *fault)
 {
     for (int i = 0; !cancel_requested(); i++) {
@@ -143,7 +119,7 @@ static int watch(struct top *top, struct top_sample samples[2], struct fault *fa
     return 0;
 }
 
-/* The other screen without a cursor, and back. */
+/* The alternate screen without a cursor, and back. */
 static void enter(const struct top *top)
 {
     if (top->terminal)
@@ -157,32 +133,34 @@ static void leave(const struct top *top)
     fflush(stdout);
 }
 
-static enum exit_code run(const struct options *options)
+static enum exit_code show_views(struct session *session, void *context)
 {
-    struct top top = {.style = options_style(options),
-                      .once = options_get(options, "once") != NULL};
-    struct fault fault;
-    uint64_t interval = 1000;
-    if (options->argument_count > 0)
-        return command_misused(&cmd_top);
-    if (options_uint(options, "interval", 50, 3600000, &interval))
-        return EXIT_CODE_INVALID;
-    top.interval_ms = (int)interval;
-    top.terminal = !top.once && !top.style.json && terminal_draws(STDOUT_FILENO);
+    struct top *top = context;
     struct top_sample *samples = calloc(2, sizeof(*samples));
+    struct fault fault;
+    top->session = session;
+    top->terminal = !top->once && !session->style.json && terminal_draws(STDOUT_FILENO);
     if (!samples) {
         print_error("out of memory");
         return EXIT_CODE_FAILED;
     }
-    int status = client_open(&top.client, options, &fault);
-    if (status == 0) {
-        enter(&top);
-        status = watch(&top, samples, &fault);
-        leave(&top);
-    }
-    client_finish(&top.client);
+    enter(top);
+    int status = watch(top, samples, &fault);
+    leave(top);
     free(samples);
-    return status ? print_failure(&top.style, NULL, &fault) : EXIT_CODE_DONE;
+    return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
+}
+
+static enum exit_code run(const struct options *options)
+{
+    struct top top = {.once = options_get(options, "once") != NULL};
+    uint64_t interval_ms = 1000;
+    if (options->argument_count > 0)
+        return command_misused(&cmd_top);
+    if (options_uint(options, "interval", 50, 3600000, &interval_ms))
+        return EXIT_CODE_INVALID;
+    top.interval_ms = (int)interval_ms;
+    return session_run(options, show_views, &top);
 }
 
 static const struct example examples[] = {

@@ -4,12 +4,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
 #include "cli/file/output.h"
-#include "cli/link/daemon_link.h"
 #include "cli/term/cancel.h"
+#include "cli/term/clock_ms.h"
 #include "proto/wire/chrome_trace.h"
 
 static const struct option options_table[] = {
@@ -21,25 +21,22 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
+#define NS_PER_S UINT64_C(1000000000)
+
 enum { CHUNK = 64 * 1024 };
 
 struct recorder {
-    struct client client;
+    struct session *session;
     struct output output;
     struct chrome_trace trace;
     struct textw text; /* not yet written */
+    uint64_t seconds;  /* of the recording; 0: until ^C */
     uint64_t written, events, dropped;
+    const char *path;
     bool streamed; /* to standard output */
     bool replaces; /* an existing file */
     bool failed;   /* an event could not be read */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void take(mli_client *client, const char *line, size_t length, void *user)
 {
@@ -82,44 +79,50 @@ static int write_text(struct recorder *recorder, struct fault *fault)
     return 0;
 }
 
-static int subscribe(struct recorder *recorder, bool all, struct fault *fault)
+static int subscribe(struct recorder *recorder, struct fault *fault)
 {
-    struct jsonw w;
-    struct rpc_reply reply;
+    const bool all = options_get(recorder->session->options, "all") != NULL;
     const struct events_subscribe call = {.events = 1U << EVENT_QUEUED | 1U << EVENT_STARTED |
                                                     1U << EVENT_DONE,
                                           .scope = all ? EVENT_SCOPE_ALL : EVENT_SCOPE_USER,
                                           .interval_ms = 250};
-    mli_client_set_notify(recorder->client.library, take, recorder);
+    struct jsonw w;
+    mli_client_set_notify(recorder->session->client.library, take, recorder);
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     events_subscribe_write(&w, &call);
     jsonw_object_end(&w);
-    const struct client_request request = {
-        .method = "events.subscribe", .params = &w, .timeout_ms = CLIENT_ASK_MS};
-    int status = client_call(&recorder->client, &request, &reply, fault);
+    const struct question question = {.method = "events.subscribe", .params = &w};
+    int status = session_call(recorder->session, &question, NULL, fault);
     jsonw_finish(&w);
-    if (status == 0)
-        rpc_reply_finish(&reply);
     return status;
 }
 
-/* Events until the time is over. ^C ends a recording without a time, and drops one that has one. */
-static int record(struct recorder *recorder, int64_t deadline, struct fault *fault)
+/* Milliseconds until the deadline, rounded up; -1: there is no deadline. */
+static int left_ms(uint64_t deadline_ns)
 {
-    mli_client *library = recorder->client.library;
+    const uint64_t now = clock_ns();
+    if (deadline_ns == 0)
+        return -1;
+    return now < deadline_ns ? (int)((deadline_ns - now) / CLOCK_NS_PER_MS + 1) : 0;
+}
+
+/* Records events until the deadline. ^C ends a recording without a deadline, and drops one with. */
+static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault *fault)
+{
+    mli_client *library = recorder->session->client.library;
     mli_client_error error;
     for (;;) {
-        int64_t left = deadline < 0 ? -1 : deadline - now_ms();
-        if (deadline >= 0 && left <= 0)
+        const int left = left_ms(deadline_ns);
+        if (left == 0)
             return 0;
         struct pollfd polled[] = {{.fd = mli_client_fd(library), .events = POLLIN},
                                   {.fd = cancel_fd(), .events = POLLIN}};
-        poll(polled, 2, (int)left);
+        poll(polled, 2, left);
         if (cancel_requested())
-            return deadline < 0 ? 0 : cancel_fault(fault);
+            return deadline_ns ? cancel_fault(fault) : 0;
         if (mli_client_dispatch(library, &error))
-            return client_fault(&recorder->client, &error, fault);
+            return client_fault(&recorder->session->client, &error, fault);
         if (recorder->failed)
             return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
         if (recorder->text.length > (recorder->streamed ? 0 : CHUNK) && write_text(recorder, fault))
@@ -135,61 +138,71 @@ static int finish_file(struct recorder *recorder, struct fault *fault)
     return recorder->streamed ? 0 : output_commit(&recorder->output, !recorder->replaces, fault);
 }
 
-static void report(const struct print_style *style, const struct recorder *recorder,
-                   const char *path)
+static void print_recording(const struct session *session, const void *answer)
 {
-    print_line(style, "%s: %" PRIu64 " event%s, %" PRIu64 " dropped", path, recorder->events,
-               print_s(recorder->events), recorder->dropped);
-    if (!style->json)
-        return;
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    jsonw_string(&w, "file", path);
-    jsonw_uint(&w, "events", recorder->events);
-    jsonw_uint(&w, "dropped", recorder->dropped);
-    jsonw_uint(&w, "bytes", recorder->written);
-    jsonw_object_end(&w);
-    print_json(&w);
+    const struct recorder *recorder = answer;
+    print_line(&session->style, "%s: %" PRIu64 " event%s, %" PRIu64 " dropped", recorder->path,
+               recorder->events, print_s(recorder->events), recorder->dropped);
+}
+
+static void write_recording(struct jsonw *w, const struct session *session, const void *answer)
+{
+    const struct recorder *recorder = answer;
+    (void)session;
+    jsonw_string(w, "file", recorder->path);
+    jsonw_uint(w, "events", recorder->events);
+    jsonw_uint(w, "dropped", recorder->dropped);
+    jsonw_uint(w, "bytes", recorder->written);
+}
+
+static int open_file(struct recorder *recorder, struct fault *fault)
+{
+    if (recorder->streamed)
+        return 0;
+    if (output_init(&recorder->output, recorder->path, NULL, fault))
+        return -1;
+    return output_check_fresh(&recorder->output, recorder->replaces, fault);
+}
+
+static enum exit_code record_trace(struct session *session, void *context)
+{
+    static const struct question printed = {.print = print_recording, .write = write_recording};
+    struct recorder *recorder = context;
+    struct fault fault;
+    recorder->session = session;
+    textw_init(&recorder->text);
+    chrome_trace_init(&recorder->trace);
+    chrome_trace_begin(&recorder->trace, &recorder->text);
+    int status = open_file(recorder, &fault);
+    if (status == 0)
+        status = subscribe(recorder, &fault);
+    if (status == 0)
+        status = record(recorder, recorder->seconds ? clock_ns() + recorder->seconds * NS_PER_S : 0,
+                        &fault);
+    if (status == 0)
+        status = finish_file(recorder, &fault);
+    if (status == 0 && !recorder->streamed)
+        session_print(session, &printed, recorder);
+    output_finish(&recorder->output);
+    textw_finish(&recorder->text);
+    return status ? print_failure(&session->style, NULL, &fault) : EXIT_CODE_DONE;
 }
 
 static enum exit_code run(const struct options *options)
 {
-    struct print_style style = options_style(options);
-    struct recorder recorder = {.output = {.directory = -1, .fd = -1}};
-    struct fault fault;
-    uint64_t seconds = 0;
-    const char *path = options_get(options, "output");
-    if (options->argument_count > 0 || !path)
+    struct recorder recorder = {.output = {.directory = -1, .fd = -1},
+                                .path = options_get(options, "output")};
+    if (options->argument_count > 0 || !recorder.path)
         return command_misused(&cmd_trace);
-    recorder.streamed = strcmp(path, "-") == 0;
+    recorder.streamed = strcmp(recorder.path, "-") == 0;
     recorder.replaces = options_get(options, "force") != NULL;
-    if (recorder.streamed && style.json) {
-        print_error("-o - and --json: both are for standard output");
+    if (recorder.streamed && options_get(options, "json")) {
+        print_error("--output - cannot be combined with --json: both write to standard output");
         return EXIT_CODE_INVALID;
     }
-    if (options_uint(options, "seconds", 1, 86400, &seconds))
+    if (options_uint(options, "seconds", 1, 86400, &recorder.seconds))
         return EXIT_CODE_INVALID;
-    textw_init(&recorder.text);
-    chrome_trace_init(&recorder.trace);
-    chrome_trace_begin(&recorder.trace, &recorder.text);
-    int status = client_open(&recorder.client, options, &fault);
-    if (status == 0 && !recorder.streamed)
-        status = output_init(&recorder.output, path, NULL, &fault);
-    if (status == 0 && !recorder.streamed)
-        status = output_check_fresh(&recorder.output, recorder.replaces, &fault);
-    if (status == 0)
-        status = subscribe(&recorder, options_get(options, "all") != NULL, &fault);
-    if (status == 0)
-        status = record(&recorder, seconds ? now_ms() + (int64_t)seconds * 1000 : -1, &fault);
-    if (status == 0)
-        status = finish_file(&recorder, &fault);
-    if (status == 0 && !recorder.streamed)
-        report(&style, &recorder, path);
-    output_finish(&recorder.output);
-    client_finish(&recorder.client);
-    textw_finish(&recorder.text);
-    return status ? print_failure(&style, NULL, &fault) : EXIT_CODE_DONE;
+    return session_run(options, record_trace, &recorder);
 }
 
 static const struct example examples[] = {

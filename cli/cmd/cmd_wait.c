@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl wait: until jobs have ended. */
+/* mlictl wait: waits until jobs have ended. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
+#include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/job/job_args.h"
 #include "cli/job/job_print.h"
-#include "cli/link/daemon_link.h"
-#include "cli/term/cancel.h"
+#include "cli/term/clock_ms.h"
 #include "proto/bounds.h"
-#include "proto/wire/job.h"
 
 static const struct option options_table[] = {
     {"all", 'a', NULL, "all of this user's jobs that are under way now"},
@@ -20,163 +16,134 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-struct waiter {
-    struct client client;
-    struct print_style style;
-    uint64_t deadline_ms; /* 0: none */
+/* The wait for one job. */
+struct wait {
+    const char *job; /* its number */
+    enum exit_code exit;
+    const struct fault *fault; /* null: the job is done, and there is a result */
+    struct job_result result;
 };
 
-static uint64_t now_ms(void)
+static int read_result(const struct json *result, void *wait)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return job_result_read(result, &((struct wait *)wait)->result);
 }
 
-static void report_json(const char *job, const struct job_result *result, enum exit_code code,
-                        const struct fault *fault)
+static void print_wait(const struct session *session, const void *answer)
 {
-    struct jsonw w;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    job_arg_write(&w, "job", job);
-    jsonw_uint(&w, "exit", code);
-    if (result)
-        job_result_write(&w, "result", result);
-    if (fault)
-        print_json_fault(&w, "error", fault);
-    jsonw_object_end(&w);
-    print_json(&w);
-}
-
-static void report(const struct waiter *waiter, const char *job, const struct job_result *result)
-{
+    const struct wait *wait = answer;
+    const struct job_result *result = &wait->result;
     char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX], before[32], after[2 * PRINT_TEXT_MAX + 8];
-    snprintf(before, sizeof(before), "job %s: ", job);
-    snprintf(after, sizeof(after), ", %s in %s", print_bytes(bytes, result->bytes),
-             print_time(moving, result->ns_moving));
-    print_coloured(&waiter->style, before, job_state_colour(JOB_STATE_DONE),
-                   job_state_name(JOB_STATE_DONE), after);
-    if (waiter->style.json)
-        report_json(job, result, EXIT_CODE_DONE, NULL);
+    if (wait->fault && wait->fault->code == FAULT_NOT_FOUND) {
+        print_error("%s", wait->fault->text); /* it names the job */
+    } else if (wait->fault) {
+        print_error("job %s: %s", wait->job, wait->fault->text);
+    } else {
+        snprintf(before, sizeof(before), "job %s: ", wait->job);
+        snprintf(after, sizeof(after), ", %s in %s", print_bytes(bytes, result->bytes),
+                 print_time(moving, result->ns_moving));
+        print_coloured(&session->style, before, job_state_colour(JOB_STATE_DONE),
+                       job_state_name(JOB_STATE_DONE), after);
+    }
 }
 
-static enum exit_code complain(const struct waiter *waiter, const char *job,
-                               const struct fault *fault)
+static void write_wait(struct jsonw *w, const struct session *session, const void *answer)
 {
-    enum exit_code code = exit_code_of(fault);
-    if (fault->code == FAULT_NOT_FOUND)
-        print_error("%s", fault->text); /* it says which job */
+    const struct wait *wait = answer;
+    (void)session;
+    session_write_job(w, wait->job);
+    jsonw_uint(w, "exit", wait->exit);
+    if (wait->fault)
+        print_json_fault(w, "error", wait->fault);
     else
-        print_error("job %s: %s", job, fault->text);
-    if (waiter->style.json)
-        report_json(job, NULL, code, fault);
+        job_result_write(w, "result", &wait->result);
+}
+
+/* Every job has to end: the jobs can be waited for one after the other. */
+static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, const char *job)
+{
+    struct question question = {.method = "job.wait",
+                                .job = job,
+                                .timeout_ms = -1,
+                                .read = read_result,
+                                .print = print_wait,
+                                .write = write_wait};
+    struct wait wait = {.job = job};
+    struct fault fault;
+    if (deadline_ns > 0) {
+        uint64_t now = clock_ns();
+        question.job_timeout_ms =
+            now < deadline_ns ? (uint32_t)((deadline_ns - now) / CLOCK_NS_PER_MS + 1) : 1;
+    }
+    if (session_call(session, &question, &wait, &fault)) {
+        wait.fault = &fault;
+        wait.exit = exit_code_of(&fault);
+    }
+    session_print(session, &question, &wait);
+    if (!wait.fault)
+        job_result_finish(&wait.result);
+    return wait.exit;
+}
+
+/* The jobs under way, the latest first. */
+struct pending {
+    uint64_t numbers[JOB_LIST_LIMIT_MAX];
+    size_t count;
+};
+
+static void add_pending(void *context, const struct job_info *info)
+{
+    struct pending *pending = context;
+    if (pending->count < JOB_LIST_LIMIT_MAX)
+        pending->numbers[pending->count++] = info->job;
+}
+
+static enum exit_code wait_for_all(struct session *session, uint64_t deadline_ns)
+{
+    struct job_list_query query = {.states = 1U << JOB_STATE_WAITING | 1U << JOB_STATE_QUEUED |
+                                             1U << JOB_STATE_RUNNING,
+                                   .limit = JOB_LIST_LIMIT_MAX};
+    struct pending pending = {.count = 0};
+    struct fault fault;
+    enum exit_code code = EXIT_CODE_DONE;
+    if (session_list(session, &query, add_pending, &pending, NULL, &fault))
+        return print_failure(&session->style, NULL, &fault);
+    if (pending.count == 0)
+        print_line(&session->style, "no job is under way");
+    for (size_t i = pending.count; i > 0 && client_connected(&session->client); i--) {
+        char number[24];
+        snprintf(number, sizeof(number), "%" PRIu64, pending.numbers[i - 1]);
+        enum exit_code one = wait_for(session, deadline_ns, number);
+        code = code == EXIT_CODE_DONE ? one : code;
+    }
     return code;
 }
 
-/* All have to end, so that it is the same to wait for one after the other. */
-static enum exit_code wait_for(struct waiter *waiter, const char *job)
+static enum exit_code wait_for_jobs(struct session *session, void *context)
 {
-    struct rpc_reply reply;
-    struct job_result result;
-    struct fault fault;
-    uint64_t left = 0;
-    if (waiter->deadline_ms > 0) {
-        uint64_t now = now_ms();
-        left = now < waiter->deadline_ms ? waiter->deadline_ms - now : 1;
-    }
-    if (job_arg_call(&waiter->client, "job.wait", job, (uint32_t)left, &reply, &fault))
-        return complain(waiter, job, &fault);
-    int status = job_result_read(&reply.result, &result);
-    if (status)
-        client_unreadable(&reply, &fault);
-    rpc_reply_finish(&reply);
-    if (status)
-        return complain(waiter, job, &fault);
-    report(waiter, job, &result);
-    job_result_finish(&result);
-    return EXIT_CODE_DONE;
-}
-
-/* The numbers of jobs under way, the oldest first. Returns 0 or -1. */
-static int find_all(struct client *client, uint64_t **numbers, size_t *count, struct fault *fault)
-{
-    struct jsonw w;
-    struct rpc_reply reply;
-    jsonw_init(&w);
-    jsonw_object_begin(&w, NULL);
-    job_states_write(&w, "states",
-                     1U << JOB_STATE_WAITING | 1U << JOB_STATE_QUEUED | 1U << JOB_STATE_RUNNING);
-    jsonw_uint(&w, "limit", 1000);
-    jsonw_object_end(&w);
-    const struct client_request request = {
-        .method = "job.list", .params = &w, .timeout_ms = CLIENT_ASK_MS};
-    int status = client_call(client, &request, &reply, fault);
-    jsonw_finish(&w);
-    if (status)
-        return -1;
-    struct json jobs = json_member(&reply.result, "jobs"), item = {0};
-    size_t left = 0;
-    status = json_array(&jobs, count);
-    *numbers = status ? NULL : calloc(*count + 1, sizeof(**numbers));
-    for (left = *count; *numbers && status == 0 && json_next(&jobs, &item);) {
-        struct job_brief brief;
-        status = job_brief_read(&item, &brief);
-        (*numbers)[--left] = brief.job;
-    }
-    if (status)
-        client_unreadable(&reply, fault);
-    else if (!*numbers)
-        status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    rpc_reply_finish(&reply);
-    return status;
-}
-
-static enum exit_code wait_for_all(struct waiter *waiter)
-{
-    uint64_t *numbers = NULL;
-    size_t count = 0;
-    struct fault fault;
+    const struct options *options = session->options;
+    const uint64_t timeout_ms = *(const uint64_t *)context;
+    const uint64_t deadline_ns = timeout_ms ? clock_ns() + timeout_ms * CLOCK_NS_PER_MS : 0;
     enum exit_code code = EXIT_CODE_DONE;
-    if (find_all(&waiter->client, &numbers, &count, &fault))
-        code = print_failure(&waiter->style, NULL, &fault);
-    else if (count == 0)
-        print_line(&waiter->style, "no job is under way");
-    for (size_t i = 0; numbers && i < count && client_connected(&waiter->client); i++) {
-        char number[24];
-        snprintf(number, sizeof(number), "%" PRIu64, numbers[i]);
-        enum exit_code one = wait_for(waiter, number);
+    if (options_get(options, "all"))
+        return wait_for_all(session, deadline_ns);
+    for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
+        enum exit_code one = wait_for(session, deadline_ns, options->arguments[i]);
         code = code == EXIT_CODE_DONE ? one : code;
     }
-    free(numbers);
     return code;
 }
 
 static enum exit_code run(const struct options *options)
 {
-    struct waiter waiter = {.style = options_style(options)};
-    struct fault fault;
-    uint64_t timeout = 0;
+    uint64_t timeout_ms = 0;
     bool all = options_get(options, "all") != NULL;
     if (all == (options->argument_count > 0))
         return command_misused(&cmd_wait);
-    if (job_args_check(options) ||
-        options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout))
+    if (session_check_jobs(options) ||
+        options_uint(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &timeout_ms))
         return EXIT_CODE_INVALID;
-    enum exit_code code = EXIT_CODE_DONE;
-    if (client_open(&waiter.client, options, &fault)) {
-        code = print_failure(&waiter.style, NULL, &fault);
-    } else {
-        waiter.deadline_ms = timeout ? now_ms() + timeout : 0;
-        if (all)
-            code = wait_for_all(&waiter);
-    }
-    for (size_t i = 0; i < options->argument_count && client_connected(&waiter.client); i++) {
-        enum exit_code one = wait_for(&waiter, options->arguments[i]);
-        code = code == EXIT_CODE_DONE ? one : code;
-    }
-    client_finish(&waiter.client);
-    return code;
+    return session_run(options, wait_for_jobs, &timeout_ms);
 }
 
 static const struct example examples[] = {

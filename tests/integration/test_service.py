@@ -94,7 +94,7 @@ class Jobs(Service):
         self.assertEqual([f["job"] for f in self.facts("jobs", "--state", "waiting,queued")], [2])
         self.assertEqual([f["job"] for f in self.facts("jobs", "--name", "stuck")], [1])
         self.assertEqual([f["job"] for f in self.facts("jobs", "--limit", "1")], [2])
-        self.assertIn("older ones", self.ask("jobs", "-n", "1", code=0).out)
+        self.assertIn("older jobs", self.ask("jobs", "-n", "1", code=0).out)
         self.assertRegex(self.ask("status", "2", code=0).out, r"^job 2 \(next\): waiting, detached")
         fact = self.facts("wait", "1", "--timeout", "50", code=4)[0]
         self.assertEqual(fact["error"]["name"], "TIMED_OUT")
@@ -135,8 +135,7 @@ class Jobs(Service):
                 self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed; "
                                              "mlictl jobs lists them\n")
         self.assertEqual(self.ask("status", "77", code=2).err,
-                         "mlictl: there is no job 77, or not any more; mlictl jobs lists "
-                         "them\n")
+                         "mlictl: job 77 is unknown or forgotten; mlictl jobs lists them\n")
         self.assertEqual(self.ask("wait", "--all", code=0).out, "no job is under way\n")
         self.assertEqual(self.ask("wait", "--all", "-q", code=0).out, "")
         self.ask("wait", "--all", "1", code=2)

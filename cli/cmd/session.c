@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli/cmd/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JOB_DIGITS_MAX = 15 }; /* JSON carries these exactly */
+
+enum exit_code session_run(const struct options *options, session_fn *talk, void *context)
+{
+    struct session session = {.options = options, .style = options_style(options)};
+    struct fault fault;
+    enum exit_code code = client_open(&session.client, options, &fault)
+                              ? print_failure(&session.style, NULL, &fault)
+                              : talk(&session, context);
+    client_finish(&session.client);
+    return code;
+}
+
+int session_check_jobs(const struct options *options)
+{
+    for (size_t i = 0; i < options->argument_count; i++) {
+        const char *argument = options->arguments[i];
+        size_t digits = strspn(argument, "0123456789");
+        if (digits > 0 && digits <= JOB_DIGITS_MAX && argument[digits] == '\0' &&
+            strtoull(argument, NULL, 10) > 0)
+            continue;
+        print_error("%s: a job's number is needed; mlictl jobs lists them", argument);
+        return -1;
+    }
+    return 0;
+}
+
+void session_write_job(struct jsonw *w, const char *argument)
+{
+    jsonw_uint(w, "job", strtoull(argument, NULL, 10));
+}
+
+static int call(struct session *session, const struct question *question, struct jsonw *params,
+                struct rpc_reply *reply, struct fault *fault)
+{
+    const struct client_request request = {.method = question->method,
+                                           .params = params,
+                                           .timeout_ms = question->timeout_ms ? question->timeout_ms
+                                                                              : CLIENT_ASK_MS};
+    return client_call(&session->client, &request, reply, fault);
+}
+
+static int call_about_job(struct session *session, const struct question *question,
+                          struct rpc_reply *reply, struct fault *fault)
+{
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    session_write_job(&w, question->job);
+    if (question->job_timeout_ms > 0)
+        jsonw_uint(&w, "timeout_ms", question->job_timeout_ms);
+    jsonw_object_end(&w);
+    int status = call(session, question, &w, reply, fault);
+    jsonw_finish(&w);
+    if (status && fault->code == FAULT_NOT_FOUND)
+        fault_set(fault, FAULT_NOT_FOUND, "/job",
+                  "job %s is unknown or forgotten; mlictl jobs lists them", question->job);
+    return status;
+}
+
+int session_call(struct session *session, const struct question *question, void *answer,
+                 struct fault *fault)
+{
+    struct rpc_reply reply;
+    int status = question->job ? call_about_job(session, question, &reply, fault)
+                               : call(session, question, question->params, &reply, fault);
+    if (status)
+        return -1;
+    if (question->read)
+        status = question->read(&reply.result, answer);
+    if (status)
+        client_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+void session_print(const struct session *session, const struct question *question,
+                   const void *answer)
+{
+    struct jsonw w;
+    question->print(session, answer);
+    if (!session->style.json)
+        return;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    question->write(&w, session, answer);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+enum exit_code session_ask(struct session *session, const struct question *question, void *answer)
+{
+    struct fault fault;
+    if (session_call(session, question, answer, &fault))
+        return print_failure(&session->style, NULL, &fault);
+    session_print(session, question, answer);
+    return EXIT_CODE_DONE;
+}
+
+static int read_stats(const struct json *result, void *stats)
+{
+    return daemon_stats_read(result, stats);
+}
+
+int session_stats(struct session *session, struct daemon_stats *stats, struct fault *fault)
+{
+    const struct question question = {.method = "daemon.stats", .read = read_stats};
+    return session_call(session, &question, stats, fault);
+}
+
+/* A page of job.list, and where its jobs go. */
+struct page {
+    struct job_list_query *query;
+    void (*each)(void *context, const struct job_info *info);
+    void *context;
+    bool more;
+};
+
+static int read_page(const struct json *result, void *answer)
+{
+    struct page *page = answer;
+    struct json jobs = json_member(result, "jobs"), more = json_member(result, "more"), item = {0};
+    size_t count;
+    if (json_array(&jobs, &count) || json_bool(&more, &page->more))
+        return -1;
+    while (json_next(&jobs, &item)) {
+        struct job_info info;
+        if (job_info_read(&item, &info))
+            return -1;
+        page->each(page->context, &info);
+        page->query->before = info.job;
+    }
+    page->more = page->more && count > 0;
+    return 0;
+}
+
+int session_list(struct session *session, struct job_list_query *query,
+                 void (*each)(void *context, const struct job_info *info), void *context,
+                 bool *more, struct fault *fault)
+{
+    struct page page = {.query = query, .each = each, .context = context};
+    struct jsonw w;
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    job_list_query_write(&w, query);
+    jsonw_object_end(&w);
+    const struct question question = {.method = "job.list", .params = &w, .read = read_page};
+    int status = session_call(session, &question, &page, fault);
+    jsonw_finish(&w);
+    if (more)
+        *more = page.more;
+    return status;
+}
