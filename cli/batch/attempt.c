@@ -172,7 +172,8 @@ static void on_failure(void *context, const struct resolved *resolved,
     }
 }
 
-static void run_job(struct attempt *attempt, struct execution *execution, const struct job *job)
+static void run_job(struct attempt *attempt, struct execution *execution,
+                    const struct job_spec *job)
 {
     struct outcome outcome = {0};
     execution_run(execution, &attempt->file, job, &outcome);
@@ -315,7 +316,7 @@ static int write_npy(struct output *golden, const struct tensor_file *whole, str
 /* As what the golden file is compared with: of a .npy output a raw golden file has the elements. */
 static int write_content(struct output *golden, const struct resolved *r, struct fault *fault)
 {
-    enum file_format format = tensor_ref_format(&r->job->expect.golden);
+    enum file_format format = tensor_spec_format(&r->job->expect.golden);
     bool npy = format == FILE_FORMAT_NPY;
     struct tensor_file whole = r->whole;
     whole.fd = r->output.fd;
@@ -368,7 +369,7 @@ int golden_write(const struct resolved *r, char **text, struct fault *fault)
         *text = strdup("the first one goes into the job file where it is right");
         return 0;
     }
-    enum file_format format = tensor_ref_format(&r->job->expect.golden);
+    enum file_format format = tensor_spec_format(&r->job->expect.golden);
     if (file_format_is_archive(format))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "a golden tensor of a .%s file is not written; give it a file of its own",

@@ -79,7 +79,7 @@ struct exhibit {
 };
 
 struct evidence {
-    const struct job *job; /* null: there is none; belongs to the attempt */
+    const struct job_spec *job; /* null: there is none; belongs to the attempt */
     struct exhibit source, golden, before;
     int given; /* the whole output file; -1: there is none */
 };

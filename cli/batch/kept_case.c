@@ -157,9 +157,9 @@ static int make_directories(const char *directory, struct fault *fault)
     return error ? complain(directory, error, fault) : 0;
 }
 
-static const char *ending_of(const struct tensor_ref *ref)
+static const char *ending_of(const struct tensor_spec *ref)
 {
-    return file_format_word(tensor_ref_format(ref));
+    return file_format_word(tensor_spec_format(ref));
 }
 
 /* An open file, or `bytes`, as the file `name`. */
@@ -222,7 +222,7 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
 /* Copies a file that the job reads. A file that cannot be opened is left out, so the kept job fails
  * for the same reason. */
 static int save_input(const struct keeper *keeper, const struct exhibit *exhibit,
-                      struct tensor_ref *ref, char name[FILE_NAME_MAX], const char *called)
+                      struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
 {
     if (!exhibit->path)
         return out_of_memory(keeper->fault);
@@ -239,7 +239,7 @@ static int save_input(const struct keeper *keeper, const struct exhibit *exhibit
     return status;
 }
 
-static int save_job(const struct keeper *keeper, const struct job *job)
+static int save_job(const struct keeper *keeper, const struct job_spec *job)
 {
     struct jsonw w;
     jsonw_init_lines(&w, 1);
@@ -255,7 +255,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 {
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
-    struct job job = *evidence->job; /* borrows all that is not replaced */
+    struct job_spec job = *evidence->job; /* borrows all that is not replaced */
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));
     job.dst.file = out;

@@ -80,7 +80,7 @@ static int note(struct collector *collector, enum basis_role role, const char *n
 static int collect(struct collector *collector, const struct job_file *file)
 {
     for (size_t i = 0; i < file->list.count; i++) {
-        const struct job *job = &file->list.jobs[file->order[i]];
+        const struct job_spec *job = &file->list.jobs[file->order[i]];
         if (note(collector, BASIS_SRC, job->src.file) ||
             (job->dst.update && note(collector, BASIS_DST, job->dst.file)) ||
             (job->expect.kind == EXPECT_FILE &&

@@ -72,13 +72,13 @@ static size_t number_below(const char *text, size_t count)
 static size_t find_job(const struct job_list *list, const char *wanted)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (list->jobs[i].name && strcmp(list->jobs[i].name, wanted) == 0)
+        if (list->jobs[i].common.name && strcmp(list->jobs[i].common.name, wanted) == 0)
             return i;
     }
     return number_below(wanted, list->count);
 }
 
-static bool is_wanted(void *context, const struct job_file *file, const struct job *job)
+static bool is_wanted(void *context, const struct job_file *file, const struct job_spec *job)
 {
     struct telling *telling = context;
     if (!telling->job)
@@ -133,9 +133,9 @@ static int draw_to_file(const struct telling *telling, const struct job_file *fi
                         const struct resolved *resolved, const struct explained *e,
                         struct fault *fault)
 {
-    const struct job *job = resolved->job;
+    const struct job_spec *job = resolved->job;
     char *path = svg_target_path(&telling->svg, (size_t)(file - telling->sequence->files),
-                                 (size_t)(job - file->list.jobs), job->name);
+                                 (size_t)(job - file->list.jobs), job->common.name);
     int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (status == 0)
         status = check_apart(path, file, resolved, fault);
@@ -182,9 +182,9 @@ static void tell(struct telling *telling, struct explained *e)
 static int explain_resolved(struct telling *telling, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
-    const struct job *job = resolved->job;
+    const struct job_spec *job = resolved->job;
     struct explained explained;
-    uint32_t channels = telling->channels ? (uint32_t)telling->channels : job->channels;
+    uint32_t channels = telling->channels ? (uint32_t)telling->channels : job->common.channels;
     if (!is_wanted(telling, file, job))
         return resolved_produce(resolved, &telling->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault) ||
@@ -198,7 +198,7 @@ static int explain_resolved(struct telling *telling, const struct job_file *file
     return resolved_produce(resolved, &telling->produced, fault);
 }
 
-static void explain_job(void *context, const struct job_file *file, const struct job *job,
+static void explain_job(void *context, const struct job_file *file, const struct job_spec *job,
                         struct outcome *outcome)
 {
     struct telling *telling = context;
@@ -214,7 +214,7 @@ static void explain_job(void *context, const struct job_file *file, const struct
 
 /* What was explained has been told. */
 static void report_explained(const struct print_style *style, const struct job_file *file,
-                             const struct job *job, const struct outcome *outcome)
+                             const struct job_spec *job, const struct outcome *outcome)
 {
     if (outcome->fault.code != FAULT_NONE)
         report_validated(style, file, job, outcome);

@@ -25,12 +25,12 @@ static int check_limits(const struct limits *limits, const struct job_file *file
                         const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
-    if (explained_init(&explained, file, resolved, resolved->job->channels, fault))
+    if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
         return -1;
     return limits_check(limits, resolved, &explained, fault);
 }
 
-static void validate_job(void *context, const struct job_file *file, const struct job *job,
+static void validate_job(void *context, const struct job_file *file, const struct job_spec *job,
                          struct outcome *outcome)
 {
     struct validation *validation = context;

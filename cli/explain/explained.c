@@ -46,7 +46,7 @@ static bool is_shapeless(const struct resolved *r)
 
 static void take_files(struct explained *e, const struct resolved *r)
 {
-    const struct job *job = r->job;
+    const struct job_spec *job = r->job;
     take_file(&e->src, job->src.file, &r->src);
     take_file(&e->dst, job->dst.file, &r->whole);
     if (is_shapeless(r))
@@ -65,7 +65,7 @@ static int own_parameters(struct explained *e, const struct resolved *r, mli_ten
         return 0;
     e->src.quant_axis = given->axis;
     for (uint32_t i = 0; i < r->result.rank; i++) {
-        if (r->wire.cfg.perm_dim[i] == given->axis)
+        if (r->wire.common.cfg.perm_dim[i] == given->axis)
             e->dst.quant_axis = (int32_t)i;
     }
     uint32_t count = r->result.shape[e->dst.quant_axis];
@@ -92,7 +92,7 @@ static int explain_move(struct explained *e, const struct resolved *r, struct fa
     memcpy(dst.mem_stride, r->result.mem_stride, sizeof(dst.mem_stride));
     if (own_parameters(e, r, &dst, &own, fault))
         return -1;
-    mli_status status = mli_mov_explain(&src, &r->wire.cfg, &dst, &e->move);
+    mli_status status = mli_mov_explain(&src, &r->wire.common.cfg, &dst, &e->move);
     quant_alloc(&own, 0);
     return status == MLI_STATUS_OK ? 0 : fault_set_refused(fault, status, mli_last_error());
 }
@@ -129,11 +129,11 @@ static void explain_channels(struct explained *e, uint32_t channels)
 int explained_init(struct explained *e, const struct job_file *file, const struct resolved *r,
                    uint32_t channels, struct fault *fault)
 {
-    const struct job *job = r->job;
+    const struct job_spec *job = r->job;
     *e = (struct explained){.file = file->path,
                             .pointer = job->pointer,
-                            .name = job->name,
-                            .op = job->op == JOB_OP_PERMUTE ? "permute" : "mov",
+                            .name = job->common.name,
+                            .op = job->common.op == JOB_OP_PERMUTE ? "permute" : "mov",
                             .type = element_type_name(r->wire.src.desc.type)};
     take_files(e, r);
     if (explain_move(e, r, fault))

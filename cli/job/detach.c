@@ -14,7 +14,7 @@ void detach_finish(struct detach *detach)
 }
 
 /* What has to be done after the job, and nobody will be there to do it. */
-static int check(const struct detach *detach, const struct job *job, struct fault *fault)
+static int check(const struct detach *detach, const struct job_spec *job, struct fault *fault)
 {
     if (detach->client->remote)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -46,7 +46,7 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
 static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
                  struct job_refs *after, struct fault *fault)
 {
-    const struct job *job = &detach->file->list.jobs[index];
+    const struct job_spec *job = &detach->file->list.jobs[index];
     if (job->after_count > JOB_AFTER_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
                          "after: %zu jobs given, at most %d are possible with --detach",
@@ -84,7 +84,7 @@ static int send(struct client *client, const struct resolved *r, struct job_brie
     return status;
 }
 
-static int run(struct detach *detach, const struct job_file *file, const struct job *job,
+static int run(struct detach *detach, const struct job_file *file, const struct job_spec *job,
                struct outcome *outcome)
 {
     struct fault *fault = &outcome->fault;
@@ -97,7 +97,7 @@ static int run(struct detach *detach, const struct job_file *file, const struct 
     int status = resolved_init(&r, file, job, NULL, fault);
     if (status == 0) {
         outcome_describe(outcome, &r);
-        status = refer(detach, index, refs, &r.wire.after_refs, fault);
+        status = refer(detach, index, refs, &r.wire.after, fault);
     }
     if (status == 0) {
         r.wire.detach = true;
@@ -111,12 +111,12 @@ static int run(struct detach *detach, const struct job_file *file, const struct 
         outcome->detached = detach->numbers[index] = brief.job;
         status = output_commit(&r.output, false, fault);
     }
-    r.wire.after_refs = (struct job_refs){0}; /* not its own */
+    r.wire.after = (struct job_refs){0}; /* not its own */
     resolved_finish(&r);
     return status;
 }
 
-void detach_job(void *context, const struct job_file *file, const struct job *job,
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
                 struct outcome *outcome)
 {
     struct detach *detach = context;

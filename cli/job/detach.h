@@ -15,7 +15,7 @@ void detach_finish(struct detach *detach);
 
 /** Hands a job of `file` over, `context` being a struct detach: as execution_run(), but that the
  *  outcome has the job's number and no result. */
-void detach_job(void *context, const struct job_file *file, const struct job *job,
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
                 struct outcome *outcome);
 
 #endif /* CLI_DETACH_H */

@@ -43,8 +43,8 @@ static int limit_time(const struct execution *execution, struct resolved *r, str
     if (now >= execution->deadline_ns)
         return overdue(fault);
     uint64_t left = (execution->deadline_ns - now) / CLOCK_NS_PER_MS + 1;
-    if (r->wire.timeout_ms == 0 || left < r->wire.timeout_ms)
-        r->wire.timeout_ms = (uint32_t)left;
+    if (r->wire.common.timeout_ms == 0 || left < r->wire.common.timeout_ms)
+        r->wire.common.timeout_ms = (uint32_t)left;
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int submit(const struct execution *execution, const struct resolved *r,
                                            .attachments = attachments,
                                            .count = RESOLVED_FDS,
                                            .timeout_ms =
-                                               patience_ms(execution, r->wire.timeout_ms)};
+                                               patience_ms(execution, r->wire.common.timeout_ms)};
     int status = client_call(execution->client, &request, &reply, fault);
     jsonw_finish(&params);
     if (status) {
@@ -184,7 +184,7 @@ static int produce(const struct execution *execution, struct resolved *r, struct
 }
 
 static int run(const struct execution *execution, const struct job_file *file,
-               const struct job *job, struct resolved *r, struct outcome *outcome)
+               const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
     struct fault *fault = &outcome->fault;
     if (resolved_init(r, file, job, execution->produced, fault))
@@ -209,7 +209,7 @@ static bool is_overdue(const struct execution *execution, const struct fault *fa
            clock_ns() >= execution->deadline_ns;
 }
 
-static void judge_end(const struct execution *execution, const struct job *job,
+static void judge_end(const struct execution *execution, const struct job_spec *job,
                       struct outcome *outcome)
 {
     bool late = is_overdue(execution, &outcome->fault);
@@ -218,7 +218,7 @@ static void judge_end(const struct execution *execution, const struct job *job,
     judge_failure(job, late || outcome->disconnected, outcome);
 }
 
-void execution_run(void *context, const struct job_file *file, const struct job *job,
+void execution_run(void *context, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome)
 {
     const struct execution *execution = context;

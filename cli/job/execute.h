@@ -12,7 +12,6 @@
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/link/daemon_link.h"
-#include "proto/wire/job.h"
 
 /** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */
 int execute_prepare_output(struct resolved *resolved, struct fault *fault);
@@ -44,7 +43,7 @@ struct execution {
  * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; its fault
  * gets a pointer into the file. (It is the `job` of a struct sequence_work.)
  */
-void execution_run(void *execution, const struct job_file *file, const struct job *job,
+void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome);
 
 #endif /* CLI_EXECUTE_H */

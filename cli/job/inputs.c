@@ -25,13 +25,13 @@ static int blame(struct fault *fault, const char *tensor)
 
 /* What an earlier job has written; only described where nothing is moved. */
 static int open_produced(struct tensor_file *file, const struct tensor_file *produced,
-                         const struct tensor_ref *ref, const char *path, struct fault *fault)
+                         const struct tensor_spec *ref, const char *path, struct fault *fault)
 {
     if (produced->fd < 0) {
         *file = *produced;
         file->path = path;
         print_path(file->shown, path);
-        if (!file_format_is_archive(tensor_ref_format(ref)))
+        if (!file_format_is_archive(tensor_spec_format(ref)))
             return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "%s: a job before writes it, and not as an archive", file->shown);
@@ -40,20 +40,20 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
     int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
-    return tensor_file_adopt(file, fd, path, tensor_ref_format(ref), ref->tensor, fault);
+    return tensor_file_adopt(file, fd, path, tensor_spec_format(ref), ref->tensor, fault);
 }
 
 static int open_tensor(struct tensor_file *file, const struct produced *produced,
-                       const struct tensor_ref *ref, const char *path, struct fault *fault)
+                       const struct tensor_spec *ref, const char *path, struct fault *fault)
 {
     const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
     if (found)
         return open_produced(file, found, ref, path, fault);
-    return tensor_file_open(file, path, tensor_ref_format(ref), ref->tensor, fault);
+    return tensor_file_open(file, path, tensor_spec_format(ref), ref->tensor, fault);
 }
 
 /* A raw file is what the job says. */
-static int describe_raw(struct tensor_file *file, const struct tensor_ref *ref,
+static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                         const struct dtype *dtype, struct fault *fault)
 {
     struct npy_header header = {.rank = ref->desc.rank, .data_offset = ref->offset};
@@ -75,7 +75,7 @@ static int check_type(const struct resolved *r, struct fault *fault)
                          element_type_name(desc->type), size, r->src.shown,
                          dtype_of_header(header)->name, header->item_size);
     bool real = desc->type == MLI_EL_FP_16 || desc->type == MLI_EL_FP_32;
-    if (r->job->op == JOB_OP_PERMUTE && real)
+    if (r->job->common.op == JOB_OP_PERMUTE && real)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
                          "src.type: no permute kernel moves %s; use \"op\": \"mov\"",
                          element_type_name(desc->type));
@@ -88,7 +88,7 @@ static int check_type(const struct resolved *r, struct fault *fault)
 
 int inputs_open_src(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    const struct tensor_ref *ref = &r->job->src;
+    const struct tensor_spec *ref = &r->job->src;
     struct tensor_ref *wire = &r->wire.src;
     if (open_tensor(&r->src, produced, ref, r->src_path, fault))
         return blame(fault, "src");
@@ -134,7 +134,7 @@ static bool is_current(const struct tensor_file *file)
 }
 
 /* The file as the last update left it, locked until it is closed: nobody else updates it now. */
-static int open_locked(struct tensor_file *file, const struct tensor_ref *ref, const char *path,
+static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
                        struct fault *fault)
 {
     for (;;) {
@@ -150,7 +150,7 @@ static int open_locked(struct tensor_file *file, const struct tensor_ref *ref, c
 
 static int open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    const struct tensor_ref *ref = &r->job->dst;
+    const struct tensor_spec *ref = &r->job->dst;
     if (!produced)
         return open_locked(&r->before, ref, r->dst_path, fault);
     return open_tensor(&r->before, produced, ref, r->dst_path, fault) ? blame(fault, "dst") : 0;
@@ -158,7 +158,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
 
 int inputs_open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
-    const struct tensor_ref *ref = &r->job->dst;
+    const struct tensor_spec *ref = &r->job->dst;
     if (!ref->update)
         return 0;
     if (open_before(r, produced, fault))
@@ -207,7 +207,7 @@ static int complain_golden(const struct resolved *r, const struct produced *prod
     blame(fault, "expect");
     if (fault->code == FAULT_CANCELLED || has_golden(r, produced) ||
         !can_be_written(r->expect_path) ||
-        file_format_is_archive(tensor_ref_format(&r->job->expect.golden)))
+        file_format_is_archive(tensor_spec_format(&r->job->expect.golden)))
         return -1;
     return fault_set(fault, fault->code, "/expect/file",
                      "%s; `mlictl batch --update-golden` writes it", fault->text);

@@ -83,13 +83,13 @@ static int find_predecessors(struct job_file *file)
     file->after = calloc(file->list.count, sizeof(*file->after));
     int result = names && file->after ? 0 : -1;
     for (size_t i = 0; i < file->list.count && !result; i++) {
-        if (file->list.jobs[i].name)
-            names[named_count++] = (struct named){file->list.jobs[i].name, i};
+        if (file->list.jobs[i].common.name)
+            names[named_count++] = (struct named){file->list.jobs[i].common.name, i};
     }
     if (!result)
         qsort(names, named_count, sizeof(*names), compare_names);
     for (size_t i = 0; i < file->list.count && !result; i++) {
-        const struct job *job = &file->list.jobs[i];
+        const struct job_spec *job = &file->list.jobs[i];
         if (job->after_count == 0)
             continue;
         file->after[i] = calloc(job->after_count, sizeof(size_t));

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "cli/file/text.h"
+#include "proto/file/job_file.h"
 #include "proto/json/fault.h"
-#include "proto/wire/job.h"
 
 struct job_file {
     const char *path; /* as given; "stdin" for "-" */

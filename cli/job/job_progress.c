@@ -28,7 +28,7 @@ void job_progress_follow(struct job_progress *progress, struct client *client,
 }
 
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,
-                        const struct job *job)
+                        const struct job_spec *job)
 {
     if (!progress || !progress->subscribed)
         return;

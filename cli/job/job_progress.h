@@ -27,7 +27,7 @@ void job_progress_follow(struct job_progress *progress, struct client *client,
 
 /** Around one job at a time. Null is fine. */
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,
-                        const struct job *job);
+                        const struct job_spec *job);
 void job_progress_end(struct job_progress *progress);
 
 #endif /* CLI_JOB_PROGRESS_H */

@@ -11,26 +11,27 @@
 
 enum { LABEL_MAX = 192, QUANT_TEXT_MAX = 512, ENTRIES_SHOWN = 8 };
 
-static const char *op_name(const struct job *job)
+static const char *op_name(const struct job_spec *job)
 {
-    return job->op == JOB_OP_PERMUTE ? "permute" : "mov";
+    return job->common.op == JOB_OP_PERMUTE ? "permute" : "mov";
 }
 
-void report_label(char *out, size_t size, const struct job_file *file, const struct job *job)
+void report_label(char *out, size_t size, const struct job_file *file, const struct job_spec *job)
 {
-    if (job->name)
-        snprintf(out, size, "%s", job->name);
+    if (job->common.name)
+        snprintf(out, size, "%s", job->common.name);
     else
         snprintf(out, size, "%s%s%s", file->path, *job->pointer ? "#" : "", job->pointer);
 }
 
-static const char *label(char out[LABEL_MAX], const struct job_file *file, const struct job *job)
+static const char *label(char out[LABEL_MAX], const struct job_file *file,
+                         const struct job_spec *job)
 {
     report_label(out, LABEL_MAX, file, job);
     return out;
 }
 
-static const char *arrow(const struct job *job)
+static const char *arrow(const struct job_spec *job)
 {
     return job->dst.update ? "into" : "->";
 }
@@ -104,7 +105,7 @@ static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
 }
 
 static void print_moved(const struct print_style *style, const struct job_file *file,
-                        const struct job *job, const struct outcome *outcome)
+                        const struct job_spec *job, const struct outcome *outcome)
 {
     const struct job_result *result = &outcome->result;
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
@@ -126,7 +127,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
 }
 
 static void print_refused(const struct print_style *style, const struct job_file *file,
-                          const struct job *job, const struct outcome *outcome)
+                          const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
     snprintf(before, sizeof(before), "%s: ", label(name, file, job));
@@ -136,7 +137,7 @@ static void print_refused(const struct print_style *style, const struct job_file
 }
 
 /* "cases/golden.npz[w]" where it is one of several; null: a digest is expected. */
-static const char *golden_name(const struct job_file *file, const struct tensor_ref *ref,
+static const char *golden_name(const struct job_file *file, const struct tensor_spec *ref,
                                char out[TENSOR_FILE_SHOWN_MAX])
 {
     if (!ref->file)
@@ -148,7 +149,7 @@ static const char *golden_name(const struct job_file *file, const struct tensor_
 }
 
 /* Complaints name the file and the place in it, whatever else is printed. */
-static void complain(const struct job_file *file, const struct job *job,
+static void complain(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome)
 {
     if (outcome->fault.code != FAULT_NONE && outcome->verdict != VERDICT_REFUSED_AS_EXPECTED)
@@ -160,7 +161,7 @@ static void complain(const struct job_file *file, const struct job *job,
     print_error("%s: %s/expect: %s", file->path, job->pointer, text);
 }
 
-static void json_place(struct jsonw *w, const struct tensor_ref *ref)
+static void json_place(struct jsonw *w, const struct tensor_spec *ref)
 {
     jsonw_string(w, "file", ref->file);
     if (ref->tensor)
@@ -168,7 +169,7 @@ static void json_place(struct jsonw *w, const struct tensor_ref *ref)
 }
 
 /* One of a job's tensors; `header` is null where nothing is known of it. */
-static void json_side(struct jsonw *w, const char *key, const struct tensor_ref *ref,
+static void json_side(struct jsonw *w, const char *key, const struct tensor_spec *ref,
                       const struct npy_header *header)
 {
     jsonw_object_begin(w, key);
@@ -230,15 +231,16 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     jsonw_object_end(w);
 }
 
-void report_json(const struct job_file *file, const struct job *job, const struct outcome *outcome)
+void report_json(const struct job_file *file, const struct job_spec *job,
+                 const struct outcome *outcome)
 {
     struct jsonw w;
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "file", file->path);
     jsonw_string(&w, "pointer", job->pointer);
-    if (job->name)
-        jsonw_string(&w, "name", job->name);
+    if (job->common.name)
+        jsonw_string(&w, "name", job->common.name);
     jsonw_string(&w, "op", op_name(job));
     jsonw_string(&w, "state", state_name(outcome));
     jsonw_uint(&w, "exit", outcome->exit);
@@ -257,7 +259,7 @@ void report_json(const struct job_file *file, const struct job *job, const struc
 }
 
 void report_outcome(const struct print_style *style, const struct job_file *file,
-                    const struct job *job, const struct outcome *outcome)
+                    const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX];
     if (outcome->moved)
@@ -274,7 +276,7 @@ void report_outcome(const struct print_style *style, const struct job_file *file
 }
 
 void report_validated(const struct print_style *style, const struct job_file *file,
-                      const struct job *job, const struct outcome *outcome)
+                      const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     const char *error = job->expect.error;

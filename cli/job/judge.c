@@ -39,7 +39,7 @@ static void complain_other(const struct expectation *expect, struct fault *fault
     fault->status = status;
 }
 
-void judge_failure(const struct job *job, bool lost, struct outcome *outcome)
+void judge_failure(const struct job_spec *job, bool lost, struct outcome *outcome)
 {
     const struct expectation *expect = &job->expect;
     struct fault *fault = &outcome->fault;
@@ -56,7 +56,7 @@ void judge_failure(const struct job *job, bool lost, struct outcome *outcome)
     outcome->exit = EXIT_CODE_FAILED;
 }
 
-int judge_success(const struct job *job, struct outcome *outcome)
+int judge_success(const struct job_spec *job, struct outcome *outcome)
 {
     char wanted[ERROR_TEXT_MAX];
     if (job->expect.kind != EXPECT_ERROR)

@@ -16,13 +16,13 @@
  * connection, which nobody expects. Where another error was expected, the fault's sentence says
  * both.
  */
-void judge_failure(const struct job *job, bool lost, struct outcome *outcome);
+void judge_failure(const struct job_spec *job, bool lost, struct outcome *outcome);
 
 /**
  * A job that succeeded. Returns 0; or -1 with the fault filled where it should not have, and then
  * nothing is to be put in place.
  */
-int judge_success(const struct job *job, struct outcome *outcome);
+int judge_success(const struct job_spec *job, struct outcome *outcome);
 
 /**
  * The finished output, open at resolved->output, against the golden file or the digest. Returns 0,

@@ -9,7 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/job/resolve.h"
 #include "cli/tensor/compare.h"
-#include "proto/wire/job.h"
+#include "proto/wire/job_result.h"
 
 /* What came of a job, held against its "expect"; judge.h fills it. */
 enum verdict {

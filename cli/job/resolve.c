@@ -18,7 +18,7 @@ static int make_path(char **out, const struct job_file *file, const char *path, 
 
 static int make_paths(struct resolved *r, const struct job_file *file, struct fault *fault)
 {
-    const struct job *job = r->job;
+    const struct job_spec *job = r->job;
     if (make_path(&r->src_path, file, job->src.file, fault) ||
         make_path(&r->dst_path, file, job->dst.file, fault) ||
         make_path(&r->params_path, file, job->dst.params, fault) ||
@@ -27,18 +27,13 @@ static int make_paths(struct resolved *r, const struct job_file *file, struct fa
     return 0;
 }
 
-/* What travels as it stands in the job; the tensors follow. */
+/* Copies the members that a job has in a file and on the wire; the tensors follow. */
 static int begin_wire(struct resolved *r, struct fault *fault)
 {
-    const struct job *job = r->job;
-    r->wire.op = job->op;
-    r->wire.cfg = job->cfg;
-    r->wire.lengths = job->lengths;
-    r->wire.channels = job->channels;
-    r->wire.priority = job->priority;
-    r->wire.timeout_ms = job->timeout_ms;
-    r->wire.name = job->name ? strdup(job->name) : NULL;
-    if (job->name && !r->wire.name)
+    const char *name = r->job->common.name;
+    r->wire.common = r->job->common;
+    r->wire.common.name = name ? strdup(name) : NULL;
+    if (name && !r->wire.common.name)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     return 0;
 }
@@ -68,7 +63,7 @@ static int begin_outputs(struct resolved *r, const struct produced *produced, st
     return r->params_path ? begin(&r->params, r->params_path, "/dst/params", fault) : 0;
 }
 
-int resolved_plan(struct resolved *r, const struct job_file *file, const struct job *job,
+int resolved_plan(struct resolved *r, const struct job_file *file, const struct job_spec *job,
                   const struct produced *produced, struct fault *fault)
 {
     static const struct tensor_file closed = {.fd = -1};
@@ -88,7 +83,7 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
     return 0;
 }
 
-int resolved_init(struct resolved *r, const struct job_file *file, const struct job *job,
+int resolved_init(struct resolved *r, const struct job_file *file, const struct job_spec *job,
                   const struct produced *produced, struct fault *fault)
 {
     if (resolved_plan(r, file, job, produced, fault) || begin_outputs(r, produced, fault))

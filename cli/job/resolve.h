@@ -3,7 +3,7 @@
  * A job whose tensors are files becomes a job whose tensors are open descriptors: headers are
  * read, everything that can be known before any data moves is checked, the output is begun.
  *
- *     struct job (files) -> inputs.c  src, before, expect: opened and described
+ *     struct job_spec -> inputs.c  src, before, expect: opened and described
  *                        -> layout.c    whole: the output as it will be
  *                        -> output, params: begun, not yet there
  *                        -> wire: the job as it travels, with RESOLVED_FDS descriptors
@@ -25,7 +25,7 @@
 enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };
 
 struct resolved {
-    const struct job *job;
+    const struct job_spec *job;
     char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
     struct tensor_file src;
     struct tensor_file before; /* dst as it is now, where the job updates it */
@@ -40,8 +40,8 @@ struct resolved {
  * Resolves `job` of `file`, but for its outputs, which are not begun: what a move would be,
  * wherever its result could be put. Otherwise as resolved_init().
  */
-int resolved_plan(struct resolved *resolved, const struct job_file *file, const struct job *job,
-                  const struct produced *produced, struct fault *fault);
+int resolved_plan(struct resolved *resolved, const struct job_file *file,
+                  const struct job_spec *job, const struct produced *produced, struct fault *fault);
 
 /**
  * Resolves `job` of `file`. `produced`: files to take as existing, of a job that is only looked
@@ -49,8 +49,8 @@ int resolved_plan(struct resolved *resolved, const struct job_file *file, const 
  * file that it updates. Fault pointers are relative to the job. Returns 0 or -1; resolved_finish()
  * is legal after both.
  */
-int resolved_init(struct resolved *resolved, const struct job_file *file, const struct job *job,
-                  const struct produced *produced, struct fault *fault);
+int resolved_init(struct resolved *resolved, const struct job_file *file,
+                  const struct job_spec *job, const struct produced *produced, struct fault *fault);
 
 /**
  * Notes what the job would leave behind, for those after it. Nothing where it expects an error,

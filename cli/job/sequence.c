@@ -84,8 +84,8 @@ uint32_t sequence_channels(const struct sequence *sequence)
     for (size_t i = 0; i < sequence->file_count; i++) {
         const struct job_list *list = &sequence->files[i].list;
         for (size_t k = 0; k < list->count; k++) {
-            if (list->jobs[k].channels > most)
-                most = list->jobs[k].channels;
+            if (list->jobs[k].common.channels > most)
+                most = list->jobs[k].common.channels;
         }
     }
     return most;
@@ -95,7 +95,7 @@ uint32_t sequence_channels(const struct sequence *sequence)
 static bool skip_dependant(const struct job_file *file, size_t index, const struct mark *marks,
                            struct outcome *outcome)
 {
-    const struct job *job = &file->list.jobs[index];
+    const struct job_spec *job = &file->list.jobs[index];
     for (size_t k = 0; k < job->after_count; k++) {
         const struct mark *before = &marks[file->after[index][k]];
         if (before->exit == EXIT_CODE_DONE)
@@ -125,14 +125,14 @@ static void remember(struct mark *mark, const struct outcome *outcome)
 }
 
 static bool is_wanted(const struct sequence_work *work, const struct job_file *file,
-                      const struct job *job)
+                      const struct job_spec *job)
 {
     return !work->wanted || work->wanted(work->context, file, job);
 }
 
 /* Jobs that are not begun because of what happened before; told in JSON, counted for people. */
 static void skip_rest(const struct sequence *sequence, const struct job_file *file,
-                      const struct job *job, struct progress *progress)
+                      const struct job_spec *job, struct progress *progress)
 {
     progress->not_run++;
     if (progress->exit == EXIT_CODE_DONE)
@@ -150,7 +150,7 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
 {
     for (size_t i = 0; i < file->list.count; i++) {
         size_t index = file->order[i];
-        const struct job *job = &file->list.jobs[index];
+        const struct job_spec *job = &file->list.jobs[index];
         bool wanted = is_wanted(work, file, job);
         if (progress->stopped) {
             if (wanted)

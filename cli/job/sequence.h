@@ -24,14 +24,14 @@ struct sequence {
 
 /* What is done with each job, and how that is told. */
 struct sequence_work {
-    void (*job)(void *context, const struct job_file *file, const struct job *job,
+    void (*job)(void *context, const struct job_file *file, const struct job_spec *job,
                 struct outcome *outcome);
     void (*report)(const struct print_style *style, const struct job_file *file,
-                   const struct job *job, const struct outcome *outcome);
+                   const struct job_spec *job, const struct outcome *outcome);
     void *context;
     /* Null: all jobs are. Others are worked through too, for those that need them, but what becomes
        of them is not reported and does not count. */
-    bool (*wanted)(void *context, const struct job_file *file, const struct job *job);
+    bool (*wanted)(void *context, const struct job_file *file, const struct job_spec *job);
 };
 
 /** Loads the job files that are the command's arguments; says what is wrong with each of them. */

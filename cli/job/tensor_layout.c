@@ -39,7 +39,7 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
 {
     mli_tensor packed = {0};
     fault_set_refused(fault, status, mli_last_error());
-    if (has_before(r) && mli_mov_layout(src, &r->wire.cfg, &packed) == MLI_STATUS_OK)
+    if (has_before(r) && mli_mov_layout(src, &r->wire.common.cfg, &packed) == MLI_STATUS_OK)
         check_extents(r, &packed, fault);
     return -1;
 }
@@ -50,7 +50,7 @@ static int apply_slice(struct resolved *r, struct fault *fault)
     const struct npy_header *header = &r->src.header;
     struct slice_window windows[MLI_MAX_RANK];
     int64_t extents[MLI_MAX_RANK];
-    mli_mov_cfg_t *cfg = &r->wire.cfg;
+    mli_mov_cfg_t *cfg = &r->wire.common.cfg;
     struct fault why;
     struct slice slice;
     if (!r->job->slice)
@@ -65,7 +65,7 @@ static int apply_slice(struct resolved *r, struct fault *fault)
         cfg->size[d] = windows[d].size;
         cfg->sub_sample_step[d] = windows[d].step;
     }
-    struct cfg_lengths *lengths = &r->wire.lengths;
+    struct cfg_lengths *lengths = &r->wire.common.lengths;
     lengths->offset = lengths->size = lengths->sub_sample_step = (uint8_t)header->rank;
     return 0;
 }
@@ -80,7 +80,7 @@ static int find_result(struct resolved *r, struct fault *fault)
         memcpy(r->result.mem_stride, r->before.strides, sizeof(r->result.mem_stride));
     else if (dst->has_strides)
         memcpy(r->result.mem_stride, dst->strides, sizeof(r->result.mem_stride));
-    mli_status status = mli_mov_layout(&src, &r->wire.cfg, &r->result);
+    mli_status status = mli_mov_layout(&src, &r->wire.common.cfg, &r->result);
     return status == MLI_STATUS_OK ? 0 : refuse_result(r, &src, status, fault);
 }
 
@@ -127,7 +127,7 @@ static int check_packed(const struct resolved *r, struct fault *fault)
 static int plan_fresh(struct resolved *r, struct fault *fault)
 {
     struct npy_header *header = &r->whole.header;
-    r->whole.format = tensor_ref_format(&r->job->dst);
+    r->whole.format = tensor_spec_format(&r->job->dst);
     bool npy = r->whole.format == FILE_FORMAT_NPY;
     if (npy && check_packed(r, fault))
         return -1;
@@ -179,7 +179,7 @@ static int check_axis(const struct resolved *r, struct fault *fault)
     int32_t given = r->job->dst.desc.quant.axis, from = r->wire.src.desc.quant.axis;
     if (r->job->dst.desc.quant.count == 0 || given < 0 || r->wire.src.desc.quant.count == 0)
         return 0;
-    if (from >= 0 && r->job->cfg.perm_dim[given] == from)
+    if (from >= 0 && r->job->common.cfg.perm_dim[given] == from)
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
                      "dst.axis: %" PRId32 " given, the result's parameters do not lie along it",
@@ -206,8 +206,9 @@ static int fill_wire(struct resolved *r, struct fault *fault)
 
 int layout_find(struct resolved *r, struct fault *fault)
 {
-    if (job_check_rank(r->job, r->src.header.rank, fault) || apply_slice(r, fault) ||
-        find_result(r, fault) || plan_whole(r, fault) || fill_wire(r, fault))
+    if (job_check_rank(&r->job->common, &r->job->dst.desc, r->src.header.rank, fault) ||
+        apply_slice(r, fault) || find_result(r, fault) || plan_whole(r, fault) ||
+        fill_wire(r, fault))
         return -1;
     return 0;
 }

@@ -15,16 +15,16 @@ static bool is_missing(const char *path)
 }
 
 /* No tensor says how many dimensions there are, but each list of the job does. */
-static int check_lists(const struct job *job, struct fault *fault)
+static int check_lists(const struct job_spec *job, struct fault *fault)
 {
     const struct {
         const char *pointer, *name;
         uint32_t count;
     } lists[] = {
         {"/src/shape", "src.shape", job->src.desc.rank},
-        {"/cfg/padding_pre", "cfg.padding_pre", job->lengths.padding_pre},
-        {"/cfg/perm_dim", "cfg.perm_dim", job->lengths.perm_dim},
-        {"/cfg/dst_offset", "cfg.dst_offset", job->lengths.dst_offset},
+        {"/cfg/padding_pre", "cfg.padding_pre", job->common.lengths.padding_pre},
+        {"/cfg/perm_dim", "cfg.perm_dim", job->common.lengths.perm_dim},
+        {"/cfg/dst_offset", "cfg.dst_offset", job->common.lengths.dst_offset},
     };
     size_t first = 0, count = sizeof(lists) / sizeof(lists[0]);
     while (first < count && lists[first].count == 0)
@@ -61,7 +61,7 @@ static int check_golden(const struct resolved *r, struct fault *fault)
 int make_check(const struct job_file *file, struct fault *fault)
 {
     static const struct produced nothing = {0};
-    struct job job = file->list.jobs[0]; /* borrows */
+    struct job_spec job = file->list.jobs[0]; /* borrows */
     struct resolved r;
     if (is_missing(job.src.file))
         return check_lists(&job, fault);

@@ -40,21 +40,21 @@ static int copy_path(char **out, const char *path)
     return copy(out, path);
 }
 
-static int read_pad(const struct options *options, struct job *job)
+static int read_pad(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"pad", 0, UINT8_MAX, true, "0,1,1 or 0,1:2,1"};
     struct number_list list;
     if (number_list_parse(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++) {
-        job->cfg.padding_pre[i] = (uint8_t)list.first[i];
-        job->cfg.padding_post[i] = (uint8_t)list.second[i];
+        job->common.cfg.padding_pre[i] = (uint8_t)list.first[i];
+        job->common.cfg.padding_post[i] = (uint8_t)list.second[i];
     }
-    job->lengths.padding_pre = job->lengths.padding_post = (uint8_t)list.count;
+    job->common.lengths.padding_pre = job->common.lengths.padding_post = (uint8_t)list.count;
     return 0;
 }
 
-static int read_layouts(const char *text, struct job *job)
+static int read_layouts(const char *text, struct job_spec *job)
 {
     struct layout_words words;
     char why[LAYOUT_WORDS_WHY_MAX];
@@ -62,13 +62,13 @@ static int read_layouts(const char *text, struct job *job)
         print_error("--perm %s: %s", text, why);
         return -1;
     }
-    memcpy(job->cfg.perm_dim, words.perm, words.count);
-    job->lengths.perm_dim = (uint8_t)words.count;
+    memcpy(job->common.cfg.perm_dim, words.perm, words.count);
+    job->common.lengths.perm_dim = (uint8_t)words.count;
     return 0;
 }
 
 /* Negative dimensions count from the last, as in NumPy. */
-static int read_perm(const struct options *options, struct job *job)
+static int read_perm(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"perm", -MLI_MAX_RANK, MLI_MAX_RANK - 1, false,
                                             "2,0,1"};
@@ -87,29 +87,29 @@ static int read_perm(const struct options *options, struct job *job)
             return -1;
         }
         seen |= UINT32_C(1) << d;
-        job->cfg.perm_dim[i] = (uint8_t)d;
+        job->common.cfg.perm_dim[i] = (uint8_t)d;
     }
-    job->lengths.perm_dim = (uint8_t)list.count;
-    if (job->op == JOB_OP_PERMUTE && list.count == 0) {
+    job->common.lengths.perm_dim = (uint8_t)list.count;
+    if (job->common.op == JOB_OP_PERMUTE && list.count == 0) {
         print_error("a permute requires --perm, as in --perm 2,0,1");
         return -1;
     }
     return 0;
 }
 
-static int read_at(const struct options *options, struct job *job)
+static int read_at(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"at", 0, UINT32_MAX, false, "0,4,0"};
     struct number_list list;
     if (number_list_parse(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++)
-        job->cfg.dst_offset[i] = (uint32_t)list.first[i];
-    job->lengths.dst_offset = (uint8_t)list.count;
+        job->common.cfg.dst_offset[i] = (uint32_t)list.first[i];
+    job->common.lengths.dst_offset = (uint8_t)list.count;
     return 0;
 }
 
-static int read_slice(const struct options *options, struct job *job)
+static int read_slice(const struct options *options, struct job_spec *job)
 {
     const char *text = options_get(options, "slice");
     struct slice slice;
@@ -124,11 +124,11 @@ static int read_slice(const struct options *options, struct job *job)
 }
 
 /* A permute takes nothing of a move but its permutation. */
-static int check_op(const struct options *options, const struct job *job)
+static int check_op(const struct options *options, const struct job_spec *job)
 {
     static const char *const of_mov[] = {"slice", "pad", "at"};
     for (size_t i = 0; i < sizeof(of_mov) / sizeof(of_mov[0]); i++) {
-        if (job->op == JOB_OP_PERMUTE && options_get(options, of_mov[i])) {
+        if (job->common.op == JOB_OP_PERMUTE && options_get(options, of_mov[i])) {
             print_error("--%s: a permute takes --perm only; use make mov", of_mov[i]);
             return -1;
         }
@@ -137,9 +137,9 @@ static int check_op(const struct options *options, const struct job *job)
 }
 
 /* What only raw files, or only archives, are told. */
-static int check_format(const struct options *options, const struct tensor_ref *src)
+static int check_format(const struct options *options, const struct tensor_spec *src)
 {
-    bool raw = tensor_ref_format(src) == FILE_FORMAT_RAW;
+    bool raw = tensor_spec_format(src) == FILE_FORMAT_RAW;
     const char *shape = options_get(options, "shape");
     if (!raw && (shape || options_get(options, "offset"))) {
         print_error("--%s describes raw files; %s says itself what it holds",
@@ -151,14 +151,14 @@ static int check_format(const struct options *options, const struct tensor_ref *
                     src->file);
         return -1;
     }
-    if (src->tensor && !file_format_is_archive(tensor_ref_format(src))) {
+    if (src->tensor && !file_format_is_archive(tensor_spec_format(src))) {
         print_error("--tensor: %s is no .npz or .safetensors file", src->file);
         return -1;
     }
     return 0;
 }
 
-static int read_src(const struct options *options, const char *in, struct job *job)
+static int read_src(const struct options *options, const char *in, struct job_spec *job)
 {
     const char *type = options_get(options, "type"), *shape = options_get(options, "shape");
     const char *tensor = options_get(options, "tensor");
@@ -178,7 +178,7 @@ static int read_src(const struct options *options, const char *in, struct job *j
     return check_format(options, &job->src);
 }
 
-static int read_expect(const struct options *options, struct job *job)
+static int read_expect(const struct options *options, struct job_spec *job)
 {
     const char *text = options_get(options, "expect");
     struct expectation *expect = &job->expect;
@@ -196,24 +196,24 @@ static int read_expect(const struct options *options, struct job *job)
 }
 
 /* What is left is checked when the text is read back. */
-static int read_rest(const struct options *options, const char *out, struct job *job)
+static int read_rest(const struct options *options, const char *out, struct job_spec *job)
 {
     const char *name = options_get(options, "name");
     uint64_t channels = 1;
     if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels))
         return -1;
-    job->channels = (uint32_t)channels;
+    job->common.channels = (uint32_t)channels;
     job->dst.update = options_get(options, "update") != NULL;
     if (copy_path(&job->dst.file, out))
         return -1;
-    return name ? copy(&job->name, name) : 0;
+    return name ? copy(&job->common.name, name) : 0;
 }
 
-int make_job(const struct make_request *request, struct job *job)
+int make_job(const struct make_request *request, struct job_spec *job)
 {
     const struct options *options = request->options;
-    job_init(job);
-    job->op = request->op;
+    job_spec_init(job);
+    job->common.op = request->op;
     if (check_op(options, job) || read_pad(options, job) || read_perm(options, job) ||
         read_at(options, job) || read_slice(options, job) || read_src(options, request->in, job) ||
         read_expect(options, job) || read_rest(options, request->out, job))

@@ -33,8 +33,8 @@ extern const struct value make_type_value;
 
 /**
  * Fills the job that the request describes, with the members that its options name. Returns 0, or
- * -1 after printing what is wrong; job_finish() is legal after both.
+ * -1 after printing what is wrong; job_spec_finish() is legal after both.
  */
-int make_job(const struct make_request *request, struct job *job);
+int make_job(const struct make_request *request, struct job_spec *job);
 
 #endif /* CLI_MAKE_JOB_H */

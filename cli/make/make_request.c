@@ -23,7 +23,7 @@ static const char *target_of(const struct make_request *request)
 }
 
 /* A line for each member, as people write it; with --json a line for the job. */
-static int write_text(struct jsonw *w, bool json, const struct job *job, struct fault *fault)
+static int write_text(struct jsonw *w, bool json, const struct job_spec *job, struct fault *fault)
 {
     jsonw_init_lines(w, json ? 0 : 1);
     job_file_write(w, NULL, job);
@@ -46,9 +46,10 @@ static int save(const char *path, bool force, const struct jsonw *text, struct f
     return status;
 }
 
-static void tell_saved(const struct print_style *style, const char *path, const struct job *job)
+static void tell_saved(const struct print_style *style, const char *path,
+                       const struct job_spec *job)
 {
-    print_line(style, "%s: %s %s %s %s", path, job->op == JOB_OP_PERMUTE ? "permute" : "mov",
+    print_line(style, "%s: %s %s %s %s", path, job->common.op == JOB_OP_PERMUTE ? "permute" : "mov",
                job->src.file, job->dst.update ? "into" : "->", job->dst.file);
     if (!style->json)
         return;
@@ -62,7 +63,7 @@ static void tell_saved(const struct print_style *style, const char *path, const 
 }
 
 /* A job cannot replace what it reads, nor be replaced by what it writes. */
-static int check_target(const char *path, const struct job *job, struct fault *fault)
+static int check_target(const char *path, const struct job_spec *job, struct fault *fault)
 {
     const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -73,7 +74,8 @@ static int check_target(const char *path, const struct job *job, struct fault *f
     return 0;
 }
 
-static int save_relocated(const struct make_request *request, struct job *job, struct fault *fault)
+static int save_relocated(const struct make_request *request, struct job_spec *job,
+                          struct fault *fault)
 {
     struct print_style style = options_style(request->options);
     const char *path = target_of(request);
@@ -129,7 +131,8 @@ static enum exit_code run(const struct options *options, struct job_file *file)
 }
 
 /* Refuses to run a job whose OUT cannot be written, before JOB.json is. */
-static int check_out(const struct make_request *request, const struct job *job, struct fault *fault)
+static int check_out(const struct make_request *request, const struct job_spec *job,
+                     struct fault *fault)
 {
     struct output output;
     bool replace = job->dst.update || options_get(request->options, "force");
@@ -154,7 +157,7 @@ static int read_back(struct job_file *file, const struct make_request *request,
     return 0;
 }
 
-static enum exit_code finish(const struct make_request *request, struct job *job)
+static enum exit_code finish(const struct make_request *request, struct job_spec *job)
 {
     struct print_style style = options_style(request->options);
     struct job_file file = {0};
@@ -200,10 +203,10 @@ static int check_options(const struct make_request *request)
 
 enum exit_code make_request_carry_out(const struct make_request *request)
 {
-    struct job job;
+    struct job_spec job;
     if (check_options(request))
         return EXIT_CODE_INVALID;
     enum exit_code code = make_job(request, &job) ? EXIT_CODE_INVALID : finish(request, &job);
-    job_finish(&job);
+    job_spec_finish(&job);
     return code;
 }

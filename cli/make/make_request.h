@@ -2,7 +2,7 @@
 /*
  * A command line that describes one job, for make, mov and permute:
  *
- *     options -> make_job.c        struct job, with the members that the options name
+ *     options -> make_job.c        struct job_spec, with the members that the options name
  *             -> its text          what make prints, read back as a job file
  *             -> make_check.c      checks against the tensors that exist
  *             -> relocate.c        its file names, for a job file in another directory
@@ -15,7 +15,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/options.h"
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 
 struct make_request {
     const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and where it runs */

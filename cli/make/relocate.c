@@ -110,7 +110,7 @@ static char *directory_of(const char *path)
     return real;
 }
 
-int relocate(struct job *job, const char *path, struct fault *fault)
+int relocate(struct job_spec *job, const char *path, struct fault *fault)
 {
     char *working = realpath(".", NULL), *target = directory_of(path);
     struct parts directory = {0};

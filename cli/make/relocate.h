@@ -3,13 +3,13 @@
 #ifndef CLI_MAKE_RELOCATE_H
 #define CLI_MAKE_RELOCATE_H
 
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 
 /**
  * Rewrites the relative file names of the job, which are relative to the working directory, so
  * that they mean the same files in the job file `path`, whose directory must exist. Links are where
  * they are: ".." is only written for directories as they really lie. Returns 0 or -1.
  */
-int relocate(struct job *job, const char *path, struct fault *fault);
+int relocate(struct job_spec *job, const char *path, struct fault *fault);
 
 #endif /* CLI_MAKE_RELOCATE_H */

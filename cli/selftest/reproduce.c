@@ -10,7 +10,7 @@
 
 #include "cli/file/output.h"
 #include "cli/selftest/image.h"
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 
 static int write_file(const char *directory, const char *name, const void *bytes, size_t size,
                       struct fault *fault)
@@ -48,9 +48,9 @@ static int write_images(const struct move_case *c, const char *directory, struct
 }
 
 /* The names are borrowed: these jobs are never finished. */
-static struct tensor_ref raw(char *file)
+static struct tensor_spec raw(char *file)
 {
-    return (struct tensor_ref){.where = TENSOR_IN_FILE, .file = file, .format = FILE_FORMAT_RAW};
+    return (struct tensor_spec){.file = file, .format = FILE_FORMAT_RAW};
 }
 
 static struct tensor_desc describe(mli_element_type type, uint32_t rank)
@@ -67,10 +67,10 @@ static struct expectation golden(char *file)
 static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3], char *name,
                        char **after)
 {
-    struct job job;
-    job_init(&job);
-    job.op = JOB_OP_MOV;
-    job.name = name;
+    struct job_spec job;
+    job_spec_init(&job);
+    job.common.op = JOB_OP_MOV;
+    job.common.name = name;
     job.src = raw(names[0]);
     job.src.desc = describe(MLI_EL_FX_8, 1);
     job.src.desc.shape[0] = (uint32_t)c->dst_frame.bytes;
@@ -94,10 +94,10 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     char src[] = "src.raw", dst[] = "dst.raw", expect[] = "expect.raw", restore[] = "restore";
     char *after[] = {restore};
     const size_t strides = c->src.rank * sizeof(int32_t);
-    struct job job;
-    job_init(&job);
-    job.op = c->kernel ? JOB_OP_PERMUTE : JOB_OP_MOV;
-    job.name = name;
+    struct job_spec job;
+    job_spec_init(&job);
+    job.common.op = c->kernel ? JOB_OP_PERMUTE : JOB_OP_MOV;
+    job.common.name = name;
     job.src = raw(src);
     job.src.offset = c->src_frame.before;
     job.src.desc = describe(c->src.el_type, c->src.rank);
@@ -111,10 +111,10 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     job.dst.desc.stride_count = c->src.rank;
     memcpy(job.dst.desc.strides, c->dst.mem_stride, strides);
     job.expect = golden(expect);
-    job.cfg = c->cfg;
-    job.lengths = lengths_of(c);
-    job.channels = c->mode == CASE_MODE_sync ? 1 : c->width;
-    job.timeout_ms = timeout_ms;
+    job.common.cfg = c->cfg;
+    job.common.lengths = lengths_of(c);
+    job.common.channels = c->mode == CASE_MODE_sync ? 1 : c->width;
+    job.common.timeout_ms = timeout_ms;
     job.after = after;
     job.after_count = 1;
     job_file_write(w, NULL, &job);

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "proto/file/tensor_list.h"
+#include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
-#include "proto/wire/job.h"
 
 enum {
     ARCHIVES_KEPT = 4,                     /* that nobody uses */

@@ -6,7 +6,7 @@
 #include "cli/exit_code.h"
 #include "cli/term/print.h"
 #include "proto/file/tensor_list.h"
-#include "proto/wire/job.h"
+#include "proto/file/tensor_spec.h"
 
 /** Tells all tensors of the archive. */
 enum exit_code listing_show(const struct print_style *style, const char *path,

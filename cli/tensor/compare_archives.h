@@ -5,7 +5,7 @@
 
 #include "cli/exit_code.h"
 #include "cli/term/print.h"
-#include "proto/wire/job.h"
+#include "proto/file/tensor_spec.h"
 
 /**
  * Tells it in the order of the names. Tensors that no job can take are compared by their bytes.

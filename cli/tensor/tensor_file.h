@@ -14,8 +14,8 @@
 #include "cli/tensor/dtype.h"
 #include "cli/term/print.h"
 #include "proto/file/npy.h"
+#include "proto/file/tensor_spec.h"
 #include "proto/json/fault.h"
-#include "proto/wire/job.h"
 
 enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 

@@ -168,14 +168,14 @@ int describe_job(mli_client *client, const mli_client_job *job, bool detach,
         status = take_memory(&wire.dst, &job->dst_memory, true, parts, error);
     if (status)
         return status;
-    wire.op = job->op == MLI_CLIENT_PERMUTE ? JOB_OP_PERMUTE : JOB_OP_MOV;
-    wire.name = borrow(job->name);
-    wire.cfg = job->cfg;
-    mov_lengths(&wire.cfg, job->src.rank, &wire.lengths);
-    wire.channels = job->channels;
-    wire.priority = job->priority;
-    wire.timeout_ms = job->timeout_ms;
-    wire.after_refs = (struct job_refs){after, job->after_count};
+    wire.common.op = job->op == MLI_CLIENT_PERMUTE ? JOB_OP_PERMUTE : JOB_OP_MOV;
+    wire.common.name = borrow(job->name);
+    wire.common.cfg = job->cfg;
+    mov_lengths(&wire.common.cfg, job->src.rank, &wire.common.lengths);
+    wire.common.channels = job->channels;
+    wire.common.priority = job->priority;
+    wire.common.timeout_ms = job->timeout_ms;
+    wire.after = (struct job_refs){after, job->after_count};
     wire.detach = detach;
     struct jsonw *w = request_params(client);
     jsonw_object_begin(w, NULL);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/job.h"
+#include "proto/wire/job_result.h"
 
 void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **owned)
 {

@@ -26,10 +26,10 @@ int admit_check_serving(const struct service *service, struct fault *fault)
 
 int admit_check_channels(const struct service *service, const struct job *job, struct fault *fault)
 {
-    if (job->channels <= service->config.channels)
+    if (job->common.channels <= service->config.channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
-                     "channels: %" PRIu32 " wanted, the service has %" PRIu32, job->channels,
+                     "channels: %" PRIu32 " wanted, the service has %" PRIu32, job->common.channels,
                      service->config.channels);
 }
 
@@ -62,11 +62,11 @@ static int fill(struct task *task, const struct json *params, const int *fds, si
         admit_check_channels(task->service, job, fault) < 0 ||
         operands_init(&task->work->operands, job, fault) < 0 ||
         locate(task, fds, count, fault) < 0 ||
-        after_init(task, task->answer.client, &job->after_refs, fault) < 0)
+        after_init(task, task->answer.client, &job->after, fault) < 0)
         return -1;
-    task->priority = job->priority;
+    task->priority = job->common.priority;
     task->detached = job->detach;
-    task_set_timeout(task, job->timeout_ms);
+    task_set_timeout(task, job->common.timeout_ms);
     return 0;
 }
 

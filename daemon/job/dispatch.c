@@ -83,7 +83,7 @@ static mli_status prepare(struct task *task)
     mli_status status;
 
     locate_tensors(&task->places, operands, &src, &dst);
-    status = mli_mov_prepare(&task->handle, &src, &task->work->job.cfg, &dst);
+    status = mli_mov_prepare(&task->handle, &src, &task->work->job.common.cfg, &dst);
     if (status != MLI_STATUS_OK)
         return status;
     task->dst_data = dst.data.mem.pi8;

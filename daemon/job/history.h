@@ -24,8 +24,8 @@
 #include "daemon/base/link.h"
 #include "daemon/job/registry.h"
 #include "proto/json/fault.h"
-#include "proto/wire/job.h"
 #include "proto/wire/job_info.h"
+#include "proto/wire/job_result.h"
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */

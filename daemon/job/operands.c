@@ -37,7 +37,7 @@ static int check_kernel(const struct job *job, struct fault *fault)
 {
     const mli_element_type type = job->src.desc.type;
 
-    if (job->op != JOB_OP_PERMUTE || is_sa(type) || is_fx(type))
+    if (job->common.op != JOB_OP_PERMUTE || is_sa(type) || is_fx(type))
         return 0;
     fault_set(fault, FAULT_REFUSED, "/src/type", "src.type: no permute kernel moves %s",
               element_type_name(type));
@@ -56,7 +56,7 @@ static int compute_strides(mli_tensor *dst, const struct job *job, struct fault 
     uint64_t packed = 1;
 
     for (uint32_t i = desc->rank; i-- > 0;) {
-        const int32_t in_cfg = job->cfg.dst_mem_stride[i];
+        const int32_t in_cfg = job->common.cfg.dst_mem_stride[i];
         const int32_t given = in_cfg ? in_cfg : dst->mem_stride[i];
 
         if (!given && packed > INT32_MAX) {
@@ -135,7 +135,7 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
 
     own->axis = -1;
     for (uint32_t i = 0; axis >= 0 && i < dst->rank; i++) {
-        if (job->cfg.perm_dim[i] == axis) {
+        if (job->common.cfg.perm_dim[i] == axis) {
             own->axis = (int32_t)i;
             count = dst->shape[i];
         }
@@ -154,7 +154,8 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
     dst->el_params.sa.zero_point.capacity = count * (uint32_t)sizeof *own->zero_point;
     dst->el_params.sa.scale_frac_bits.mem.pi8 = own->scale_frac_bits;
     dst->el_params.sa.scale_frac_bits.capacity = count * (uint32_t)sizeof *own->scale_frac_bits;
-    return preset_parameters(own, &job->dst.desc.quant, job->cfg.dst_offset[own->axis], fault);
+    return preset_parameters(own, &job->dst.desc.quant, job->common.cfg.dst_offset[own->axis],
+                             fault);
 }
 
 /* Bytes that storage and memory transfer for `elements` in `span`: pages if they are far apart. */
@@ -171,13 +172,13 @@ static void measure(struct operands *operands, const struct job *job)
     const mli_tensor *dst = &operands->dst;
     uint64_t elements, read, written;
 
-    operands->read = extent_read(&operands->src, &job->cfg);
+    operands->read = extent_read(&operands->src, &job->common.cfg);
     operands->written = (struct span){0, dst->data.capacity};
     operands->bytes = element_size(dst->el_type);
     for (uint32_t i = 0; i < dst->rank; i++) {
-        operands->written.begin += (uint64_t)job->cfg.dst_offset[i] * (uint64_t)dst->mem_stride[i] *
-                                   element_size(dst->el_type);
-        operands->bytes *= dst->shape[i] - job->cfg.dst_offset[i];
+        operands->written.begin += (uint64_t)job->common.cfg.dst_offset[i] *
+                                   (uint64_t)dst->mem_stride[i] * element_size(dst->el_type);
+        operands->bytes *= dst->shape[i] - job->common.cfg.dst_offset[i];
     }
     elements = operands->bytes / element_size(dst->el_type);
     read = bytes_touched(&operands->read, elements);
@@ -195,7 +196,7 @@ int operands_init(struct operands *operands, const struct job *job, struct fault
     tensor_desc_to_mli(&job->src.desc, &operands->src);
     if (destination_strides(&operands->dst, job, fault) < 0)
         return -1;
-    status = mli_mov_layout(&operands->src, &job->cfg, &operands->dst);
+    status = mli_mov_layout(&operands->src, &job->common.cfg, &operands->dst);
     if (status != MLI_STATUS_OK)
         return fault_set_refused(fault, status, mli_last_error());
     if (check_fits_shape(&operands->dst, &job->dst.desc, fault) < 0 ||

@@ -75,7 +75,7 @@ static int check_move(struct prepared *prepared, struct fault *fault)
     mli_status status;
 
     locate_tensors(&prepared->places, operands, &src, &dst);
-    status = mli_mov_check(&src, &prepared->work->job.cfg, &dst);
+    status = mli_mov_check(&src, &prepared->work->job.common.cfg, &dst);
     if (status != MLI_STATUS_OK)
         return fault_set_refused(fault, status, mli_last_error());
     operands->dst = dst;
@@ -157,7 +157,7 @@ static int fill_start(struct task *task, const struct prepared *prepared,
                      start, fault) < 0 ||
         after_init(task, client, &start->after, fault) < 0)
         return -1;
-    task->priority = start->has_priority ? start->priority : prepared->work->job.priority;
+    task->priority = start->has_priority ? start->priority : prepared->work->job.common.priority;
     task_set_timeout(task, start->timeout_ms);
     task->detached = start->detach;
     return 0;

@@ -95,7 +95,7 @@ void task_accept(struct task *task)
     task->entry.number = ++service->last_job;
     task->entry.user = task->flow->user;
     task->entry.client = task->flow->number;
-    task->entry.name = task->work->job.name;
+    task->entry.name = task->work->job.common.name;
     registry_add(&service->registry, &task->entry);
     link_append(&task->flow->tasks, &task->flow_link);
     count_in(task);
@@ -186,8 +186,8 @@ static void log_task(struct log_line *line, const struct task *task)
     log_uint(line, "pid", (uint64_t)task->flow->pid);
     log_uint(line, "uid", task->flow->user->uid);
     log_uint(line, "id", task->entry.number);
-    if (task->work && task->work->job.name)
-        log_text(line, "job", task->work->job.name);
+    if (task->work && task->work->job.common.name)
+        log_text(line, "job", task->work->job.common.name);
 }
 
 bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task)
@@ -259,7 +259,7 @@ static void result_fill(struct task *task, struct job_result *result)
         .job = task->entry.number,
         .has_dst = !work->prepared,
         .bytes = work->operands.bytes,
-        .channels = work->job.channels,
+        .channels = work->job.common.channels,
         .ns_queued = task->end.started - task->admitted,
         .ns_moving = task->end.done - task->end.started,
     };

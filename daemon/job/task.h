@@ -109,7 +109,7 @@ void task_abort(struct task *task, const struct fault *fault);
 
 static inline uint32_t task_channels(const struct task *task)
 {
-    return task->work->job.channels;
+    return task->work->job.common.channels;
 }
 
 /* How long it was queued and has been moving, until `now` where that has not ended. */

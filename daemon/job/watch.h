@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "daemon/base/link.h"
-#include "proto/wire/job.h"
 #include "proto/wire/job_info.h"
+#include "proto/wire/job_result.h"
 
 struct task;
 

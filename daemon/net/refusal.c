@@ -10,7 +10,7 @@
 #include "daemon/net/client.h"
 #include "daemon/ops/log.h"
 #include "daemon/service_state.h"
-#include "proto/wire/job_read.h"
+#include "proto/wire/job_ref.h"
 #include "proto/wire/rpc.h"
 
 /* Adds a record of a failed job, which takes a job number. Without memory the name finds nothing.
@@ -57,7 +57,7 @@ static void remember_names(struct client *client, const struct json *params,
 
     while (json_next(params, &member)) {
         if (strcmp(member.key, "name") != 0 || !json_is_string(&member) ||
-            json_string(&member, PROTO_NAME_MAX, &name) < 0 || !job_is_wire_name(name))
+            json_string(&member, PROTO_NAME_MAX, &name) < 0 || !job_name_is_wire(name))
             continue;
         registry_hide_name(&client->service->registry, client->flow->number, name);
         if (!first)
@@ -76,8 +76,8 @@ static void remember_prepared(struct client *client, const struct json *params,
 
     if (json_is_int(&member) && json_int(&member, 1, UINT32_MAX, &number) == 0)
         prepared = numbered_find(&client->prepared.table, (uint32_t)number);
-    if (prepared && prepared->work->job.name)
-        remember(client, prepared->work->job.name, fault);
+    if (prepared && prepared->work->job.common.name)
+        remember(client, prepared->work->job.common.name, fault);
 }
 
 void refusal_remember(struct client *client, const struct rpc_request *request)

@@ -7,7 +7,7 @@
 
 #include "mli_helpers_api.h"
 #include "proto/bounds.h"
-#include "proto/wire/job_read.h"
+#include "proto/json/members.h"
 
 static const char *const keys[] = {"file", "format", "tensor", "digest", "error", "pointer", NULL};
 
@@ -18,7 +18,7 @@ static const char *const error_names[] = {MLI_STATUS_TABLE(STATUS_NAME) FAULT_TA
 
 void expectation_finish(struct expectation *expect)
 {
-    tensor_ref_finish(&expect->golden);
+    tensor_spec_finish(&expect->golden);
     free(expect->pointer);
     *expect = (struct expectation){0};
 }
@@ -80,12 +80,12 @@ static int read_pointer(struct expectation *expect, const struct json *object)
         return -1;
     if (text[0] != '/')
         return json_complain(&value, "a JSON pointer from the job on is wanted, as \"/cfg/size\"");
-    return job_read_string(&value, FAULT_POINTER_MAX - 1, &expect->pointer);
+    return json_string_copy(&value, FAULT_POINTER_MAX - 1, &expect->pointer);
 }
 
 static int read_members(struct expectation *expect, const struct json *object)
 {
-    if (json_object(object, keys) < 0 || job_read_place(&expect->golden, object) < 0 ||
+    if (json_object(object, keys) < 0 || tensor_spec_read_place(&expect->golden, object) < 0 ||
         read_digest(expect, object) < 0 || read_error(expect, object) < 0)
         return -1;
     return read_pointer(expect, object);
@@ -136,8 +136,7 @@ int expectation_read(struct expectation *expect, const struct json *object)
         return -1;
     if (expect->kind != EXPECT_FILE)
         return 0;
-    expect->golden.where = TENSOR_IN_FILE;
-    return job_check_tensor(&expect->golden, object);
+    return tensor_spec_check_archive(&expect->golden, object);
 }
 
 void expectation_write(struct jsonw *w, const char *key, const struct expectation *expect)
@@ -148,7 +147,7 @@ void expectation_write(struct jsonw *w, const char *key, const struct expectatio
         return;
     jsonw_object_begin(w, key);
     if (expect->kind == EXPECT_FILE)
-        job_write_place(w, &expect->golden);
+        tensor_spec_write_place(w, &expect->golden);
     else if (expect->kind == EXPECT_DIGEST)
         jsonw_string(w, "digest", digest_text(expect->digest, digest));
     else

@@ -3,7 +3,20 @@
 #ifndef PROTO_EXPECTATION_H
 #define PROTO_EXPECTATION_H
 
-#include "proto/wire/job.h"
+#include "proto/file/sha256_text.h"
+#include "proto/file/tensor_spec.h"
+#include "proto/json/fault.h"
+
+enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_ERROR };
+
+/* What has to come of a job, in a file; whoever runs the job holds it against what came. */
+struct expectation {
+    enum expectation_kind kind;
+    struct tensor_spec golden;   /* EXPECT_FILE */
+    uint8_t digest[DIGEST_SIZE]; /* EXPECT_DIGEST: of the whole output file */
+    const char *error;           /* EXPECT_ERROR: name of a status or of a fault; static storage */
+    char *pointer;               /* EXPECT_ERROR: what has to be at fault; null: anything */
+};
 
 /** Reads a job's "expect", which may be absent. Returns 0 or -1. */
 int expectation_read(struct expectation *expect, const struct json *object);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job files: the forms a file may have, defaults, and what each tensor may say of itself. */
+#include "proto/file/job_file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/file/expectation.h"
 #include "proto/file/job_names.h"
 #include "proto/file/slice.h"
-#include "proto/wire/job_read.h"
+#include "proto/json/members.h"
+#include "proto/wire/job_ref.h"
 
 #define JOB_KEYS JOB_COMMON_KEYS, "slice", "src", "dst", "after", "expect"
 
@@ -16,151 +17,48 @@ static const char *const job_keys[] = {JOB_KEYS, NULL};
 static const char *const root_job_keys[] = {JSON_SCHEMA_KEY, JOB_KEYS, NULL};
 static const char *const default_keys[] = {"op",         "cfg", "slice", "channels", "priority",
                                            "timeout_ms", "src", "dst",   "expect",   NULL};
-static const char *const src_keys[] = {"file",   "format",         "tensor",
-                                       "offset", TENSOR_DESC_KEYS, NULL};
-static const char *const dst_keys[] = {
-    "file", "update", "params",     "format",          "offset",    "shape", "strides",
-    "axis", "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
-
-/* One tensor */
-
-static int read_format(struct tensor_ref *ref, const struct json *object)
+void job_spec_init(struct job_spec *job)
 {
-    struct json value = json_member(object, "format");
-    size_t index;
-
-    if (!json_present(&value))
-        return 0;
-    if (json_choice(&value, file_format_words, &index) < 0)
-        return -1;
-    ref->format = (enum file_format)(index + 1);
-    return 0;
+    *job = (struct job_spec){0};
+    job_common_init(&job->common);
 }
 
-int job_read_place(struct tensor_ref *ref, const struct json *object)
+void job_spec_finish(struct job_spec *job)
 {
-    struct json file = json_member(object, "file");
-    struct json tensor = json_member(object, "tensor");
-    struct json update = json_member(object, "update");
-    struct json parameters = json_member(object, "params");
-
-    if (json_present(&file) && job_read_string(&file, JOB_PATH_MAX, &ref->file) < 0)
-        return -1;
-    if (json_present(&tensor) && job_read_string(&tensor, JOB_TENSOR_MAX, &ref->tensor) < 0)
-        return -1;
-    if (json_present(&update) && json_bool(&update, &ref->update) < 0)
-        return -1;
-    if (json_present(&parameters) && job_read_string(&parameters, JOB_PATH_MAX, &ref->params) < 0)
-        return -1;
-    if (read_format(ref, object) < 0)
-        return -1;
-    return job_read_offset(object, &ref->offset);
+    job_common_finish(&job->common);
+    free(job->slice);
+    for (size_t i = 0; i < job->after_count; i++)
+        free(job->after[i]);
+    free(job->after);
+    tensor_spec_finish(&job->src);
+    tensor_spec_finish(&job->dst);
+    expectation_finish(&job->expect);
+    job_spec_init(job);
 }
 
-/* Refuses the members named; `why` is the sentence. */
-static int forbid(const struct json *object, const char *const *keys, const char *why)
+void job_list_finish(struct job_list *list)
 {
-    for (; *keys; keys++) {
-        struct json member = json_member(object, *keys);
-
-        if (json_present(&member))
-            return json_complain(&member, "%s", why);
-    }
-    return 0;
-}
-
-static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
-static const char *const npy_says = "a .npy file says it itself, do not give it here";
-static const char *const archive_says = "the archive says it itself, do not give it here";
-
-int job_check_tensor(const struct tensor_ref *ref, const struct json *object)
-{
-    static const char *const tensor[] = {"tensor", NULL};
-
-    return file_format_is_archive(tensor_ref_format(ref))
-               ? 0
-               : forbid(object, tensor,
-                        "names one of a .npz or .safetensors file, this is neither");
-}
-
-static int read_src(struct tensor_ref *src, const struct json *object)
-{
-    if (json_object(object, src_keys) < 0 || job_read_place(src, object) < 0 ||
-        job_require(object, "file", "the tensor's file is required") < 0)
-        return -1;
-    src->where = TENSOR_IN_FILE;
-    if (job_check_tensor(src, object) < 0)
-        return -1;
-    if (tensor_ref_format(src) != FILE_FORMAT_RAW) {
-        bool archive = file_format_is_archive(tensor_ref_format(src));
-
-        if (forbid(object, told_by_npy, archive ? archive_says : npy_says) < 0)
-            return -1;
-    } else if (job_require(object, "shape", "a raw file does not say it") < 0 ||
-               job_require(object, "type", "a raw file does not say it") < 0) {
-        return -1;
-    }
-    return tensor_desc_read(&src->desc, object);
-}
-
-/* Archives are read only. The name is at fault where no format was given. */
-static int check_dst_format(const struct tensor_ref *dst, const struct json *object)
-{
-    struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");
-    enum file_format format = tensor_ref_format(dst);
-
-    if (!file_format_is_archive(format))
-        return 0;
-    return json_complain(&given, "a .%s file is read, not written; write a .npy or a raw file",
-                         file_format_word(format));
-}
-
-static int check_dst_members(const struct tensor_ref *dst, const struct json *object)
-{
-    static const char *const of_existing[] = {"shape",      "offset",          "axis",      "scale",
-                                              "zero_point", "scale_frac_bits", "frac_bits", NULL};
-    bool npy = tensor_ref_format(dst) == FILE_FORMAT_NPY;
-
-    if (npy && dst->update)
-        return forbid(object, told_by_npy, npy_says);
-    if (!dst->update && forbid(object, of_existing,
-                               "describes an existing tensor, give it with \"update\": true") < 0)
-        return -1;
-    if (npy) {
-        static const char *const strides[] = {"strides", NULL};
-        return forbid(object, strides, "a .npy file is always packed");
-    }
-    return 0;
-}
-
-static int read_dst(struct job *job, const struct json *object)
-{
-    struct tensor_ref *dst = &job->dst;
-
-    if (json_object(object, dst_keys) < 0 || job_read_place(dst, object) < 0 ||
-        job_require(object, "file", "the tensor's file is required") < 0 ||
-        check_dst_format(dst, object) < 0 || check_dst_members(dst, object) < 0 ||
-        tensor_desc_read(&dst->desc, object) < 0)
-        return -1;
-    dst->where = TENSOR_IN_FILE;
-    return job_check_dst(job, object);
+    for (size_t i = 0; i < list->count; i++)
+        job_spec_finish(&list->jobs[i]);
+    free(list->jobs);
+    *list = (struct job_list){0};
 }
 
 /* One job */
 
 /* A window, told as NumPy does. What it selects is known once the tensor is. */
-static int read_slice(struct job *job, const struct json *object)
+static int read_slice(struct job_spec *job, const struct json *object)
 {
-    const struct cfg_lengths *lengths = &job->lengths;
+    const struct cfg_lengths *lengths = &job->common.lengths;
     struct json value = json_member(object, "slice");
     struct fault why;
     struct slice slice;
 
     if (!json_present(&value))
         return 0;
-    if (job_read_string(&value, SLICE_TEXT_MAX, &job->slice) < 0)
+    if (json_string_copy(&value, SLICE_TEXT_MAX, &job->slice) < 0)
         return -1;
-    if (job->op == JOB_OP_PERMUTE)
+    if (job->common.op == JOB_OP_PERMUTE)
         return json_complain(&value, "a permute takes cfg.perm_dim only; use \"op\": \"mov\"");
     if (lengths->offset || lengths->size || lengths->sub_sample_step)
         return json_complain(&value, "it stands for cfg.%s, which is given too",
@@ -170,7 +68,7 @@ static int read_slice(struct job *job, const struct json *object)
     return slice_parse(job->slice, &slice, &why) < 0 ? json_complain(&value, "%s", why.text) : 0;
 }
 
-static int read_after(struct job *job, const struct json *object)
+static int read_after(struct job_spec *job, const struct json *object)
 {
     struct json after = json_member(object, "after"), item = {0};
     size_t count;
@@ -188,32 +86,33 @@ static int read_after(struct job *job, const struct json *object)
         return fault_set(object->fault, FAULT_INTERNAL, NULL, "no memory for %zu names", count);
     job->after_count = count;
     while (json_next(&after, &item)) {
-        if (job_read_name(&item, &job->after[item.index]) < 0)
+        if (job_name_read(&item, &job->after[item.index]) < 0)
             return -1;
     }
     return 0;
 }
 
-static int read_job(struct job *job, const struct json *object)
+static int read_job(struct job_spec *job, const struct json *object)
 {
     struct json src, dst, expect, src_defaults, dst_defaults;
 
     json_pointer(object, job->pointer, sizeof job->pointer);
     if (json_object(object, object->parent ? job_keys : root_job_keys) < 0 ||
-        json_check_schema(object) < 0 || job_read_common(job, object) < 0 ||
-        job_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
+        json_check_schema(object) < 0 || job_common_read(&job->common, object) < 0 ||
+        member_require(object, "op", "\"mov\" or \"permute\" is required") < 0)
         return -1;
     if (read_slice(job, object) < 0)
         return -1;
     src = json_member_merged(object, "src", &src_defaults);
     dst = json_member_merged(object, "dst", &dst_defaults);
     expect = json_member(object, "expect");
-    if (read_src(&job->src, &src) < 0 || read_dst(job, &dst) < 0 ||
+    if (tensor_spec_read_src(&job->src, &src) < 0 ||
+        tensor_spec_read_dst(&job->dst, &job->src, &dst) < 0 ||
         expectation_read(&job->expect, &expect) < 0 || read_after(job, object) < 0)
         return -1;
     if (job->expect.kind == EXPECT_ERROR)
         return 0; /* ranks that do not agree may be what is expected: whoever runs it looks again */
-    if (job_check_rank(job, job->src.desc.rank, object->fault) < 0) {
+    if (job_check_rank(&job->common, &job->dst.desc, job->src.desc.rank, object->fault) < 0) {
         fault_prefix(object->fault, job->pointer);
         return -1;
     }
@@ -224,33 +123,33 @@ static int read_job(struct job *job, const struct json *object)
 static int check_defaults(const struct json *object)
 {
     static const char *const keys[] = {"src", "dst"};
-    static const char *const *const allowed[] = {src_keys, dst_keys};
+    static const char *const *const allowed[] = {tensor_spec_src_keys, tensor_spec_dst_keys};
     struct json expect = json_member(object, "expect");
-    struct job scratch;
+    struct job_spec scratch;
     int status = -1;
 
-    job_init(&scratch);
-    if (json_object(object, default_keys) < 0 || job_read_common(&scratch, object) < 0 ||
+    job_spec_init(&scratch);
+    if (json_object(object, default_keys) < 0 || job_common_read(&scratch.common, object) < 0 ||
         read_slice(&scratch, object) < 0)
         goto out;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct json tensor = json_member(object, keys[i]);
 
-        if (json_present(&tensor) &&
-            (json_object(&tensor, allowed[i]) < 0 || job_read_place(&scratch.src, &tensor) < 0 ||
-             tensor_desc_check_members(&tensor) < 0))
+        if (json_present(&tensor) && (json_object(&tensor, allowed[i]) < 0 ||
+                                      tensor_spec_read_place(&scratch.src, &tensor) < 0 ||
+                                      tensor_desc_check_members(&tensor) < 0))
             goto out;
     }
     status = expectation_check_members(&expect);
 out:
-    job_finish(&scratch);
+    job_spec_finish(&scratch);
     return status;
 }
 
 /* The file */
 
 /* A job's fault may lie in the defaults; then the sentence says which job they do not suit. */
-static void name_job(struct fault *fault, const struct job *job)
+static void name_job(struct fault *fault, const struct job_spec *job)
 {
     static const char defaults[] = "/defaults";
 
@@ -260,7 +159,7 @@ static void name_job(struct fault *fault, const struct job *job)
 }
 
 /* Entries are cheap to write once as a default and dear in a million jobs. */
-static int count_entries(const struct job *job, size_t *entries, struct fault *fault)
+static int count_entries(const struct job_spec *job, size_t *entries, struct fault *fault)
 {
     *entries += job->src.desc.quant.count + job->dst.desc.quant.count;
     if (*entries > JOB_FILE_VALUES_MAX)
@@ -285,9 +184,9 @@ static int read_jobs(struct job_list *list, const struct json *array, const stru
     if (!list->jobs)
         return fault_set(array->fault, FAULT_INTERNAL, NULL, "no memory for %zu jobs", count);
     while (json_next(array, &item)) {
-        struct job *job = &list->jobs[list->count++];
+        struct job_spec *job = &list->jobs[list->count++];
 
-        job_init(job);
+        job_spec_init(job);
         item.base = true;
         item.defaults = defaults;
         if (read_job(job, &item) < 0) {
@@ -306,7 +205,7 @@ static int read_single(struct job_list *list, const struct json *object)
     if (!list->jobs)
         return fault_set(object->fault, FAULT_INTERNAL, NULL, "no memory for a job");
     list->count = 1;
-    job_init(list->jobs);
+    job_spec_init(list->jobs);
     return read_job(list->jobs, object);
 }
 
@@ -344,4 +243,51 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
     if (status < 0)
         job_list_finish(list);
     return status;
+}
+
+/* Writing */
+
+/* Only what job_file_parse() takes: only a raw file does not tell shape and strides
+ * itself. */
+static void write_tensor(struct jsonw *w, const char *key, const struct tensor_spec *spec,
+                         struct tensor_desc shown)
+{
+    jsonw_object_begin(w, key);
+    tensor_spec_write_place(w, spec);
+    if (tensor_spec_format(spec) != FILE_FORMAT_RAW) {
+        shown.rank = 0;
+        shown.has_strides = false;
+    } else if (spec->offset != 0) {
+        jsonw_uint(w, "offset", spec->offset);
+    }
+    tensor_desc_write(w, &shown);
+    jsonw_object_end(w);
+}
+
+void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job)
+{
+    struct tensor_desc dst = job->dst.desc;
+
+    jsonw_object_begin(w, key);
+    job_common_write(w, job->common.name, &job->common);
+    if (job->slice)
+        jsonw_string(w, "slice", job->slice);
+    write_tensor(w, "src", &job->src, job->src.desc);
+    dst.has_type = false; /* the source's */
+    if (!job->dst.update) {
+        /* What a new tensor looks like is the move's result; only its strides are a choice. */
+        if (dst.stride_count == 0)
+            dst.stride_count = dst.rank;
+        dst.rank = 0;
+        dst.quant = (struct quant){0};
+    }
+    write_tensor(w, "dst", &job->dst, dst);
+    if (job->after_count > 0) {
+        jsonw_array_begin(w, "after");
+        for (size_t i = 0; i < job->after_count; i++)
+            jsonw_string(w, NULL, job->after[i]);
+        jsonw_array_end(w);
+    }
+    expectation_write(w, "expect", &job->expect);
+    jsonw_object_end(w);
 }

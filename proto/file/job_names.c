@@ -8,20 +8,20 @@
 /* The named jobs of a list, sorted by name and then by place. */
 struct index {
     const struct job_list *list;
-    const struct job **jobs;
+    const struct job_spec **jobs;
     size_t count;
 };
 
 static int by_name(const void *left, const void *right)
 {
-    const struct job *a = *(const struct job *const *)left;
-    const struct job *b = *(const struct job *const *)right;
-    int order = strcmp(a->name, b->name);
+    const struct job_spec *a = *(const struct job_spec *const *)left;
+    const struct job_spec *b = *(const struct job_spec *const *)right;
+    int order = strcmp(a->common.name, b->common.name);
 
     return order ? order : (a > b) - (a < b);
 }
 
-static int complain(struct fault *fault, const struct job *job, const char *member,
+static int complain(struct fault *fault, const struct job_spec *job, const char *member,
                     const char *text)
 {
     char pointer[FAULT_POINTER_MAX];
@@ -42,20 +42,20 @@ static int index_init(struct index *index, const struct job_list *list, struct f
     if (!index->jobs)
         return no_memory(fault);
     for (size_t i = 0; i < list->count; i++) {
-        if (list->jobs[i].name)
+        if (list->jobs[i].common.name)
             index->jobs[index->count++] = &list->jobs[i];
     }
     qsort(index->jobs, index->count, sizeof *index->jobs, by_name);
     return 0;
 }
 
-static const struct job *find(const struct index *index, const char *name)
+static const struct job_spec *find(const struct index *index, const char *name)
 {
     size_t low = 0, high = index->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = strcmp(name, index->jobs[middle]->name);
+        int order = strcmp(name, index->jobs[middle]->common.name);
 
         if (order == 0)
             return index->jobs[middle];
@@ -70,19 +70,19 @@ static const struct job *find(const struct index *index, const char *name)
 static int check_unique(const struct index *index, struct fault *fault)
 {
     for (size_t i = 1; i < index->count; i++) {
-        const struct job *job = index->jobs[i], *other = index->jobs[i - 1];
+        const struct job_spec *job = index->jobs[i], *other = index->jobs[i - 1];
         char text[FAULT_TEXT_MAX];
 
-        if (strcmp(job->name, other->name) != 0)
+        if (strcmp(job->common.name, other->common.name) != 0)
             continue;
-        snprintf(text, sizeof text, "name: \"%s\" is the name of the job %s too", job->name,
+        snprintf(text, sizeof text, "name: \"%s\" is the name of the job %s too", job->common.name,
                  other->pointer);
         return complain(fault, job, "/name", text);
     }
     return 0;
 }
 
-static int check_after(const struct index *index, const struct job *job, struct fault *fault)
+static int check_after(const struct index *index, const struct job_spec *job, struct fault *fault)
 {
     for (size_t i = 0; i < job->after_count; i++) {
         char member[32], text[FAULT_TEXT_MAX];
@@ -120,7 +120,7 @@ struct walk {
 /* The job on top waits for the open job `first`: says so, with the names between them. */
 static int complain_cycle(const struct walk *walk, size_t first, struct fault *fault)
 {
-    const struct job *jobs = walk->index->list->jobs;
+    const struct job_spec *jobs = walk->index->list->jobs;
     const struct step *top = &walk->steps[walk->depth - 1];
     char member[32], text[FAULT_TEXT_MAX];
     size_t begin = walk->depth, length;
@@ -131,9 +131,9 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
                               "after[%zu]: the job waits for itself: ", top->next - 1);
     for (size_t i = begin; i < walk->depth && length < sizeof text; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s after ",
-                                   jobs[walk->steps[i].job].name);
+                                   jobs[walk->steps[i].job].common.name);
     if (length < sizeof text)
-        snprintf(text + length, sizeof text - length, "%s", jobs[first].name);
+        snprintf(text + length, sizeof text - length, "%s", jobs[first].common.name);
     snprintf(member, sizeof member, "/after/%zu", top->next - 1);
     return complain(fault, &jobs[top->job], member, text);
 }
@@ -150,7 +150,7 @@ static int walk_from(struct walk *walk, size_t start, struct fault *fault)
     walk->steps[walk->depth++] = (struct step){.job = start};
     while (walk->depth > 0) {
         struct step *top = &walk->steps[walk->depth - 1];
-        const struct job *job = &list->jobs[top->job];
+        const struct job_spec *job = &list->jobs[top->job];
         size_t next;
 
         if (top->next == job->after_count) {

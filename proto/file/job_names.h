@@ -3,7 +3,7 @@
 #ifndef PROTO_JOB_NAMES_H
 #define PROTO_JOB_NAMES_H
 
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 
 /**
  * Requires that no name is used twice, that every "after" names a job of the list, once, and that

@@ -314,6 +314,17 @@ int json_text(const struct json *value, size_t max, const char **out)
     return 0;
 }
 
+int json_string_copy(const struct json *value, size_t max, char **out)
+{
+    const char *text;
+
+    if (json_string(value, max, &text) < 0)
+        return -1;
+    free(*out);
+    *out = strdup(text);
+    return *out ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "no memory for a string");
+}
+
 int json_string(const struct json *value, size_t max, const char **out)
 {
     if (json_text(value, max, out) < 0)

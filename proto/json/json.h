@@ -83,6 +83,8 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out);
 int json_bool(const struct json *value, bool *out);
 /** A string of 1 .. max bytes, borrowed from the document. */
 int json_string(const struct json *value, size_t max, const char **out);
+/** As json_string(), copied to *out; frees the string that was there. */
+int json_string_copy(const struct json *value, size_t max, char **out);
 /** As json_string(), and may be empty. */
 int json_text(const struct json *value, size_t max, const char **out);
 /**

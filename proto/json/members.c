@@ -97,3 +97,28 @@ int member_number(const struct json *object, const char *key, size_t size, uint6
     *number = small;
     return 0;
 }
+
+int member_require(const struct json *object, const char *key, const char *why)
+{
+    struct json member = json_member(object, key);
+
+    return json_present(&member) ? 0 : json_complain(&member, "missing, %s", why);
+}
+
+int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
+                 int64_t *number)
+{
+    struct json value = json_member(object, key);
+
+    return json_present(&value) ? json_int(&value, min, max, number) : 0;
+}
+
+int optional_u64(const struct json *object, const char *key, uint64_t *out)
+{
+    int64_t number = 0;
+
+    if (optional_int(object, key, 0, MEMBER_MAX, &number) < 0)
+        return -1;
+    *out = (uint64_t)number;
+    return 0;
+}

@@ -20,8 +20,15 @@ int member_u32(const struct json *object, const char *key, uint32_t *out);
 int member_bool(const struct json *object, const char *key, bool *out);
 /** A text of less than `size` bytes, copied. */
 int member_text(const struct json *object, const char *key, char *out, size_t size);
-/** The same where the member is there; *out is left alone where it is absent. */
+/** Requires member `key`, of any type; the complaint is "missing, <why>". */
+int member_require(const struct json *object, const char *key, const char *why);
+
+/** Read member `key`; leave *out and *number alone if it is absent. Return 0 or -1. */
 int optional_bool(const struct json *object, const char *key, bool *out);
+int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
+                 int64_t *number);
+/** Reads a whole number from 0; 0 if the member is absent. */
+int optional_u64(const struct json *object, const char *key, uint64_t *out);
 
 /** An array of words (null-terminated list), as bits 1 << index. */
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);

@@ -2,7 +2,6 @@
 #include "proto/wire/daemon_stats.h"
 
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 
 static const char *const phase_names[] = {"serving", "draining", "drained", NULL};
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};
@@ -192,7 +191,7 @@ static int read_channel(const struct json *value, void *into)
 
     if (json_object(value, NULL) < 0 || member_u32(value, "channel", &at->channel) < 0 ||
         json_choice(&state, channel_names, &index) < 0 ||
-        job_read_number(value, "job", 1, MEMBER_MAX, &job) < 0)
+        optional_int(value, "job", 1, MEMBER_MAX, &job) < 0)
         return -1;
     at->state = (__typeof__(at->state))index;
     at->job = (uint64_t)job;

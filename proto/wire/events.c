@@ -2,7 +2,6 @@
 #include "proto/wire/events.h"
 
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 
 enum { INTERVAL_MIN_MS = 20, INTERVAL_MS = 250, INTERVAL_MAX_MS = 60 * 1000 };
 
@@ -27,7 +26,7 @@ int events_subscribe_read(const struct json *params, struct events_subscribe *ca
     if (params_object(params, keys) < 0 ||
         (json_present(&events) && words_read(&events, event_names, &call->events) < 0) ||
         (json_present(&scope) && json_choice(&scope, scope_names, &index) < 0) ||
-        job_read_number(params, "interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, &interval) < 0)
+        optional_int(params, "interval_ms", INTERVAL_MIN_MS, INTERVAL_MAX_MS, &interval) < 0)
         return -1;
     call->scope = (enum event_scope)index;
     call->interval_ms = (uint32_t)interval;

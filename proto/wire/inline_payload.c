@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 
 static int read_item(const struct json *object, struct inline_item *item)
 {
@@ -12,10 +11,10 @@ static int read_item(const struct json *object, struct inline_item *item)
     int64_t bytes = 0, size;
 
     if (json_object(object, keys) < 0 ||
-        job_read_number(object, "bytes", 0, INLINE_BYTES_MAX, &bytes) < 0)
+        optional_int(object, "bytes", 0, INLINE_BYTES_MAX, &bytes) < 0)
         return -1;
     size = bytes;
-    if (job_read_number(object, "size", 0, INLINE_BYTES_MAX, &size) < 0)
+    if (optional_int(object, "size", 0, INLINE_BYTES_MAX, &size) < 0)
         return -1;
     if (size < bytes) {
         struct json member = json_member(object, "size");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 
 /* job.start */
 
@@ -17,8 +16,8 @@ static int read_memory(const struct json *params, const char *key, struct start_
     if (!json_present(&object))
         return 0;
     if (json_object(&object, keys) < 0 ||
-        job_read_number(&object, "buffer", 1, UINT32_MAX, &buffer) < 0 ||
-        job_read_number(&object, "offset", 0, MEMBER_MAX, &offset) < 0)
+        optional_int(&object, "buffer", 1, UINT32_MAX, &buffer) < 0 ||
+        optional_int(&object, "offset", 0, MEMBER_MAX, &offset) < 0)
         return -1;
     memory->has_buffer = buffer > 0;
     memory->buffer = (uint32_t)buffer;
@@ -31,7 +30,7 @@ static int read_timeout(const struct json *params, uint32_t *timeout_ms)
 {
     int64_t number = 0;
 
-    if (job_read_number(params, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, &number) < 0)
+    if (optional_int(params, "timeout_ms", 0, JOB_TIMEOUT_MAX_MS, &number) < 0)
         return -1;
     *timeout_ms = (uint32_t)number;
     return 0;
@@ -48,7 +47,7 @@ static int read_start(const struct json *params, struct job_start *start)
     if (params_object(params, keys) < 0 || json_int(&prepared, 1, UINT32_MAX, &number) < 0 ||
         read_memory(params, "src", &start->src) < 0 ||
         read_memory(params, "dst", &start->dst) < 0 ||
-        job_read_number(params, "priority", -1, 1, &priority) < 0 ||
+        optional_int(params, "priority", -1, 1, &priority) < 0 ||
         read_timeout(params, &start->timeout_ms) < 0 ||
         optional_bool(params, "detach", &start->detach) < 0)
         return -1;
@@ -178,14 +177,14 @@ static int read_query(const struct json *params, struct job_list_query *query)
 
     if (params_object(params, keys) < 0 ||
         (json_present(&states) && job_states_read(&states, &query->states) < 0) ||
-        job_read_number(params, "client", 1, MEMBER_MAX, &client) < 0 ||
-        job_read_number(params, "before", 1, MEMBER_MAX, &before) < 0 ||
-        job_read_number(params, "limit", 1, JOB_LIST_LIMIT_MAX, &limit) < 0)
+        optional_int(params, "client", 1, MEMBER_MAX, &client) < 0 ||
+        optional_int(params, "before", 1, MEMBER_MAX, &before) < 0 ||
+        optional_int(params, "limit", 1, JOB_LIST_LIMIT_MAX, &limit) < 0)
         return -1;
     query->client = (uint64_t)client;
     query->before = (uint64_t)before;
     query->limit = (uint32_t)limit;
-    return json_present(&name) ? job_read_wire_name(&name, &query->name) : 0;
+    return json_present(&name) ? job_name_read_wire(&name, &query->name) : 0;
 }
 
 int job_list_query_read(const struct json *params, struct job_list_query *query)

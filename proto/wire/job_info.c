@@ -3,7 +3,6 @@
 
 #include "mli_mov_api.h"
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 #include "proto/wire/rpc_error.h"
 
 static const char *const state_names[] = {
@@ -89,7 +88,7 @@ static int read_optional(const struct json *value, struct job_info *info)
 
     if (json_present(&name) && member_text(value, "name", info->name, sizeof info->name) < 0)
         return -1;
-    if (job_read_number(value, "first_channel", 0, INT32_MAX, &first) < 0)
+    if (optional_int(value, "first_channel", 0, INT32_MAX, &first) < 0)
         return -1;
     info->first_channel = (int32_t)first;
     if (!json_present(&error))

@@ -2,9 +2,44 @@
 #include "proto/wire/job_ref.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "proto/bounds.h"
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
+
+int job_name_read(const struct json *value, char **name)
+{
+    static const char legal[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+    const char *text;
+
+    if (json_string(value, PROTO_NAME_MAX, &text) < 0)
+        return -1;
+    if (text[strspn(text, legal)] != '\0')
+        return json_complain(value, "a name is made of A-Z a-z 0-9 _ . : - only");
+    return json_string_copy(value, PROTO_NAME_MAX, name);
+}
+
+bool job_name_is_wire(const char *name)
+{
+    return name[strspn(name, "0123456789")] != '\0';
+}
+
+int job_name_complain_digits(const struct json *value)
+{
+    return json_complain(value, "a name is not made of digits only: a job's number has no quotes");
+}
+
+int job_name_read_wire(const struct json *value, char **name)
+{
+    if (job_name_read(value, name) < 0)
+        return -1;
+    if (*name && job_name_is_wire(*name))
+        return 0;
+    free(*name);
+    *name = NULL;
+    return job_name_complain_digits(value);
+}
 
 int job_ref_read(const struct json *value, struct job_ref *ref)
 {
@@ -12,7 +47,7 @@ int job_ref_read(const struct json *value, struct job_ref *ref)
 
     *ref = (struct job_ref){0};
     if (json_is_string(value))
-        return job_read_wire_name(value, &ref->name);
+        return job_name_read_wire(value, &ref->name);
     if (!json_is_int(value))
         return json_complain(value, "a job's number or its name is required");
     if (json_int(value, 1, MEMBER_MAX, &number) < 0)

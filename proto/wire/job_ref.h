@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How requests refer to jobs: by number, or by the name of a job of the same connection. */
+/* References to jobs in requests: a number, or the name of a job of the same connection. */
 #ifndef PROTO_JOB_REF_H
 #define PROTO_JOB_REF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,18 @@ struct job_refs {
     struct job_ref *refs;
     size_t count;
 };
+
+/**
+ * Reads a job's name: 1 .. PROTO_NAME_MAX of A-Z a-z 0-9 _ . : - and copies it to *name, which the
+ * caller frees. Returns 0 or -1 with value's fault filled.
+ */
+int job_name_read(const struct json *value, char **name);
+/** As job_name_read(), and refuses digits only: on the wire numbers refer to jobs too. */
+int job_name_read_wire(const struct json *value, char **name);
+/** Whether a name has a character other than a digit. */
+bool job_name_is_wire(const char *name);
+/** Complains that `value` is a name of digits only. Returns -1. */
+int job_name_complain_digits(const struct json *value);
 
 /** Returns 0, or -1 with value's fault filled and *ref empty. */
 int job_ref_read(const struct json *value, struct job_ref *ref);

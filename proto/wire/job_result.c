@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/wire/job_result.h"
+
+#include "mli_mov_api.h"
 #include "proto/json/members.h"
-#include "proto/wire/job.h"
-#include "proto/wire/job_read.h"
 
 void job_result_finish(struct job_result *result)
 {
@@ -49,8 +50,8 @@ static int read_cost(const struct json *cost, struct job_result *result)
 
 static int read_dst(const struct json *dst, struct tensor_desc *desc)
 {
-    if (json_object(dst, NULL) < 0 || job_require(dst, "type", "a string is required") < 0 ||
-        job_require(dst, "shape", "an array is required") < 0)
+    if (json_object(dst, NULL) < 0 || member_require(dst, "type", "a string is required") < 0 ||
+        member_require(dst, "shape", "an array is required") < 0)
         return -1;
     return tensor_desc_read(desc, dst);
 }
@@ -60,7 +61,7 @@ static int read_result(const struct json *value, struct job_result *result)
     struct json dst = json_member(value, "dst"), cost = json_member(value, "cost");
     int64_t job = 0;
 
-    if (json_object(value, NULL) < 0 || job_read_number(value, "job", 1, MEMBER_MAX, &job) < 0)
+    if (json_object(value, NULL) < 0 || optional_int(value, "job", 1, MEMBER_MAX, &job) < 0)
         return -1;
     result->job = (uint64_t)job;
     result->has_dst = json_present(&dst);

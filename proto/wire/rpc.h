@@ -14,6 +14,7 @@
 #include "proto/wire/build_id.h"
 #include "proto/wire/daemon_stats.h"
 #include "proto/wire/job.h"
+#include "proto/wire/job_result.h"
 
 /* Every method: X(name in C, name on the wire). */
 #define RPC_METHOD_TABLE(X)                                                                        \

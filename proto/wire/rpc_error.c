@@ -4,7 +4,6 @@
 #include "mli_helpers_api.h"
 #include "proto/bounds.h"
 #include "proto/json/members.h"
-#include "proto/wire/job_read.h"
 
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job)
 {
@@ -60,7 +59,7 @@ int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job)
         json_text(&message, PROTO_REPLY_MAX, &text) < 0)
         return -1;
     if (json_present(&data) && (json_object(&data, NULL) < 0 || read_status(&data, &status) < 0 ||
-                                job_read_number(&data, "job", 1, MEMBER_MAX, &of) < 0))
+                                optional_int(&data, "job", 1, MEMBER_MAX, &of) < 0))
         return -1;
     if (json_present(&place) && json_text(&place, PROTO_REPLY_MAX, &pointer) < 0)
         return -1;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/json/members.h"
 #include "proto/wire/inline_payload.h"
-#include "proto/wire/job_read.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/rpc_error.h"
 #include "proto/wire/rpc_id.h"
@@ -118,7 +118,7 @@ static int read_line(struct rpc_reply *reply)
     int64_t fds = 0;
 
     if (json_object(&reply->root, NULL) < 0 || rpc_version_check(&reply->root) < 0 ||
-        job_read_number(&reply->root, "fds", 0, PROTO_FDS_MAX, &fds) < 0)
+        optional_int(&reply->root, "fds", 0, PROTO_FDS_MAX, &fds) < 0)
         return -1;
     reply->fds = (uint32_t)fds;
     if (json_present(&method) && !json_present(&id))

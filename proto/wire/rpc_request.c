@@ -179,8 +179,8 @@ void rpc_write_prepare(struct jsonw *w, int64_t id, uint32_t fds, const struct j
 {
     struct job shown = *job; /* without what belongs to a start */
 
-    shown.timeout_ms = 0;
-    shown.after_refs.count = 0;
+    shown.common.timeout_ms = 0;
+    shown.after.count = 0;
     shown.detach = false;
     rpc_request_begin(w, id, RPC_JOB_PREPARE, fds, NULL);
     job_wire_write_members(w, &shown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
 #include "proto/bounds.h"
+#include "proto/file/job_file.h"
 #include "proto/file/slice.h"
-#include "proto/wire/job.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX = 8192 };
@@ -17,15 +17,15 @@ static void write_jobs(struct jsonw *w, const struct job_list *list)
 }
 
 /* A slice selects something within the extents, or is refused. */
-static void check_slice(const struct job *job)
+static void check_slice(const struct job_spec *job)
 {
     static const int64_t extents[] = {1, 300, UINT32_MAX, INT64_C(1) << 33};
     struct slice_window windows[MLI_MAX_RANK];
     struct fault fault;
     struct slice slice;
 
-    FUZZ_ASSERT(job->op == JOB_OP_MOV && !job->lengths.offset && !job->lengths.size &&
-                !job->lengths.sub_sample_step);
+    FUZZ_ASSERT(job->common.op == JOB_OP_MOV && !job->common.lengths.offset &&
+                !job->common.lengths.size && !job->common.lengths.sub_sample_step);
     FUZZ_ASSERT(slice_parse(job->slice, &slice, &fault) == 0);
     for (uint32_t rank = 1; rank <= MLI_MAX_RANK; rank++) {
         if (slice_apply(&slice, rank, extents, windows, &fault) < 0) {
@@ -49,23 +49,23 @@ static void check_expectation(const struct expectation *expect)
 }
 
 /* What every user of a job may rely on. */
-static void check_job(const struct job *job)
+static void check_job(const struct job_spec *job)
 {
-    FUZZ_ASSERT(job->op == JOB_OP_MOV || job->op == JOB_OP_PERMUTE);
-    FUZZ_ASSERT(job->src.where == TENSOR_IN_FILE && job->src.file[0]);
-    FUZZ_ASSERT(job->dst.where == TENSOR_IN_FILE && job->dst.file[0]);
-    FUZZ_ASSERT(job->channels >= 1 && job->channels <= MLI_MOV_MAX_CHANNELS);
-    FUZZ_ASSERT(job->priority >= -1 && job->priority <= 1);
+    FUZZ_ASSERT(job->common.op == JOB_OP_MOV || job->common.op == JOB_OP_PERMUTE);
+    FUZZ_ASSERT(job->src.file[0]);
+    FUZZ_ASSERT(job->dst.file[0]);
+    FUZZ_ASSERT(job->common.channels >= 1 && job->common.channels <= MLI_MOV_MAX_CHANNELS);
+    FUZZ_ASSERT(job->common.priority >= -1 && job->common.priority <= 1);
     FUZZ_ASSERT(job->src.desc.rank <= MLI_MAX_RANK && job->dst.desc.rank <= MLI_MAX_RANK);
-    FUZZ_ASSERT(!file_format_is_archive(tensor_ref_format(&job->dst)) && !job->dst.tensor);
-    FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_ref_format(&job->src)));
-    FUZZ_ASSERT(tensor_ref_format(&job->src) != FILE_FORMAT_RAW ||
+    FUZZ_ASSERT(!file_format_is_archive(tensor_spec_format(&job->dst)) && !job->dst.tensor);
+    FUZZ_ASSERT(!job->src.tensor || file_format_is_archive(tensor_spec_format(&job->src)));
+    FUZZ_ASSERT(tensor_spec_format(&job->src) != FILE_FORMAT_RAW ||
                 (job->src.desc.rank > 0 && job->src.desc.has_type));
     FUZZ_ASSERT(job->dst.update || job->dst.desc.rank == 0);
     for (int i = 0; i < MLI_MAX_RANK; i++) {
-        FUZZ_ASSERT(job->cfg.sub_sample_step[i] >= 1);
-        FUZZ_ASSERT(job->cfg.perm_dim[i] < MLI_MAX_RANK);
-        FUZZ_ASSERT(job->cfg.dst_mem_stride[i] >= 0);
+        FUZZ_ASSERT(job->common.cfg.sub_sample_step[i] >= 1);
+        FUZZ_ASSERT(job->common.cfg.perm_dim[i] < MLI_MAX_RANK);
+        FUZZ_ASSERT(job->common.cfg.dst_mem_stride[i] >= 0);
     }
     if (job->slice)
         check_slice(job);

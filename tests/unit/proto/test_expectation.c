@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proto/file/expectation.h"
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 #include "tests/support/proto_unit.h"
 
 #define ZEROS  "0000000000000000000000000000000000000000000000000000000000000000"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 #include "tests/support/proto_unit.h"
 
 /* The smallest job, and how it goes on: JOB("\"channels\":2") */
@@ -73,32 +73,31 @@ static void test_minimal(void **state)
 {
     struct job_list list;
     struct fault fault;
-    const struct job *job;
+    const struct job_spec *job;
 
     (void)state;
     assert_no_fault(parse(MINIMAL, &list, &fault), &fault);
     assert_int_equal(list.count, 1);
     job = &list.jobs[0];
-    assert_int_equal(job->op, JOB_OP_MOV);
+    assert_int_equal(job->common.op, JOB_OP_MOV);
     assert_string_equal(job->pointer, "");
-    assert_null(job->name);
-    assert_int_equal(job->src.where, TENSOR_IN_FILE);
+    assert_null(job->common.name);
     assert_string_equal(job->src.file, "a.npy");
     assert_int_equal(job->src.format, FILE_FORMAT_AUTO);
-    assert_int_equal(tensor_ref_format(&job->src), FILE_FORMAT_NPY);
+    assert_int_equal(tensor_spec_format(&job->src), FILE_FORMAT_NPY);
     assert_string_equal(job->dst.file, "b.npy");
     assert_false(job->dst.update);
     assert_null(job->dst.params);
-    assert_int_equal(job->channels, 1);
-    assert_int_equal(job->priority, 0);
-    assert_int_equal(job->timeout_ms, 0);
+    assert_int_equal(job->common.channels, 1);
+    assert_int_equal(job->common.priority, 0);
+    assert_int_equal(job->common.timeout_ms, 0);
     assert_int_equal(job->after_count, 0);
     assert_int_equal(job->expect.kind, EXPECT_NOTHING);
     assert_null(job->slice);
     for (int i = 0; i < MLI_MAX_RANK; i++) {
-        assert_int_equal(job->cfg.sub_sample_step[i], 1);
-        assert_int_equal(job->cfg.perm_dim[i], i);
-        assert_int_equal(job->cfg.size[i], 0);
+        assert_int_equal(job->common.cfg.sub_sample_step[i], 1);
+        assert_int_equal(job->common.cfg.perm_dim[i], i);
+        assert_int_equal(job->common.cfg.size[i], 0);
     }
     job_list_finish(&list);
     job_list_finish(&list);
@@ -116,27 +115,27 @@ static void test_everything(void **state)
         "\"after\":[],\"expect\":{\"file\":\"golden.x\",\"format\":\"npy\"}}";
     struct job_list list;
     struct fault fault;
-    const struct job *job;
+    const struct job_spec *job;
 
     (void)state;
     assert_no_fault(parse(text, &list, &fault), &fault);
     job = &list.jobs[0];
-    assert_int_equal(job->op, JOB_OP_PERMUTE);
+    assert_int_equal(job->common.op, JOB_OP_PERMUTE);
     assert_int_equal(job->src.format, FILE_FORMAT_RAW);
     assert_int_equal(job->src.offset, 128);
     assert_int_equal(job->src.desc.rank, 3);
     assert_int_equal(job->src.desc.quant.count, 4);
-    assert_int_equal(job->cfg.perm_dim[0], 2);
-    assert_int_equal(job->lengths.perm_dim, 3);
-    assert_int_equal(job->lengths.offset, 0);
+    assert_int_equal(job->common.cfg.perm_dim[0], 2);
+    assert_int_equal(job->common.lengths.perm_dim, 3);
+    assert_int_equal(job->common.lengths.offset, 0);
     assert_int_equal(job->dst.desc.stride_count, 3);
     assert_string_equal(job->dst.params, "out.json");
-    assert_int_equal(job->channels, 16);
-    assert_int_equal(job->priority, -1);
-    assert_int_equal(job->timeout_ms, 86400000);
-    assert_string_equal(job->name, "tile-0:a_B.c");
+    assert_int_equal(job->common.channels, 16);
+    assert_int_equal(job->common.priority, -1);
+    assert_int_equal(job->common.timeout_ms, 86400000);
+    assert_string_equal(job->common.name, "tile-0:a_B.c");
     assert_int_equal(job->expect.kind, EXPECT_FILE);
-    assert_int_equal(tensor_ref_format(&job->expect.golden), FILE_FORMAT_NPY);
+    assert_int_equal(tensor_spec_format(&job->expect.golden), FILE_FORMAT_NPY);
     job_list_finish(&list);
 }
 
@@ -152,7 +151,7 @@ static void test_cfg(void **state)
 
     (void)state;
     assert_no_fault(parse(text, &list, &fault), &fault);
-    cfg = &list.jobs[0].cfg;
+    cfg = &list.jobs[0].common.cfg;
     assert_true(cfg->offset[0] == UINT32_MAX);
     assert_int_equal(cfg->offset[2], 0);
     assert_int_equal(cfg->size[1], 2);
@@ -164,7 +163,7 @@ static void test_cfg(void **state)
     assert_int_equal(cfg->padding_post[1], 2);
     assert_int_equal(cfg->dst_offset[1], 4);
     assert_int_equal(cfg->dst_mem_stride[0], INT32_MAX);
-    assert_int_equal(list.jobs[0].lengths.dst_mem_stride, 2);
+    assert_int_equal(list.jobs[0].common.lengths.dst_mem_stride, 2);
     job_list_finish(&list);
 }
 
@@ -176,9 +175,9 @@ static void test_cfg_of_rank_four(void **state)
     (void)state;
     assert_no_fault(
         parse(JOB("\"cfg\":{\"offset\":[1,2,3,4],\"perm_dim\":[3,2,1,0]}"), &list, &fault), &fault);
-    assert_int_equal(list.jobs[0].lengths.offset, 4);
-    assert_int_equal(list.jobs[0].cfg.offset[3], 4);
-    assert_int_equal(list.jobs[0].cfg.perm_dim[0], 3);
+    assert_int_equal(list.jobs[0].common.lengths.offset, 4);
+    assert_int_equal(list.jobs[0].common.cfg.offset[3], 4);
+    assert_int_equal(list.jobs[0].common.cfg.perm_dim[0], 3);
     job_list_finish(&list);
 }
 
@@ -195,7 +194,7 @@ static void test_slice(void **state)
     assert_string_equal(list.jobs[0].slice, "1:9");
     assert_string_equal(list.jobs[1].slice, "...,::2");
     assert_string_equal(list.jobs[2].slice, "1:9");
-    assert_int_equal(list.jobs[2].lengths.offset, 0);
+    assert_int_equal(list.jobs[2].common.lengths.offset, 0);
     job_list_finish(&list);
 }
 
@@ -534,12 +533,12 @@ static void test_format_by_name(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char file[32];
-        struct tensor_ref ref = {.file = file};
+        struct tensor_spec ref = {.file = file};
 
         snprintf(file, sizeof file, "%s", cases[i].file);
-        assert_int_equal(tensor_ref_format(&ref), cases[i].format);
+        assert_int_equal(tensor_spec_format(&ref), cases[i].format);
         ref.format = FILE_FORMAT_NPY;
-        assert_int_equal(tensor_ref_format(&ref), FILE_FORMAT_NPY);
+        assert_int_equal(tensor_spec_format(&ref), FILE_FORMAT_NPY);
     }
 }
 
@@ -557,31 +556,31 @@ static void test_defaults(void **state)
         "\"expect\":{\"file\":\"h.npy\"}}]}";
     struct job_list list;
     struct fault fault;
-    const struct job *job;
+    const struct job_spec *job;
 
     (void)state;
     assert_no_fault(parse(text, &list, &fault), &fault);
     assert_int_equal(list.count, 2);
     job = &list.jobs[0];
     assert_string_equal(job->pointer, "/jobs/0");
-    assert_int_equal(job->op, JOB_OP_MOV);
-    assert_int_equal(job->channels, 2);
+    assert_int_equal(job->common.op, JOB_OP_MOV);
+    assert_int_equal(job->common.channels, 2);
     assert_string_equal(job->src.file, "a.npy");
     assert_int_equal(job->src.desc.quant.scale[0], 5);
-    assert_int_equal(job->cfg.offset[1], 2);
+    assert_int_equal(job->common.cfg.offset[1], 2);
     assert_string_equal(job->dst.file, "1.npy");
     assert_string_equal(job->dst.params, "p.json");
     assert_string_equal(job->expect.golden.file, "g.npy");
     job = &list.jobs[1];
     assert_string_equal(job->pointer, "/jobs/1");
-    assert_int_equal(job->op, JOB_OP_PERMUTE);
-    assert_int_equal(job->channels, 1);
+    assert_int_equal(job->common.op, JOB_OP_PERMUTE);
+    assert_int_equal(job->common.channels, 1);
     assert_string_equal(job->src.file, "c.npy");
     assert_int_equal(job->src.desc.type, MLI_EL_SA_8);
     assert_int_equal(job->src.desc.quant.scale[0], 5); /* merged member by member */
     assert_int_equal(job->src.desc.quant.zero_point[0], 9);
-    assert_int_equal(job->lengths.offset, 0); /* an empty array is neutral again */
-    assert_int_equal(job->lengths.perm_dim, 2);
+    assert_int_equal(job->common.lengths.offset, 0); /* an empty array is neutral again */
+    assert_int_equal(job->common.lengths.perm_dim, 2);
     assert_string_equal(job->dst.params, "p.json");
     assert_string_equal(job->expect.golden.file, "h.npy");
     job_list_finish(&list);
@@ -795,23 +794,23 @@ static void test_write_completed(void **state)
 static void test_check_rank(void **state)
 {
     struct fault fault;
-    struct job job;
+    struct job_spec job;
 
     (void)state;
-    job_init(&job);
-    job.op = JOB_OP_MOV;
-    assert_no_fault(job_check_rank(&job, 4, &fault), &fault);
-    job.lengths.dst_offset = 3;
-    assert_no_fault(job_check_rank(&job, 3, &fault), &fault);
-    assert_no_fault(job_check_rank(&job, 0, &fault), &fault);
-    assert_int_equal(job_check_rank(&job, 4, &fault), -1);
+    job_spec_init(&job);
+    job.common.op = JOB_OP_MOV;
+    assert_no_fault(job_check_rank(&job.common, &job.dst.desc, 4, &fault), &fault);
+    job.common.lengths.dst_offset = 3;
+    assert_no_fault(job_check_rank(&job.common, &job.dst.desc, 3, &fault), &fault);
+    assert_no_fault(job_check_rank(&job.common, &job.dst.desc, 0, &fault), &fault);
+    assert_int_equal(job_check_rank(&job.common, &job.dst.desc, 4, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/cfg/dst_offset",
                  "cfg.dst_offset: 3 entries given, the source has 4 dimensions", "rank");
-    job.op = JOB_OP_PERMUTE;
-    assert_int_equal(job_check_rank(&job, 0, &fault), -1);
+    job.common.op = JOB_OP_PERMUTE;
+    assert_int_equal(job_check_rank(&job.common, &job.dst.desc, 0, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/cfg/dst_offset",
                  "cfg.dst_offset: a permute takes perm_dim only; use \"op\": \"mov\"", "permute");
-    job_finish(&job);
+    job_spec_finish(&job);
 }
 
 int main(void)

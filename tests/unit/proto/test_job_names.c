@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/wire/job.h"
+#include "proto/file/job_file.h"
 #include "tests/support/proto_unit.h"
 
 /* Appends a job with these names; both may be null. `after` is the inside of an array. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proto/bounds.h"
-#include "proto/wire/job.h"
+#include "proto/wire/job_result.h"
 #include "tests/support/proto_unit.h"
 
 #define COST                                                                                       \

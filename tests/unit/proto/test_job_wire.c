@@ -35,9 +35,9 @@ static void test_good(void **state)
 
     (void)state;
     assert_no_fault(read_job(text, 2, &job, &fault), &fault);
-    assert_int_equal(job.op, JOB_OP_MOV);
-    assert_string_equal(job.name, "t");
-    assert_int_equal(job.channels, 4);
+    assert_int_equal(job.common.op, JOB_OP_MOV);
+    assert_string_equal(job.common.name, "t");
+    assert_int_equal(job.common.channels, 4);
     assert_int_equal(job.src.where, TENSOR_IN_FD);
     assert_int_equal(job.src.fd, 1);
     assert_int_equal(job.src.offset, 128);
@@ -47,7 +47,7 @@ static void test_good(void **state)
     assert_int_equal(job.dst.desc.rank, 2);
     assert_int_equal(job.dst.desc.stride_count, 2);
     assert_false(job.dst.desc.has_type);
-    assert_int_equal(job.lengths.size, 2);
+    assert_int_equal(job.common.lengths.size, 2);
     job_finish(&job);
     job_finish(&job);
 }
@@ -115,7 +115,7 @@ static void test_bad(void **state)
 
         assert_int_equal(read_job(cases[i].input, 2, &job, &fault), -1);
         assert_fault(&fault, FAULT_INVALID_PARAMS, cases[i].pointer, cases[i].text, cases[i].input);
-        assert_null(job.name); /* empty: nothing to finish */
+        assert_null(job.common.name); /* empty: nothing to finish */
         assert_null(job.src.desc.quant.scale);
     }
 }

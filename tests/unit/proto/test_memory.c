@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/file/job_file.h"
 #include "proto/file/safetensors.h"
 #include "proto/json/textw.h"
 #include "proto/wire/frame.h"

@@ -205,7 +205,7 @@ static void test_submit_round_trip(void **state)
     assert_int_equal(request.method, RPC_JOB_SUBMIT);
     assert_int_equal(request.fds, 2);
     assert_no_fault(job_wire_read(&request.params, request.fds, &job), &request.fault);
-    assert_int_equal(job.lengths.size, 2);
+    assert_int_equal(job.common.lengths.size, 2);
     job_finish(&job);
     rpc_request_finish(&request);
     jsonw_finish(&w);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "proto/bounds.h"
+#include "proto/file/job_file.h"
 #include "proto/file/slice.h"
-#include "proto/wire/job.h"
 #include "tests/support/proto_unit.h"
 
 #define SIXTEEN "0123456789abcdef"

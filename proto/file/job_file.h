@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Job files: text -> struct job_list and back. docs/job-file.md describes the format,
+ * proto/file/job.schema.json repeats it for editors. mlictl opens the files of a struct job_spec
+ * and makes a struct job (proto/wire/job.h) of it.
+ *
+ * To add a member to jobs in files, start here: add it to struct job_spec, to JOB_KEYS, read_job()
+ * and job_file_write() in job_file.c, and to job.schema.json. A member that jobs on the wire have
+ * too belongs in proto/wire/job_common.h.
+ */
+#ifndef PROTO_JOB_FILE_H
+#define PROTO_JOB_FILE_H
+
+#include <stddef.h>
+
+#include "proto/file/expectation.h"
+#include "proto/file/tensor_spec.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/job_common.h"
+
+/* A job of a file. Its tensors are files. */
+struct job_spec {
+    struct job_common common;
+    struct tensor_spec src, dst;
+    char *slice;  /* the window as text, checked by slice_parse(); or null */
+    char **after; /* names of the jobs that must end before this one starts */
+    size_t after_count;
+    struct expectation expect;
+    char pointer[32]; /* JSON pointer of this job in its file: "", "/3" or "/jobs/3" */
+};
+
+struct job_list {
+    struct job_spec *jobs;
+    size_t count;
+};
+
+/** Sets the defaults of struct job_common; everything else is empty. */
+void job_spec_init(struct job_spec *job);
+void job_spec_finish(struct job_spec *job);
+void job_list_finish(struct job_list *list);
+
+/**
+ * Parses a job file: one job, an array of jobs, or {"defaults": {...}, "jobs": [...]}. Members of
+ * "defaults" hold for every job without that member; "src", "dst" and "cfg" are merged member by
+ * member. Checks everything that needs no tensor file: types, ranges, unknown and duplicate keys,
+ * unique names, and that "after" names jobs of the same file without a cycle. Returns 0 with at
+ * least one job, or -1 with the fault filled and *list empty.
+ */
+int job_file_parse(const char *text, size_t length, struct job_list *list, struct fault *fault);
+
+/** Writes a job as an object that job_file_parse() reads. */
+void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job);
+
+#endif /* PROTO_JOB_FILE_H */

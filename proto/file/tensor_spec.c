@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/file/tensor_spec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/bounds.h"
+#include "proto/json/members.h"
+#include "proto/wire/job_common.h"
+
+const char *const tensor_spec_src_keys[] = {"file",   "format",         "tensor",
+                                            "offset", TENSOR_DESC_KEYS, NULL};
+const char *const tensor_spec_dst_keys[] = {
+    "file", "update", "params",     "format",          "offset",    "shape", "strides",
+    "axis", "scale",  "zero_point", "scale_frac_bits", "frac_bits", NULL};
+
+#define FORMAT_WORD(name, word) word,
+const char *const file_format_words[] = {FILE_FORMAT_TABLE(FORMAT_WORD) NULL};
+#undef FORMAT_WORD
+
+const char *file_format_word(enum file_format format)
+{
+    return file_format_words[format - 1];
+}
+
+enum file_format file_format_from_word(const char *word)
+{
+    for (unsigned i = 0; file_format_words[i]; i++) {
+        if (strcmp(file_format_words[i], word) == 0)
+            return (enum file_format)(i + 1);
+    }
+    return FILE_FORMAT_AUTO;
+}
+
+bool file_format_is_archive(enum file_format format)
+{
+    return format == FILE_FORMAT_NPZ || format == FILE_FORMAT_SAFETENSORS;
+}
+
+enum file_format file_format_of_name(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    enum file_format format = dot ? file_format_from_word(dot + 1) : FILE_FORMAT_AUTO;
+
+    return format != FILE_FORMAT_AUTO ? format : FILE_FORMAT_RAW;
+}
+
+enum file_format tensor_spec_format(const struct tensor_spec *spec)
+{
+    if (spec->format != FILE_FORMAT_AUTO)
+        return spec->format;
+    return spec->file ? file_format_of_name(spec->file) : FILE_FORMAT_RAW;
+}
+
+void tensor_spec_finish(struct tensor_spec *spec)
+{
+    free(spec->file);
+    free(spec->tensor);
+    free(spec->params);
+    tensor_desc_finish(&spec->desc);
+    *spec = (struct tensor_spec){0};
+}
+
+static int read_format(struct tensor_spec *spec, const struct json *object)
+{
+    struct json value = json_member(object, "format");
+    size_t index;
+
+    if (!json_present(&value))
+        return 0;
+    if (json_choice(&value, file_format_words, &index) < 0)
+        return -1;
+    spec->format = (enum file_format)(index + 1);
+    return 0;
+}
+
+int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
+{
+    struct json file = json_member(object, "file");
+    struct json tensor = json_member(object, "tensor");
+    struct json update = json_member(object, "update");
+    struct json parameters = json_member(object, "params");
+
+    if (json_present(&file) && json_string_copy(&file, JOB_PATH_MAX, &spec->file) < 0)
+        return -1;
+    if (json_present(&tensor) && json_string_copy(&tensor, JOB_TENSOR_MAX, &spec->tensor) < 0)
+        return -1;
+    if (json_present(&update) && json_bool(&update, &spec->update) < 0)
+        return -1;
+    if (json_present(&parameters) && json_string_copy(&parameters, JOB_PATH_MAX, &spec->params) < 0)
+        return -1;
+    if (read_format(spec, object) < 0)
+        return -1;
+    return optional_u64(object, "offset", &spec->offset);
+}
+
+/* Refuses the members named; `why` is the sentence. */
+static int forbid(const struct json *object, const char *const *keys, const char *why)
+{
+    for (; *keys; keys++) {
+        struct json member = json_member(object, *keys);
+
+        if (json_present(&member))
+            return json_complain(&member, "%s", why);
+    }
+    return 0;
+}
+
+static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
+static const char *const npy_says = "a .npy file says it itself, do not give it here";
+static const char *const archive_says = "the archive says it itself, do not give it here";
+
+int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json *object)
+{
+    static const char *const tensor[] = {"tensor", NULL};
+
+    return file_format_is_archive(tensor_spec_format(spec))
+               ? 0
+               : forbid(object, tensor,
+                        "names one of a .npz or .safetensors file, this is neither");
+}
+
+void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
+{
+    if (spec->file)
+        jsonw_string(w, "file", spec->file);
+    if (spec->format != FILE_FORMAT_AUTO)
+        jsonw_string(w, "format", file_format_word(spec->format));
+    if (spec->tensor)
+        jsonw_string(w, "tensor", spec->tensor);
+    if (spec->update)
+        jsonw_bool(w, "update", true);
+    if (spec->params)
+        jsonw_string(w, "params", spec->params);
+}
+
+int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
+{
+    if (json_object(object, tensor_spec_src_keys) < 0 || tensor_spec_read_place(src, object) < 0 ||
+        member_require(object, "file", "the tensor's file is required") < 0)
+        return -1;
+    if (tensor_spec_check_archive(src, object) < 0)
+        return -1;
+    if (tensor_spec_format(src) != FILE_FORMAT_RAW) {
+        bool archive = file_format_is_archive(tensor_spec_format(src));
+
+        if (forbid(object, told_by_npy, archive ? archive_says : npy_says) < 0)
+            return -1;
+    } else if (member_require(object, "shape", "a raw file does not say it") < 0 ||
+               member_require(object, "type", "a raw file does not say it") < 0) {
+        return -1;
+    }
+    return tensor_desc_read(&src->desc, object);
+}
+
+/* Archives are read only. The name is at fault where no format was given. */
+static int check_dst_format(const struct tensor_spec *dst, const struct json *object)
+{
+    struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");
+    enum file_format format = tensor_spec_format(dst);
+
+    if (!file_format_is_archive(format))
+        return 0;
+    return json_complain(&given, "a .%s file is read, not written; write a .npy or a raw file",
+                         file_format_word(format));
+}
+
+static int check_dst_members(const struct tensor_spec *dst, const struct json *object)
+{
+    static const char *const of_existing[] = {"shape",      "offset",          "axis",      "scale",
+                                              "zero_point", "scale_frac_bits", "frac_bits", NULL};
+    bool npy = tensor_spec_format(dst) == FILE_FORMAT_NPY;
+
+    if (npy && dst->update)
+        return forbid(object, told_by_npy, npy_says);
+    if (!dst->update && forbid(object, of_existing,
+                               "describes an existing tensor, give it with \"update\": true") < 0)
+        return -1;
+    if (npy) {
+        static const char *const strides[] = {"strides", NULL};
+        return forbid(object, strides, "a .npy file is always packed");
+    }
+    return 0;
+}
+
+int tensor_spec_read_dst(struct tensor_spec *dst, const struct tensor_spec *src,
+                         const struct json *object)
+{
+    if (json_object(object, tensor_spec_dst_keys) < 0 || tensor_spec_read_place(dst, object) < 0 ||
+        member_require(object, "file", "the tensor's file is required") < 0 ||
+        check_dst_format(dst, object) < 0 || check_dst_members(dst, object) < 0 ||
+        tensor_desc_read(&dst->desc, object) < 0)
+        return -1;
+    return job_check_dst(&src->desc, &dst->desc, object);
+}

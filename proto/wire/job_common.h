@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The members that a job has on the wire (struct job) and in a file (struct job_spec). */
+#ifndef PROTO_JOB_COMMON_H
+#define PROTO_JOB_COMMON_H
+
+#include <stdint.h>
+
+#include "mli_mov_api.h"
+#include "proto/json/fault.h"
+#include "proto/json/json.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/tensor_desc.h"
+
+enum job_op { JOB_OP_NONE = 0, JOB_OP_MOV, JOB_OP_PERMUTE };
+
+/* Entries given for each array of cfg; 0: the array is neutral. */
+struct cfg_lengths {
+    uint8_t offset, size, sub_sample_step, perm_dim, padding_pre, padding_post, dst_offset,
+        dst_mem_stride;
+};
+
+struct job_common {
+    enum job_op op;
+    char *name;        /* owned; or null */
+    mli_mov_cfg_t cfg; /* entries that were not given have neutral values */
+    struct cfg_lengths lengths;
+    uint32_t channels;   /* 1 .. MLI_MOV_MAX_CHANNELS */
+    int32_t priority;    /* -1, 0 or 1: low, normal, high */
+    uint32_t timeout_ms; /* 0: no timeout */
+};
+
+/** Sets a neutral cfg and one channel; everything else is empty. */
+void job_common_init(struct job_common *common);
+void job_common_finish(struct job_common *common);
+
+/**
+ * Checks what depends on the source's rank: each cfg array and the destination's shape and strides
+ * are absent or have `rank` entries, and the cfg of a permute has no array but perm_dim. Rank 0
+ * means unknown. Fault pointers are relative to the job, as "/cfg/offset". Returns 0 or -1.
+ */
+int job_check_rank(const struct job_common *common, const struct tensor_desc *dst, uint32_t rank,
+                   struct fault *fault);
+
+/*
+ * Private to proto/. Readers return 0, or -1 with the object's fault filled.
+ */
+
+/** The members that job_common_read() reads, for json_object()'s list. */
+#define JOB_COMMON_KEYS "op", "name", "cfg", "channels", "priority", "timeout_ms"
+
+/** Reads these members; each may be absent. */
+int job_common_read(struct job_common *common, const struct json *object);
+/**
+ * Writes the members that differ from job_common_init() into the object that is open. `name`: the
+ * job's name, or null to leave it out.
+ */
+void job_common_write(struct jsonw *w, const char *name, const struct job_common *common);
+
+/** Checks the destination's parameters in `object` against the source's type, which moves keep. */
+int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
+                  const struct json *object);
+
+#endif /* PROTO_JOB_COMMON_H */
