@@ -86,6 +86,6 @@ int canvas_text_width(const char *text)
 {
     int width = 0;
     for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80; /* what begins a character */
+        width += ((unsigned char)*text & 0xc0) != 0x80; /* the first byte of a character */
     return width;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Characters on a rectangle, each with a role for its colour; what is put beyond the rectangle is
- * cut off. A failed allocation is remembered in `failed`, as in textw.h.
+ * A rectangle of characters, each with a role for its colour. Text that exceeds the rectangle is
+ * cut off. A failed allocation sets `failed`, as in textw.h.
  */
 #ifndef CLI_CANVAS_H
 #define CLI_CANVAS_H
@@ -13,8 +13,8 @@
 
 enum {
     CANVAS_GLYPH_MAX = 5,
-    CANVAS_PLAIN = COLOUR_ROLES, /* a role: no colour */
-    CANVAS_PALETTE = 16          /* roles from here to 255: this colour of xterm's 256 */
+    CANVAS_PLAIN = COLOUR_ROLES, /* the role without a colour */
+    CANVAS_PALETTE = 16          /* roles from here to 255 are colours of xterm's palette */
 };
 
 struct canvas_cell {
@@ -25,20 +25,20 @@ struct canvas_cell {
 struct canvas {
     int width, height;
     struct canvas_cell *cell; /* line by line */
-    bool palette;             /* palette colours may be used as roles */
+    bool palette;             /* the caller uses palette colours as roles */
     bool failed;
 };
 
 void canvas_init(struct canvas *canvas, int width, int height);
 void canvas_finish(struct canvas *canvas);
 
-/** Puts each character of a text on a cell of its own, from x on. */
+/** Puts a text on the line y, one character per cell, from x on. */
 void canvas_put(struct canvas *canvas, int x, int y, unsigned role, const char *text);
 
-/** Writes the lines, without spaces at their ends, in the colours that stdout has (colour.h). */
+/** Writes the lines without trailing spaces, with colours if stdout has any (colour.h). */
 void canvas_write(struct textw *w, const struct canvas *canvas);
 
-/** Cells that a text takes. */
+/** Returns the number of cells that a text takes. */
 int canvas_text_width(const char *text);
 
 #endif /* CLI_CANVAS_H */

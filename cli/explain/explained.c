@@ -10,12 +10,12 @@
 
 enum { PAGE = 4096 };
 
-/* Half of all addresses are no program's, and these two lie far apart in there. */
+/* No program has memory in the upper half of the address space. The bases are far apart there. */
 #define ADDRESS_BITS (sizeof(uintptr_t) * 8)
 #define SRC_BASE     ((uintptr_t)1 << (ADDRESS_BITS - 1))
 #define DST_BASE     (SRC_BASE | (uintptr_t)1 << (ADDRESS_BITS - 2))
 
-/* As far into a page as the first element is in its file, which is how it is mapped. */
+/* The base has the first element's offset in a page of its file, as a mapping would. */
 static const uint8_t *base_of(uintptr_t pages, uint64_t offset)
 {
     return (const uint8_t *)(pages + (uintptr_t)(offset % PAGE));
@@ -38,7 +38,8 @@ static void take_file(struct explained_side *side, const char *name, const struc
     side->quant_axis = -1;
 }
 
-/* Raw bytes that are updated, whatever their shape, go on to the end of the file. */
+/* Returns whether the output is an existing raw file without a shape: its data ends with the file.
+ */
 static bool is_shapeless(const struct resolved *r)
 {
     return r->job->dst.update && r->before.header.rank == 0;
@@ -56,7 +57,7 @@ static void take_files(struct explained *e, const struct resolved *r)
     e->dst_base = base_of(DST_BASE, e->dst.offset);
 }
 
-/* Per-axis parameters go into memory of the result's own, as in the service. */
+/* Gives the result memory for its per-axis parameters, as the service does. */
 static int own_parameters(struct explained *e, const struct resolved *r, mli_tensor *dst,
                           struct quant *own, struct fault *fault)
 {
@@ -157,7 +158,7 @@ const char *explained_step_member(enum step step)
     return members[step];
 }
 
-/* What a step does to one source dimension: the extent that it leaves. */
+/* Returns the extent of a source dimension after a step. */
 static uint64_t extent_after(const mli_explained_axis *axis, enum step step)
 {
     switch (step) {
@@ -224,20 +225,20 @@ void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_R
 }
 
 enum {
-    PART = 16 * 1024 * 1024, /* bytes that are copied at most; no cache holds them */
-    RUNS = 9,                /* whose median it is */
-    RUN_BYTES = 256 * 1024,  /* of a run: small copies are repeated, or the clock is too coarse */
+    PART = 16 * 1024 * 1024, /* bytes of a copy at most; larger than common caches */
+    RUNS = 9,
+    RUN_BYTES = 256 * 1024, /* repeat small copies up to this size: the clock is coarse */
     REPEATS_MAX = 1024,
-    ENOUGH_NS = 200 * 1000 * 1000 /* no further run begins after that */
+    ENOUGH_NS = 200 * 1000 * 1000 /* begin no further run after this time */
 };
 
-/* One run, in ns for all of it. */
+/* Returns the time of one run, which makes `repeats` copies, in ns. */
 static uint64_t copy(uint8_t *to, const uint8_t *from, size_t bytes, size_t repeats)
 {
     uint64_t begin = clock_ns();
     for (size_t i = 0; i < repeats; i++) {
         memcpy(to, from, bytes);
-        __asm__ volatile("" : : "r"(to) : "memory"); /* each of them is made */
+        __asm__ volatile("" : : "r"(to) : "memory"); /* keeps the compiler from removing copies */
     }
     return clock_ns() - begin;
 }
@@ -248,6 +249,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Returns the median time of a copy, in ns. */
 static double median(uint8_t *to, const uint8_t *from, size_t bytes)
 {
     size_t repeats = RUN_BYTES / bytes < REPEATS_MAX ? RUN_BYTES / bytes : REPEATS_MAX;
@@ -255,7 +257,7 @@ static double median(uint8_t *to, const uint8_t *from, size_t bytes)
         repeats = 1;
     uint64_t times[RUNS], begin = clock_ns();
     size_t count = 0;
-    copy(to, from, bytes, 1); /* not the first touch of anything */
+    copy(to, from, bytes, 1); /* take page faults and cache misses before measuring */
     do {
         times[count++] = copy(to, from, bytes, repeats);
     } while (count < RUNS && clock_ns() - begin < ENOUGH_NS);
@@ -264,8 +266,8 @@ static double median(uint8_t *to, const uint8_t *from, size_t bytes)
     return (double)times[middle] / (double)repeats;
 }
 
-/* The median of a few copies of so many bytes, in ns; of large sizes, a part is copied and the time
- * multiplied. 0 where memory is short. */
+/* Returns the time of a memcpy of `bytes` bytes, in ns, or 0 if memory is short. Above PART bytes,
+ * measures a copy of PART bytes and extrapolates. */
 static uint64_t memcpy_time(uint64_t bytes)
 {
     size_t part = bytes < PART ? (size_t)bytes : PART;

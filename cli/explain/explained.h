@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a job is going to do, as plain data: what text, JSON and pictures of it are made from.
+ * `mlictl explain`: this folder describes a job's move without making it. Data flow:
  *
- *     struct resolved -> explained.c   the move as libmli will make it (mli_explain.h), what each
- *                                      channel does of it
- *                     -> sheet.c       for people      picture.h   drawn
- *                     -> facts.c       for programs
+ *     struct resolved (cli/job/resolve.h)
+ *       -> explained.c         struct explained: libmli's plan (mli_explain.h), files, channels
+ *            -> explained_text.c   aligned lines for people
+ *            -> explained_json.c   one JSON object for programs
+ *            -> picture.c          struct picture: the cells of source and destination (picture.h)
+ *                 -> picture_block.c   places the cells, in characters or pixels
+ *                      -> picture_text.c   the picture in characters, on a canvas (canvas.h)
+ *                      -> svg_picture.c    the picture as SVG, from the parts in svg_parts.h
+ *
+ * To add a fact, start here: add it to struct explained, fill it in explained_init(), and print it
+ * in explained_text.c and explained_json.c (members are documented in mlictl-explain(1)).
+ * To add a state of a cell, start with PICTURE_STATE_TABLE in picture.h.
+ * To add a part of the SVG drawing, declare it in svg_parts.h and call it in svg_picture.c.
+ * To add a form of picture, lay a struct picture out with picture_fit() and picture_block_init(),
+ * as picture_text.c does.
  */
 #ifndef CLI_EXPLAINED_H
 #define CLI_EXPLAINED_H
@@ -21,7 +32,7 @@
 #include "proto/json/jsonw.h"
 #include "proto/json/textw.h"
 
-/* Dimensions of one tensor of rank 2 or more. */
+/* The dimensions that a picture shows as rows and columns, of a tensor of rank 2 or more. */
 struct picture_view {
     uint32_t rows, columns;
 };
@@ -34,62 +45,63 @@ struct picture_views {
 struct explained_side {
     const char *file; /* as the job names it; borrowed */
     uint32_t rank;
-    uint32_t shape[MLI_MAX_RANK];  /* dst: of all of the output, of which a move may write a part */
+    uint32_t shape[MLI_MAX_RANK];  /* dst: of the whole output, also if the move writes a part */
     int32_t strides[MLI_MAX_RANK]; /* in elements */
     uint64_t offset;               /* of the first element in the file, in bytes */
     uint64_t bytes;                /* from the first element to the end of the data */
-    int32_t quant_axis;            /* dimension with quantisation parameters of its own; -1: none */
+    int32_t quant_axis;            /* dimension of per-axis quantisation parameters, or -1 */
 };
 
-/* What one channel does. */
+/* The part of a move that one channel makes. */
 struct explained_part {
     uint64_t bytes;       /* written */
     uint64_t rows;        /* runs of contiguous bytes */
-    uint64_t descriptors; /* that the engine makes of it */
+    uint64_t descriptors; /* that the engine needs for the part */
 };
 
 struct explained {
-    const char *file;    /* the job file, as given; borrowed, as are the next two */
-    const char *pointer; /* of the job in it: "", "/3" or "/jobs/3" */
-    const char *name;    /* of the job; null: none */
+    const char *file;    /* the job file's path as given; borrowed, like `pointer` and `name` */
+    const char *pointer; /* JSON pointer of the job in the file: "", "/3" or "/jobs/3" */
+    const char *name;    /* of the job, or null */
     const char *op;      /* "mov" or "permute" */
     const char *type;    /* of the elements: "fx8" */
-    bool update;         /* the output exists: only what the move writes is replaced */
+    bool update;         /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
-    /* Addresses in its plan are no memory: they count from src_base and dst_base, which are as far
-       into a page as the tensors are when they are mapped. */
+    /* No memory is behind the plan's addresses: subtract src_base and dst_base to get offsets. Both
+       bases have the offset in a page that the mapped tensors would have. */
     mli_explanation move;
     const uint8_t *src_base, *dst_base;
-    struct picture_views views;   /* rows and columns of pictures; all 0: the default ones */
-    const char *engine;           /* its name */
-    struct mli_channel_caps caps; /* of its channels */
-    uint32_t channels;            /* that the transfer has */
-    uint32_t parts;               /* channels with something to do */
+    struct picture_views views;   /* rows and columns of pictures; all 0: the defaults */
+    const char *engine;           /* the engine's name */
+    struct mli_channel_caps caps; /* of the engine's channels */
+    uint32_t channels;            /* of the transfer */
+    uint32_t parts;               /* channels that get a part of the move */
     struct explained_part part[MLI_MOV_MAX_CHANNELS];
     bool timed;         /* memcpy_ns was measured */
-    uint64_t memcpy_ns; /* memcpy of as many bytes takes on this machine */
+    uint64_t memcpy_ns; /* time of a memcpy of the plan's bytes on this machine */
 };
 
 /**
- * Explains a job that resolved_init() has taken, on `channels` channels of the engine that the
- * library has. Borrows from file, job and *resolved. Returns 0, or -1 with the fault, pointers
- * relative to the job.
+ * Explains a job that resolved_init() accepted, on `channels` channels of the library's current
+ * engine. Borrows strings from *file and *resolved. Returns 0, or -1 with the fault, whose pointers
+ * are relative to the job.
  */
 int explained_init(struct explained *explained, const struct job_file *file,
                    const struct resolved *resolved, uint32_t channels, struct fault *fault);
 
-/** Offset of an address of the plan from the source's, or the destination's, first element. */
+/** Returns the offset of a plan's source address from the source's first element, in bytes. */
 static inline uint64_t explained_src_at(const struct explained *explained, const uint8_t *address)
 {
     return (uintptr_t)address - (uintptr_t)explained->src_base;
 }
 
+/** Returns the offset of a plan's destination address from the destination's first element. */
 static inline uint64_t explained_dst_at(const struct explained *explained, const uint8_t *address)
 {
     return (uintptr_t)address - (uintptr_t)explained->dst_base;
 }
 
-/* X(name, word for people, name in JSON), in the order in which they are taken. */
+/* X(name, word for people, name in JSON): the steps of a move, in the order of execution. */
 #define STEP_TABLE(X)                                                                              \
     X(PAD, "pad", "padded")                                                                        \
     X(CROP, "crop", "window")                                                                      \
@@ -104,26 +116,28 @@ enum step { STEP_TABLE(STEP_ENUM) STEP_COUNT };
 const char *explained_step_word(enum step step);
 const char *explained_step_member(enum step step);
 
-/** The shape after a step; of the last, the destination's up to what is written. Returns whether
- *  the step does anything. */
+/**
+ * Computes the shape after a step. After STEP_PLACE, it is the smallest destination that contains
+ * the region. Returns whether the step changes anything.
+ */
 bool explained_step_shape(const mli_explanation *move, enum step step,
                           uint64_t shape[MLI_MAX_RANK]);
 
-/** Coordinates of the first and the last element that is read; false: none is. */
+/** Computes the coordinates of the first and last element that is read. False: no element is. */
 bool explained_read_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
                         uint64_t last[MLI_MAX_RANK]);
 
-/** The same of what is written. */
+/** Computes the coordinates of the first and last element that is written. */
 void explained_written_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
                            uint64_t last[MLI_MAX_RANK]);
 
-/** Measures memcpy_ns. Takes a fraction of a second; without memory `timed` stays false. */
+/** Measures memcpy_ns in a fraction of a second. Out of memory, `timed` stays false. */
 void explained_time_memcpy(struct explained *explained);
 
-/** A line that names the job, and all the others. */
+/** Writes the explanation for people: a line that names the job, then tables. */
 void explained_text(struct textw *w, const struct explained *explained);
 
-/** Writes them all as one object. */
+/** Writes the explanation for programs, as one object: the members of mlictl-explain(1). */
 void explained_json(struct jsonw *w, const struct explained *explained);
 
 #endif /* CLI_EXPLAINED_H */

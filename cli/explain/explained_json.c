@@ -51,11 +51,11 @@ static void write_steps(struct jsonw *w, const mli_explanation *move)
     jsonw_object_end(w);
 }
 
-/* What is touched of a tensor: `samples` elements within the range. */
+/* The elements of a tensor that the move reads or writes. */
 struct touched {
     uint64_t bytes;
     const mli_byte_range *range;
-    bool any;
+    bool any; /* false: no element, so `first` and `last` are not set */
     uint64_t first[MLI_MAX_RANK], last[MLI_MAX_RANK];
 };
 
@@ -104,7 +104,7 @@ static void write_loop(struct jsonw *w, const struct mli_copy_loop *loop, bool r
     jsonw_object_end(w);
 }
 
-/* One of the plan's descriptors; of zeros, `box` has no source. */
+/* Writes descriptor `index` of the plan. A box of zeros has no source. */
 static void write_descriptor(struct jsonw *w, const struct explained *e, size_t index,
                              const struct mli_copy_box *box)
 {

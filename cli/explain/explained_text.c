@@ -4,26 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/explain/picture.h"
 #include "cli/term/escaped.h"
 #include "cli/term/grid.h"
 #include "cli/term/print.h"
 
-enum { COORDINATE_TEXT_MAX = 96, LOOPS_TEXT_MAX = 320 };
+enum { LOOPS_TEXT_MAX = 320 };
 
 #define INDENT "  "
 
-/* "(4, 6, 8)", of 64-bit numbers. */
-static const char *coordinates(char out[COORDINATE_TEXT_MAX], uint32_t rank, const uint64_t *at)
-{
-    int length = snprintf(out, COORDINATE_TEXT_MAX, "(");
-    for (uint32_t d = 0; d < rank; d++)
-        length += snprintf(out + length, COORDINATE_TEXT_MAX - (size_t)length, "%s%" PRIu64,
-                           d ? ", " : "", at[d]);
-    snprintf(out + length, COORDINATE_TEXT_MAX - (size_t)length, ")");
-    return out;
-}
-
-/* Writes the grid as a paragraph. */
+/* Writes the grid as a paragraph and finishes it. */
 static void end_paragraph(struct textw *w, struct grid *grid)
 {
     grid_write(grid, INDENT, w);
@@ -42,7 +32,7 @@ static void put_quant(struct grid *grid, const struct explained_side *side)
 static void put_steps(struct textw *w, const struct explained *e)
 {
     struct grid grid;
-    char text[COORDINATE_TEXT_MAX], shape[PRINT_TEXT_MAX];
+    char text[PICTURE_WORDS_MAX], shape[PRINT_TEXT_MAX];
     grid_init(&grid, "lll");
     grid_cell(&grid, "source");
     grid_cell(&grid, "%s", print_shape(shape, e->src.rank, e->src.shape));
@@ -51,7 +41,7 @@ static void put_steps(struct textw *w, const struct explained *e)
         uint64_t extents[MLI_MAX_RANK];
         bool changes = explained_step_shape(&e->move, (enum step)step, extents);
         grid_cell(&grid, "%s", explained_step_word((enum step)step));
-        grid_cell(&grid, "%s", changes ? coordinates(text, e->move.rank, extents) : "-");
+        grid_cell(&grid, "%s", changes ? picture_shape(text, e->move.rank, extents) : "-");
         grid_cell(&grid, "%s", "");
     }
     grid_cell(&grid, e->update ? "into" : "output");
@@ -115,8 +105,8 @@ static void put_touched(struct grid *grid, const char *verb, uint64_t count,
 static void put_corners(struct grid *grid, uint32_t rank, const uint64_t *first,
                         const uint64_t *last)
 {
-    char from[COORDINATE_TEXT_MAX], to[COORDINATE_TEXT_MAX];
-    grid_cell(grid, "%s to %s", coordinates(from, rank, first), coordinates(to, rank, last));
+    char from[PICTURE_WORDS_MAX], to[PICTURE_WORDS_MAX];
+    grid_cell(grid, "%s to %s", picture_shape(from, rank, first), picture_shape(to, rank, last));
 }
 
 static void put_extents(struct textw *w, const struct explained *e)
@@ -136,7 +126,7 @@ static void put_extents(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* "3 x +162 -> +50, 4 x +18 -> +10": how often, and how far on in the source and the output. */
+/* "3 x +162 -> +50, 4 x +18 -> +10": count, step in the source and step in the output of loops. */
 static const char *loops_text(char out[LOOPS_TEXT_MAX], const struct mli_copy_box *box)
 {
     int length = snprintf(out, LOOPS_TEXT_MAX, "%s", box->loops ? "" : "-");
@@ -195,7 +185,7 @@ static void put_plan(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* Why fewer channels have a part than the job asks for. */
+/* Says why fewer channels have a part than the job asks for. */
 static void put_reason(struct textw *w, const struct explained *e)
 {
     char bytes[PRINT_TEXT_MAX];

@@ -3,7 +3,7 @@
 
 #include "cli/explain/picture_axis.h"
 
-/* Dimensions that are neither rows nor columns are planes and lines, the inner one planes. */
+/* Assigns rows and columns by the view; of the other dimensions, planes to the inner one. */
 static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)
 {
     enum picture_level level = PICTURE_PLANES;
@@ -17,7 +17,7 @@ static void find_levels(struct picture_side *side, uint32_t rank, const struct p
     }
 }
 
-/* What has a place on an axis of the source gets one on the scale of its colours. */
+/* Puts the samples that the axis of a source dimension shows on the dimension's scale. */
 static void make_scale(struct picture_scale *scale, const struct picture_axis *axis)
 {
     scale->count = 0;
@@ -28,8 +28,8 @@ static void make_scale(struct picture_scale *scale, const struct picture_axis *a
     }
 }
 
-/* Returns whether letters and colours tell dimension a rather than b: permuted dimensions come
- * first, then the source's columns, rows, planes and lines. */
+/* Returns whether dimension a is followed before b: permuted dimensions come first, then the
+ * source's columns, rows, planes and lines. */
 static bool goes_before(const struct picture *picture, uint32_t a, uint32_t b)
 {
     const mli_explanation *move = &picture->explained->move;
@@ -51,8 +51,9 @@ static void find_followed(struct picture *picture)
 }
 
 /*
- * The gaps that the destination's strides leave: each axis fills what the next larger stride has
- * room for, and the rest of it is a gap. An axis of extent 1 has no stride to speak of.
+ * Finds the gaps of the destination's strides. The elements of an axis have room up to the next
+ * larger stride; the rest of that room is the axis's tail. The innermost axis may also have gaps
+ * between its elements. The stride of an axis of extent 1 is ignored.
  */
 static void find_gaps(const struct explained *e, uint32_t dim, struct picture_place *place)
 {
@@ -113,7 +114,7 @@ void picture_init(struct picture *picture, const struct explained *explained,
         picture_axis_none(&picture->dst.axis[level]);
     }
     struct picture_views views = explained->views;
-    if (views.src.rows == views.src.columns) /* of no view that is given */
+    if (views.src.rows == views.src.columns) /* no view is given */
         views = picture_views_default(&explained->move);
     find_levels(&picture->src, explained->move.rank, &views.src);
     find_levels(&picture->dst, explained->move.rank, &views.dst);
@@ -220,9 +221,9 @@ bool picture_window(const struct picture_axis *axis, size_t *begin, size_t *end)
 
 enum {
     HUES = 8,
-    UNIT = 1000,    /* from one hue to the next, and from one end of a scale to the other */
-    TINT_MAX = 620, /* of white, of UNIT */
-    SHADE_MAX = 400 /* of the dark, of UNIT */
+    UNIT = 1000,    /* between two hues, and the length of a scale */
+    TINT_MAX = 620, /* share of white, in 1/UNIT */
+    SHADE_MAX = 400 /* share of `dark`, in 1/UNIT */
 };
 
 static const struct picture_colour hues[HUES] = {
@@ -242,13 +243,14 @@ static struct picture_colour mix(struct picture_colour a, struct picture_colour 
                                    mix_part(a.blue, b.blue, of_b)};
 }
 
-/* Two or three samples do not need, and should not get, hues that are neighbours on a circle. */
+/* Returns the range of hues for a number of samples. The first and last hue look alike, so two or
+ * three samples use a part of the range. */
 static uint32_t hue_range(size_t samples)
 {
     return (uint32_t)(samples < HUES - 4 ? samples + 3 : HUES - 1) * UNIT;
 }
 
-/* The colour by the first `followed` of the picture's followed dimensions. */
+/* Returns the colour by the first `followed` of the picture's followed dimensions. */
 static struct picture_colour colour_of(const struct picture *picture, const uint64_t *sample,
                                        uint32_t followed)
 {
@@ -278,7 +280,7 @@ struct picture_colour picture_colour(const struct picture *picture, const uint64
     return colour_of(picture, sample, picture->followed_count);
 }
 
-/* The nearest of the six levels that each part of a palette colour has. */
+/* Returns the nearest of the six levels of red, green or blue in the palette. */
 static unsigned level_of_part(uint8_t part)
 {
     return part < 48 ? 0 : part < 115 ? 1 : (part - 35U) / 40;

@@ -4,18 +4,18 @@
 #include <string.h>
 
 /*
- * Which coordinates of an axis are shown where there are too many for all of them: those beside its
- * edges first, then as many around as there is room for. What lies between two that are shown is a
- * break, which takes room, too.
+ * Selects the coordinates of an axis that are shown if there is no room for all of them: first
+ * those beside edges, then their neighbours, up to the limit. A break, which replaces the
+ * coordinates between two selected ones, takes a slot like a coordinate.
  */
 enum { PICK_MAX = 64 };
 
 struct pick {
     uint64_t extent;
-    size_t room; /* for coordinates and breaks, at the moment */
-    size_t room_for_all;
+    size_t room;         /* current limit on coordinates and breaks */
+    size_t room_for_all; /* limit after pick_settle() */
     size_t count;
-    uint64_t at[PICK_MAX]; /* rising */
+    uint64_t at[PICK_MAX]; /* ascending */
 };
 
 static size_t larger(size_t a, size_t b)
@@ -24,8 +24,8 @@ static size_t larger(size_t a, size_t b)
 }
 
 /*
- * An axis of `extent` coordinates: all are shown if there is room for them. Until pick_settle() is
- * called coordinates may take `edges`, if that is more.
+ * Starts a selection on an axis of `extent` coordinates; selects all of them if there is room.
+ * Until pick_settle(), the limit is the larger one of `room` and `edges`.
  */
 static void pick_init(struct pick *pick, uint64_t extent, size_t room, size_t edges)
 {
@@ -35,7 +35,7 @@ static void pick_init(struct pick *pick, uint64_t extent, size_t room, size_t ed
         pick->at[pick->count++] = at;
 }
 
-/* What the coordinates and the breaks between them take. */
+/* Returns the number of slots that the selected coordinates and their breaks take. */
 static size_t room_taken(const struct pick *pick)
 {
     size_t taken = pick->count;
@@ -48,7 +48,7 @@ static size_t room_taken(const struct pick *pick)
     return taken;
 }
 
-/* What was shown until now stays, what comes has to keep to the room that there is. */
+/* Keeps the coordinates that are selected, and sets the limit for further ones to `room`. */
 static void pick_settle(struct pick *pick)
 {
     pick->room = larger(pick->room_for_all, room_taken(pick));
@@ -67,7 +67,7 @@ static void erase(struct pick *pick, size_t i)
     memmove(pick->at + i, pick->at + i + 1, (pick->count - i) * sizeof(pick->at[0]));
 }
 
-/* Shows a coordinate, if the axis has it and there is room. */
+/* Selects a coordinate if the axis has it and there is room. */
 static void pick_add(struct pick *pick, uint64_t at)
 {
     size_t i = 0;
@@ -81,8 +81,8 @@ static void pick_add(struct pick *pick, uint64_t at)
 }
 
 /*
- * Shows the coordinates beside edges, the first edges first and the nearest coordinates before
- * farther ones, those at a distance below `reach`. Edge e lies between e - 1 and e.
+ * Selects the coordinates at a distance below `reach` from the edges: near ones before far ones,
+ * then in the order of the edges. Edge e is between coordinates e - 1 and e.
  */
 static void pick_around(struct pick *pick, const uint64_t *edges, size_t count, uint64_t reach)
 {
@@ -95,7 +95,8 @@ static void pick_around(struct pick *pick, const uint64_t *edges, size_t count, 
     }
 }
 
-/* To be called last: a single coordinate takes no more room than a break in its place. */
+/* Ends a selection: selects single coordinates between selected ones, as a break would take the
+ * same room. */
 static void pick_close(struct pick *pick)
 {
     for (size_t i = 0; i <= pick->count; i++) {
@@ -107,13 +108,12 @@ static void pick_close(struct pick *pick)
 }
 
 enum {
-    CONTEXT = 2,     /* coordinates beside an edge, before more of the window */
-    SAMPLES_MIN = 4, /* from either end, before what is stepped over */
-    ROOM_MIN = 5
+    CONTEXT = 2,     /* coordinates on each side of an edge, selected before the whole window */
+    SAMPLES_MIN = 4, /* samples from each end, selected before coordinates that are stepped over */
+    ROOM_MIN = 5,
+    GAP_MAX = 2, /* slots of a gap between two elements */
+    TAIL_MAX = 3 /* slots of the gap after the last element */
 };
-
-/* Slots that gaps take at most: between two elements, behind the last one. */
-enum { GAP_MAX = 2, TAIL_MAX = 3 };
 
 static void put(struct picture_axis *axis, struct picture_slot slot)
 {
@@ -132,7 +132,7 @@ static struct picture_slot break_slot(uint64_t from, uint64_t to)
     return (struct picture_slot){.kind = SLOT_BREAK, .at = from, .left_out = to - from};
 }
 
-/* Coordinate `at` of the padded source. */
+/* Returns the slot of coordinate `at` of the padded source. */
 static struct picture_slot src_slot(const mli_explained_axis *a, uint64_t at)
 {
     struct picture_slot slot = {.at = at};
@@ -159,15 +159,15 @@ static struct picture_slot dst_slot(const mli_explained_axis *a, uint64_t at)
     return slot;
 }
 
-/* Adds a break where coordinates are missing between what is there and `at`. */
+/* Adds a break if coordinates from `shown_to` up to `at` are left out. */
 static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
 {
     if (at > shown_to)
         put(axis, break_slot(shown_to, at));
 }
 
-/* What has to be seen of the samples, those from the tensor first: the first, the last, the next.
- * With a large step they are far from one another and from the window's edges. */
+/* Selects the first, last and second sample, those of the tensor before those of the padding. With
+ * a large step, they are far apart and far from the window's edges. */
 static void pick_samples(struct pick *pick, const mli_explained_axis *a)
 {
     const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};
@@ -177,7 +177,7 @@ static void pick_samples(struct pick *pick, const mli_explained_axis *a)
     }
 }
 
-/* The samples, the window's edges, those of the tensor and its padding, then more of the window. */
+/* Selects samples, the edges of window, tensor and padding, and then more of the window. */
 static void pick_src(struct pick *pick, const mli_explained_axis *a, size_t room, size_t edges_room)
 {
     const uint64_t begin = a->offset, end = begin + a->size;
@@ -217,7 +217,8 @@ void picture_axis_src(struct picture_axis *axis, const mli_explanation *move, ui
     put_break(axis, shown_to, a->padded);
 }
 
-/* Memory that belongs to no element, on `most` slots: what is too much for them is a break. */
+/* Adds a gap of `size` elements in at most `most` slots; a break replaces the middle of a large
+ * gap. */
 static void put_gap(struct picture_axis *axis, uint64_t size, size_t most)
 {
     struct picture_slot gap = {.kind = SLOT_GAP};
@@ -238,7 +239,7 @@ static bool is_on(const struct picture_scale *scale, uint64_t sample)
     return false;
 }
 
-/* Adds a coordinate, but no element that the source does not show: it would come from nowhere. */
+/* Selects a coordinate, unless it is an element that the source side does not show. */
 static void add_dst(struct pick *pick, const mli_explained_axis *a,
                     const struct picture_scale *scale, uint64_t at)
 {
@@ -253,7 +254,7 @@ static void pick_dst(struct pick *pick, const mli_explained_axis *a,
     const uint64_t begin = a->dst_offset, end = begin + a->count;
     const uint64_t edges[] = {begin, end, begin + a->lo, begin + a->hi, 0, pick->extent};
     const size_t count = sizeof(edges) / sizeof(edges[0]);
-    /* Something of everything, however little room there is. */
+    /* One slot of each kind first: the first element, a zero, the last element. */
     if (scale->count > 0)
         pick_add(pick, begin + scale->sample[0]);
     if (a->lo > 0 && a->lo < a->hi)

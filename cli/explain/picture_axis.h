@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slots of one axis of a picture. */
+/* The slots of one axis of a picture; for picture.c only. */
 #ifndef CLI_PICTURE_AXIS_H
 #define CLI_PICTURE_AXIS_H
 
 #include "cli/explain/picture.h"
 
-/* Where an axis of the destination goes. */
+/* An axis of the destination in memory and in the picture. */
 struct picture_place {
     uint32_t extent;    /* of the tensor */
-    uint64_t gap;       /* memory between each element and the next, in elements */
-    uint64_t tail;      /* behind the last one, in steps of the axis */
-    size_t room, edges; /* as of a struct picture_room */
+    uint64_t gap;       /* memory between two elements of the axis, in elements */
+    uint64_t tail;      /* memory after the last element, in strides of the axis */
+    size_t room, edges; /* see struct picture_room */
 };
 
-/** An axis that the tensor does not have. */
+/** Sets the axis of a dimension that the tensor does not have: one slot. */
 void picture_axis_none(struct picture_axis *axis);
 
-/** The axis of source dimension `dim`. */
+/** Sets the axis of source dimension `dim`. */
 void picture_axis_src(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
                       size_t room, size_t edges);
 
 /**
- * The axis of the destination that source dimension `dim` becomes. Where not all of it is shown,
- * it is the samples on the scale that are.
+ * Sets the destination axis that source dimension `dim` becomes. If it has no room for all
+ * elements, it shows the samples on the scale, so that each of them has a cell on both sides.
  */
 void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
                       const struct picture_place *place, const struct picture_scale *scale);

@@ -20,7 +20,7 @@ static void place_slots(const struct picture_axis *axis, int cell, int gap, int 
         at[i + 1] = at[i] + (axis->slot[i].kind == SLOT_BREAK ? gap : cell);
 }
 
-/* What the longest tick beside the rows takes. */
+/* Returns the width of the longest tick of the rows. */
 static int ticks_width(const struct picture_block *block)
 {
     const struct picture_axis *axis = &block->side->axis[PICTURE_ROWS];
@@ -33,7 +33,7 @@ static int ticks_width(const struct picture_block *block)
     return widest;
 }
 
-/* What a plane, or planes that are left out, take across. */
+/* Returns the width of a plane with its label, or of a break between planes. */
 static int plane_width(const struct picture_block *block, size_t plane)
 {
     const struct picture_slot *slot = &block->side->axis[PICTURE_PLANES].slot[plane];
@@ -117,7 +117,7 @@ bool picture_block_sprawls(const struct picture_block *block)
     return block->folds && block->lines > 1 && left_out;
 }
 
-/* The line that a plane stands on. */
+/* Returns the line on which a plane is drawn. */
 static size_t line_of(const struct picture_block *block, size_t line, size_t plane)
 {
     return block->folds ? block->fold[plane] : line;
@@ -132,7 +132,7 @@ struct picture_area picture_block_plane(const struct picture_block *block, size_
                                  block->row[axis[PICTURE_ROWS].count]};
 }
 
-/* Whether no other plane stands before it on its line. */
+/* Returns whether a plane is the first one on its line. */
 static bool is_first(const struct picture_block *block, size_t plane)
 {
     const struct picture_slot *slot = block->side->axis[PICTURE_PLANES].slot;
@@ -158,8 +158,7 @@ bool picture_block_column_ticks(const struct picture_block *block, size_t line, 
     return is_first(block, plane) && line_of(block, line, plane) == last;
 }
 
-/* How much the text of a slot says: most at the ends of the axis and of the window, then beside
- * breaks. */
+/* Returns the importance of a tick: 2 at the ends of axis and window, 1 beside breaks, else 0. */
 static int weight_of(const struct picture_axis *axis, size_t i)
 {
     size_t begin, end;

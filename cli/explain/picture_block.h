@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the cells of a side stand, in pixels or in characters, from the upper left corner of what
- * is drawn of it:
+ * The positions of a side's cells, in pixels or in characters, from the upper left corner of the
+ * side's drawing:
  *
- *     top     what stands above, as captions
+ *     top     captions
  *         [0, 0, :, :]   [0, 1, :, :]     a label above each plane
  *      0  # # # #        # # # #
  *      1  # # # #        # # # #          ticks beside the first plane of a line
  *      2  # # # #        # # # #
  *         0 1 2 3                         ticks below the first plane of the last line
- *     bottom  those ticks, and what stands below
+ *     bottom  these ticks, and captions
  */
 #ifndef CLI_PICTURE_BLOCK_H
 #define CLI_PICTURE_BLOCK_H
 
 #include "cli/explain/picture.h"
 
-/* What everything takes. */
+/* The sizes of a drawing's parts. */
 struct picture_metrics {
     int cell_width, cell_height;
-    int break_width, break_height;       /* of coordinates left out of a plane */
-    int planes_left_out, lines_left_out; /* at least, across and down */
-    int edge;                            /* more of a plane's width than its cells */
-    int across, down;                    /* between planes, between lines of them */
+    int break_width, break_height;       /* of a break within a plane */
+    int planes_left_out, lines_left_out; /* least width, and height, of a break between planes */
+    int edge;                            /* width of a plane in addition to its cells */
+    int across, down;                    /* space between planes, and between lines */
     int label;                           /* height */
-    int left;                            /* before the planes, besides the ticks of the rows */
+    int left;                            /* space before the planes, without the rows' ticks */
     int top, bottom;
-    int (*text_width)(const char *text); /* of a label or tick */
+    int (*text_width)(const char *text); /* returns the width of a label or tick */
 };
 
 struct picture_block {
     const struct picture *picture;
     const struct picture_side *side;
     struct picture_metrics metrics;
-    int column[PICTURE_SLOTS_MAX + 1], row[PICTURE_SLOTS_MAX + 1]; /* from a plane's corner */
-    int plane[PICTURE_SLOTS_MAX]; /* x of each slot of PICTURE_PLANES, and what it takes */
-    int plane_width[PICTURE_SLOTS_MAX];
-    bool folds;                     /* there is one of PICTURE_LINES only: */
-    size_t fold[PICTURE_SLOTS_MAX]; /* the line that a plane is on */
-    int line[PICTURE_SLOTS_MAX];    /* y of the planes' cells in each line */
+    int column[PICTURE_SLOTS_MAX + 1], row[PICTURE_SLOTS_MAX + 1]; /* x and y in a plane */
+    int plane[PICTURE_SLOTS_MAX];       /* x of each slot of PICTURE_PLANES */
+    int plane_width[PICTURE_SLOTS_MAX]; /* with the label */
+    bool folds;                         /* PICTURE_LINES has one slot, so planes wrap: */
+    size_t fold[PICTURE_SLOTS_MAX];     /* the line of each plane */
+    int line[PICTURE_SLOTS_MAX];        /* y of the cells in each line */
     size_t lines;
-    int ticks; /* what those of the rows take */
-    int left;  /* where planes begin */
+    int ticks; /* width of the rows' ticks */
+    int left;  /* x of the first plane */
     int width, height;
 };
 
@@ -49,30 +49,30 @@ struct picture_area {
     int x, y, width, height;
 };
 
-/** Lays a side out; planes that would go beyond `width` begin a new line. */
+/** Lays a side out. A plane that would exceed `width` begins a new line if the block folds. */
 void picture_block_init(struct picture_block *block, const struct picture *picture,
                         const struct picture_side *side, const struct picture_metrics *metrics,
                         int width);
 
-/** Whether planes go on on a further line though some of them are left out. */
+/** Returns whether planes wrap to a second line although some planes are left out. */
 bool picture_block_sprawls(const struct picture_block *block);
 
-/** What the cells of a plane take. */
+/** Returns the area of a plane's cells. */
 struct picture_area picture_block_plane(const struct picture_block *block, size_t line,
                                         size_t plane);
 
-/** Whether the ticks of rows, and of columns, stand at this plane. */
+/** Return whether this plane has the ticks of the rows, or of the columns. */
 bool picture_block_row_ticks(const struct picture_block *block, size_t plane);
 bool picture_block_column_ticks(const struct picture_block *block, size_t line, size_t plane);
 
-/* What a text beside an axis takes; from == to: there is none. */
+/* The part of an axis that a tick's text covers; from == to: no text. */
 struct picture_span {
     int from, to;
 };
 
 /**
- * Chooses texts that do not run into one another, those first that stand at an end of the axis or
- * of the window, then those beside breaks.
+ * Chooses ticks whose texts do not overlap: first those at an end of the axis or of the window,
+ * then those beside breaks, then the others.
  */
 void picture_block_choose(const struct picture_axis *axis, const struct picture_span *spans,
                           bool *chosen);

@@ -13,10 +13,10 @@
 #include "cli/explain/picture_block.h"
 #include "cli/term/terminal.h"
 
-/* A cell is two characters: what stands for it, and the space, or window's edge, before it. */
+/* A cell is two characters wide: a space or the window's edge, then the cell's character. */
 enum { CELL = 2, LETTERS = 52, LEGEND_SPACE = 3, LEGEND_MAX = 96 };
 
-/* Where drawing goes. */
+/* Draws a block on a canvas, with its upper left corner at x, y. */
 struct pen {
     struct canvas *canvas;
     const struct picture_block *block;
@@ -24,7 +24,7 @@ struct pen {
     bool utf8;
 };
 
-/* The heading, and a line for each axis. */
+/* Returns the number of lines above the planes: the heading, and one line per axis. */
 static int heading_lines(const struct picture_side *side)
 {
     int lines = 1;
@@ -99,7 +99,7 @@ static void put_headings(const struct pen *pen)
     }
 }
 
-/* Whether each element that is moved has a letter of its own: they are few, and all are shown. */
+/* Returns whether each moved element has its own letter: there are few, and all have a cell. */
 static bool has_letters(const struct picture *picture)
 {
     const mli_explanation *move = &picture->explained->move;
@@ -169,7 +169,7 @@ static bool is_within(const struct picture_side *side, const size_t *at)
     return true;
 }
 
-/* Bars left and right of the window, or of what is written. */
+/* Draws bars left and right of the window (src) or of the written region (dst). */
 static void put_window(const struct pen *pen, const size_t *at, int x, int y)
 {
     const struct picture_axis *axis = pen->block->side->axis;
@@ -206,7 +206,7 @@ static void put_column_ticks(const struct pen *pen, int x, int y)
     for (size_t i = 0; i < axis->count; i++) {
         picture_tick_words(texts[i], pen->block->picture, pen->block->side, axis, i);
         int width = canvas_text_width(texts[i]), from = pen->block->column[i] + 1;
-        /* With a space behind it. */
+        /* The span includes a space after the text. */
         spans[i] = (struct picture_span){from, from + (width ? width + 1 : 0)};
     }
     picture_block_choose(axis, spans, chosen);
@@ -237,7 +237,7 @@ static void put_plane(const struct pen *pen, size_t *at)
         put_column_ticks(pen, x, y + area.height);
 }
 
-/* "..." and how many, in the place of planes or lines. */
+/* Draws "..." and the number of planes or lines that are left out. */
 static void put_left_out(const struct pen *pen, int x, int y, const struct picture_slot *slot,
                          bool below)
 {
@@ -282,28 +282,22 @@ static void moved_words(char out[LEGEND_MAX], const struct picture *picture, con
     }
     uint32_t d = picture->followed[0];
     const struct picture_scale *scale = &picture->scale[d];
-    size_t last = scale->count - 1; /* below LETTERS: an axis has no room for more */
+    size_t last = scale->count - 1; /* below LETTERS, since ROOM_MAX is */
     snprintf(out, LEGEND_MAX, "%s (a to %c: coordinate %" PRIu64 " to %" PRIu64 " of d%" PRIu32 ")",
              moved, letters[last % LETTERS], picture_coordinate(picture, d, scale->sample[0]),
              picture_coordinate(picture, d, scale->sample[last]), d);
 }
 
-/* Puts the items of the legend one behind the other, on as many lines as it takes; null canvas:
- * only to count them. Returns the lines. */
+/* Puts the items of the legend on lines of at most `width`. Null canvas: only counts the lines.
+ * Returns the number of lines. */
 static int put_legend(struct canvas *canvas, const struct picture *picture, int width, bool utf8)
 {
-    static const char *const words[PICTURE_STATES] = {
-#define PICTURE_WORDS(name, in_utf8, ascii, text) text,
-        PICTURE_STATE_TABLE(PICTURE_WORDS)
-#undef PICTURE_WORDS
-    };
     int x = 0, y = 0;
     for (enum picture_state state = 0; state < PICTURE_STATES; state++) {
-        if (!*words[state] ||
-            picture_count(&picture->src, state) + picture_count(&picture->dst, state) == 0)
-            continue;
         char moved[LEGEND_MAX];
-        const char *text = words[state];
+        const char *text = picture_state_words(picture, state);
+        if (!*text)
+            continue;
         if (state == PICTURE_WRITTEN) {
             moved_words(moved, picture, text);
             if (2 + canvas_text_width(moved) <= width)
@@ -336,9 +330,9 @@ enum {
     COLUMNS_DEFAULT = 80,
     COLUMNS_MIN = 20,
     COLUMNS_MAX = 240,
-    ARROW = 7,         /* between the sides, where they stand side by side */
-    ROOM_MAX = 24,     /* slots of an axis */
-    ROOM_READABLE = 8, /* rows and columns: fewer are the last resort */
+    ARROW = 7,         /* columns between sides that are beside each other */
+    ROOM_MAX = 24,     /* slots of rows and columns */
+    ROOM_READABLE = 8, /* smaller rooms are the last resort */
     ROOM_MIN = 4,
     EDGES = 6,
     ROWS_MAX = 14,
@@ -359,14 +353,14 @@ struct picture_text_style picture_text_style(void)
     return style;
 }
 
-/* Both sides, one beside or above the other. */
+/* A layout of both sides: beside each other, or the source above the destination. */
 struct sheet {
     const struct explained *explained;
     struct picture picture;
     struct picture_block src, dst;
     int width; /* of the terminal */
     bool beside;
-    bool sprawls; /* may do so (picture_block.h) */
+    bool sprawls; /* accept picture_block_sprawls() */
 };
 
 static int larger(int a, int b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move in characters, for a terminal. A letter is an element that is moved: the same letter in
- * the source and in the destination where there are few of them, else a letter for each coordinate
- * of the dimension that the eye is to follow.
+ * The picture of a move in characters, for a terminal. A letter marks a moved element, in source
+ * and destination alike. Up to 52 elements have a letter each; of more, all elements with equal
+ * coordinates in the first followed dimension share a letter.
  */
 #ifndef CLI_PICTURE_TEXT_H
 #define CLI_PICTURE_TEXT_H
@@ -11,14 +11,15 @@
 #include "proto/json/textw.h"
 
 struct picture_text_style {
-    int columns;  /* of the terminal; no line is longer */
-    bool utf8;    /* the locale has it */
-    bool palette; /* the terminal has 256 colours, and they are wanted */
+    int columns;  /* of the terminal; the longest line */
+    bool utf8;    /* the locale's encoding is UTF-8 */
+    bool palette; /* use 256 colours */
 };
 
-/** Columns of the terminal behind stdout, else 80; the locale's characters. */
+/** Returns the style for stdout: the terminal's columns (else 80) and colours, and the locale. */
 struct picture_text_style picture_text_style(void);
 
+/** Writes the picture of both sides and the legend. */
 void picture_text(struct textw *w, const struct explained *explained,
                   const struct picture_text_style *style);
 

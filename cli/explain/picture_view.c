@@ -8,7 +8,7 @@
 
 enum { CHANNELS_MAX = 4, SIDE_TEXT_MAX = 32 };
 
-/* The rows and columns of a tensor with these extents. */
+/* Returns the default rows and columns of a tensor. */
 static struct picture_view default_view(const uint32_t *extent, uint32_t rank)
 {
     struct picture_view view = {rank > 1 ? rank - 2 : 0, rank > 1 ? rank - 1 : 0};
@@ -35,7 +35,8 @@ static int complain(const char *text, const char *why, struct fault *fault)
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--view %.64s: %s", text, why);
 }
 
-/* Reads one dimension. Returns the text behind it, or null if the tensor has no such dimension. */
+/* Parses one dimension. Returns the rest of the text, or null if the tensor has no such dimension.
+ */
 static const char *take_dimension(const char *text, uint32_t rank, uint32_t *dimension)
 {
     char *end;
@@ -113,7 +114,7 @@ static int parse_side(const char *all, const char *text, uint32_t rank, struct p
                             : parse_numbers(all, text, rank, view, fault);
 }
 
-/* The dimensions that the source's rows and columns become. */
+/* Returns the destination dimensions that the source's rows and columns become. */
 static struct picture_view follow(const mli_explanation *move, const struct picture_view *src)
 {
     uint32_t a = move->axis[src->rows].dst_dim, b = move->axis[src->columns].dst_dim;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Adds to a text of PICTURE_WORDS_MAX bytes. */
+/* Appends to a text of PICTURE_WORDS_MAX bytes. */
 __attribute__((format(printf, 2, 3))) static void add(char *out, const char *format, ...)
 {
     size_t length = strlen(out);
@@ -16,7 +16,7 @@ __attribute__((format(printf, 2, 3))) static void add(char *out, const char *for
     va_end(args);
 }
 
-/* The same, with a comma before all but the first. */
+/* Appends an item of a list: a comma precedes all items but the first. */
 #define ADD_ITEM(out, ...) (add(out, "%s", *(out) ? ", " : ""), add(out, __VA_ARGS__))
 
 const char *picture_shape(char out[PICTURE_WORDS_MAX], uint32_t rank, const uint64_t *shape)
@@ -38,7 +38,7 @@ const char *picture_side_shape(char out[PICTURE_WORDS_MAX], const struct explain
     return picture_shape(out, side->rank, shape);
 }
 
-static void tell_pad(const struct explained *e, char *what)
+static void add_pad(const struct explained *e, char *what)
 {
     for (uint32_t d = 0; d < e->move.rank; d++) {
         const mli_explained_axis *a = &e->move.axis[d];
@@ -48,7 +48,7 @@ static void tell_pad(const struct explained *e, char *what)
     }
 }
 
-static void tell_crop(const struct explained *e, char *what)
+static void add_crop(const struct explained *e, char *what)
 {
     for (uint32_t d = 0; d < e->move.rank; d++) {
         const mli_explained_axis *a = &e->move.axis[d];
@@ -59,7 +59,7 @@ static void tell_crop(const struct explained *e, char *what)
     }
 }
 
-static void tell_subsample(const struct explained *e, char *what)
+static void add_subsample(const struct explained *e, char *what)
 {
     for (uint32_t d = 0; d < e->move.rank; d++) {
         if (e->move.axis[d].step != 1)
@@ -67,7 +67,7 @@ static void tell_subsample(const struct explained *e, char *what)
     }
 }
 
-static void tell_permute(const struct explained *e, char *what)
+static void add_permute(const struct explained *e, char *what)
 {
     uint32_t from[MLI_MAX_RANK];
     for (uint32_t d = 0; d < e->move.rank; d++)
@@ -76,7 +76,7 @@ static void tell_permute(const struct explained *e, char *what)
         ADD_ITEM(what, "d%" PRIu32, from[i]);
 }
 
-/* Whether the strides of what is written are those of its whole tensor, packed. */
+/* Returns whether the destination's tensor is packed: its strides leave no gaps. */
 static bool is_packed(const struct explained *e, const uint64_t *strides)
 {
     uint64_t packed = 1;
@@ -87,7 +87,7 @@ static bool is_packed(const struct explained *e, const uint64_t *strides)
     return true;
 }
 
-static void tell_place(const struct explained *e, char *what)
+static void add_place(const struct explained *e, char *what)
 {
     uint64_t at[MLI_MAX_RANK] = {0}, strides[MLI_MAX_RANK] = {0};
     bool moved = e->update;
@@ -106,15 +106,15 @@ static void tell_place(const struct explained *e, char *what)
 
 void picture_steps(const struct explained *explained, struct picture_step *steps)
 {
-    static void (*const tell[STEP_COUNT])(const struct explained *, char *) = {
-        tell_pad, tell_crop, tell_subsample, tell_permute, tell_place};
+    static void (*const add_what[STEP_COUNT])(const struct explained *, char *) = {
+        add_pad, add_crop, add_subsample, add_permute, add_place};
     for (int i = 0; i < STEP_COUNT; i++) {
         struct picture_step *step = &steps[i];
         uint64_t shape[MLI_MAX_RANK];
         *step = (struct picture_step){.name = explained_step_word((enum step)i)};
-        /* Gaps of the strides are nothing that explained_step_shape() would see. */
+        /* explained_step_shape() ignores strides, so add_place() looks for gaps itself. */
         if (explained_step_shape(&explained->move, (enum step)i, shape) || i == STEP_PLACE)
-            tell[i](explained, step->what);
+            add_what[i](explained, step->what);
         step->neutral = step->what[0] == '\0';
         picture_shape(step->shape, explained->move.rank, shape);
     }
@@ -144,9 +144,9 @@ static bool is_padding(const struct picture_side *side, const struct picture_slo
     return !side->is_dst && slot->kind == SLOT_COORDINATE && !slot->real;
 }
 
-/* A source's coordinates are told without its padding. */
-static uint64_t told(const struct picture *picture, const struct picture_side *side,
-                     const struct picture_axis *axis, uint64_t at)
+/* Returns a coordinate as it is shown: of a source, without the padding. */
+static uint64_t shown(const struct picture *picture, const struct picture_side *side,
+                      const struct picture_axis *axis, uint64_t at)
 {
     return side->is_dst ? at : at - picture->explained->move.axis[axis->source_dim].pad_pre;
 }
@@ -169,7 +169,7 @@ const char *picture_plane_words(char out[PICTURE_WORDS_MAX], const struct pictur
             snprintf(out, PICTURE_WORDS_MAX, "%s", slot->kind == SLOT_GAP ? "gap" : "padding");
             return out;
         }
-        add(out, "%s%" PRIu64, d ? ", " : "[", told(picture, side, axis, slot->at));
+        add(out, "%s%" PRIu64, d ? ", " : "[", shown(picture, side, axis, slot->at));
     }
     if (*out)
         add(out, "]");
@@ -183,8 +183,19 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
     const struct picture_slot *s = &axis->slot[slot];
     out[0] = '\0';
     if (s->kind == SLOT_COORDINATE && !is_padding(side, s))
-        snprintf(out, PICTURE_TICK_MAX, "%" PRIu64, told(picture, side, axis, s->at));
+        snprintf(out, PICTURE_TICK_MAX, "%" PRIu64, shown(picture, side, axis, s->at));
     return out;
+}
+
+const char *picture_state_words(const struct picture *picture, enum picture_state state)
+{
+    static const char *const words[PICTURE_STATES] = {
+#define PICTURE_WORDS(name, utf8, ascii, text) text,
+        PICTURE_STATE_TABLE(PICTURE_WORDS)
+#undef PICTURE_WORDS
+    };
+    bool is_there = picture_count(&picture->src, state) + picture_count(&picture->dst, state) > 0;
+    return is_there ? words[state] : "";
 }
 
 const char *picture_file(char out[PICTURE_FILE_MAX], const char *file)

@@ -34,7 +34,7 @@ static size_t strip_cells(const struct picture *picture, uint32_t source_dim)
     return count < STRIP_MAX ? count : STRIP_MAX;
 }
 
-/* How colours go along a source dimension; returns what it takes. */
+/* Draws the colours along a source dimension as a strip. Returns the strip's width. */
 static int draw_strip(struct textw *w, const struct picture *picture, uint32_t source_dim, int x,
                       int y)
 {
@@ -54,7 +54,7 @@ static int draw_strip(struct textw *w, const struct picture *picture, uint32_t s
     return (int)cells * STRIP_CELL;
 }
 
-/* "1+224+1", and which way it goes where that is not to be seen */
+/* "1+224+1", with an arrow unless the caption is already along its axis. */
 static void words_of(char out[PICTURE_LINE_MAX], const struct picture_block *block,
                      enum picture_level level, bool beside)
 {
@@ -152,7 +152,7 @@ static int middle_of(const int *at, size_t i)
     return (at[i] + at[i + 1]) / 2;
 }
 
-/* The texts of an axis that are shown: chosen[i] says whether texts[i] is. */
+/* The ticks of an axis; chosen[i]: text[i] is drawn. */
 struct ticks {
     char text[PICTURE_SLOTS_MAX][PICTURE_TICK_MAX];
     bool chosen[PICTURE_SLOTS_MAX];
@@ -200,8 +200,7 @@ void svg_axis_column_ticks(struct textw *w, const struct picture_block *block,
     }
 }
 
-/* A zigzag from x, y on, `length` long: along one axis by ZIG at a time, to and fro on the other.
- */
+/* Draws a zigzag of this length, down or to the right from x, y. */
 static void zigzag(struct textw *w, int x, int y, int length, bool down)
 {
     textw_printf(w, "<path class=\"break\" fill=\"none\" stroke=\"#9aa3b0\" d=\"M%d %d", x, y);

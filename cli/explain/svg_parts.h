@@ -1,69 +1,78 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a drawing, which svg_picture.c puts together. */
+/*
+ * The parts of an SVG drawing, which svg_picture.c puts together:
+ *
+ *     svg_axis.c    captions, ticks and breaks of an axis
+ *     svg_side.c    one side with its cells; the legend
+ *     svg_steps.c   the arrow between the sides, with the steps of the move
+ */
 #ifndef CLI_SVG_PARTS_H
 #define CLI_SVG_PARTS_H
 
 #include "cli/explain/picture_block.h"
 #include "cli/explain/svgw.h"
 
-/* The name of an axis: its source dimension, how long it is, and how colours go along it. */
+/* Captions. The caption of an axis is its source dimension, its extent and a strip of its colours.
+ */
 
-enum { SVG_AXIS_CAPTION = 20 /* its height */ };
+enum { SVG_AXIS_CAPTION = 20 /* height of a caption */ };
 
-/** What the captions above and below the planes take at most. */
+/** Returns the width of the widest caption above or below the planes. */
 int svg_axis_widest_caption(const struct picture_block *block);
 
-/** Whether the caption of the rows, which reads upwards beside them, has to stand above them. */
+/** Returns whether the rows' caption is above the planes, since it is too long to be beside them.
+ */
 bool svg_axis_caption_is_above(const struct picture_block *block);
 
-/** Draws the caption of a level from x, y on, its upper left corner; SVG_AXIS_CAPTION high. */
+/** Draws the caption of a level with its upper left corner at x, y. */
 void svg_axis_caption(struct textw *w, const struct picture_block *block, enum picture_level level,
                       int x, int y);
 
-/** The same for the rows, which have their place beside the planes: x, y is their middle. */
+/** Draws the caption of the rows upwards, with its middle at x, y. */
 void svg_axis_caption_beside(struct textw *w, const struct picture_block *block, int x, int y);
 
-/* Coordinates beside planes, and marks where some are left out. */
+/* Ticks and breaks. */
 
 enum { SVG_AXIS_FONT = 9, SVG_AXIS_AWAY = 4 };
 
-/** Pixels that a label or tick takes. */
+/** Returns the width of a label or tick in pixels. */
 int svg_axis_text_width(const char *text);
 
-/** Coordinates of the rows, left of a plane, and of the columns, below it. */
+/** Draw the coordinates of the rows left of a plane, and of the columns below it. */
 void svg_axis_row_ticks(struct textw *w, const struct picture_block *block,
                         struct picture_area plane);
 void svg_axis_column_ticks(struct textw *w, const struct picture_block *block,
                            struct picture_area plane);
 
-/** Break lines through a plane. */
+/** Draws the breaks of a plane as zigzags. */
 void svg_axis_breaks(struct textw *w, const struct picture_block *block, struct picture_area plane);
 
-/** Dots and a number in the place of planes, or of lines of them. */
+/** Draw dots and a number in place of planes, or of lines of planes. */
 void svg_axis_planes_left_out(struct textw *w, const struct picture_block *block, size_t line,
                               size_t plane);
 void svg_axis_lines_left_out(struct textw *w, const struct picture_block *block, size_t line);
 
-/* Draws one side of a move: planes of cells, the window around them, ticks and captions. */
+/* Sides and legend. */
 
-/** Patterns and the like that svg_side() refers to; once in a file. */
+/** Defines the patterns that svg_side() and the legend use; once per file. */
 void svg_side_define(struct textw *w);
 
+/** Draws one side of a move: planes of cells, frames around the window, ticks and captions. */
 void svg_side(struct textw *w, const struct picture_block *block);
 
-/* What the cells of a drawing stand for. */
-
+/** Returns the height of a legend of this width. */
 int svg_side_legend_height(const struct picture *picture, int width);
 
+/** Draws the legend: an example of each state's cells and its words. */
 void svg_side_legend(struct textw *w, const struct picture *picture, int x, int y, int width);
 
-/* The arrow from the source to the destination, with the steps of the move in it, and its plan. */
+/* The arrow from source to destination, with the steps of the move and its plan in it. */
 
-enum { SVG_STEPS_WIDTH = 262, SVG_STEPS_HEAD = 30 /* the arrow's, of that */ };
+enum { SVG_STEPS_WIDTH = 262, SVG_STEPS_HEAD = 30 /* width of the arrow's head */ };
 
 int svg_steps_height(const struct explained *explained);
 
-/** Draws it with its upper left corner at x, y. */
+/** Draws the arrow with its upper left corner at x, y. */
 void svg_steps(struct textw *w, const struct explained *explained, int x, int y);
 
 #endif /* CLI_SVG_PARTS_H */

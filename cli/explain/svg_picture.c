@@ -12,16 +12,16 @@
 
 enum {
     MARGIN = 28,
-    TOP = 78,     /* the title's */
-    HEADING = 46, /* above a side */
+    TOP = 78,     /* height of the title */
+    HEADING = 46, /* height of a heading above a side */
     HEADING_WIDTH = 180,
-    SPACE = 26, /* beside the arrow */
+    SPACE = 26, /* on each side of the arrow */
     SIDE_WIDTH = 470,
     SIDE_HEIGHT = 620,
     CELL_MIN = 13,
     CELL_MAX = 30,
     ROOM_MAX = 32,
-    ROOM_READABLE = 8, /* rows and columns: fewer are the last resort */
+    ROOM_READABLE = 8, /* smaller rooms are the last resort */
     ROOM_MIN = 4,
     EDGES = 6,
     WIDTH_MIN = 760
@@ -36,10 +36,10 @@ struct drawing {
     const struct explained *explained;
     struct picture picture;
     struct picture_block src, dst;
-    bool sprawls; /* may do so (picture_block.h) */
+    bool sprawls; /* accept picture_block_sprawls() */
 };
 
-/* Captions of axes that go beyond a plane stand above it. */
+/* Returns the height of the captions above the planes: those of planes and lines. */
 static int top_of(const struct picture_side *side)
 {
     int captions = (side->axis[PICTURE_LINES].dim >= 0) + (side->axis[PICTURE_PLANES].dim >= 0);
@@ -94,7 +94,7 @@ static bool try_room(void *state, const struct picture_room *room)
     return fits(drawing);
 }
 
-/* As many cells as there is room for, and then as large as they can be. */
+/* Finds the largest number of cells that fits, and then the largest size of a cell. */
 static void find_layout(struct drawing *drawing)
 {
     static const struct {
@@ -148,7 +148,7 @@ static void put_side(struct textw *w, const struct picture_block *block, int x, 
     svgw_group_end(w);
 }
 
-/* With captions and headings. */
+/* Returns the width of a side with captions and heading. */
 static int whole_width(const struct picture_block *block)
 {
     return larger(larger(block->width, HEADING_WIDTH),
@@ -216,7 +216,7 @@ bool svg_target_is_stdout(const struct svg_target *target)
     return target->path && strcmp(target->path, "-") == 0;
 }
 
-/* Bytes before the ending, which a hidden file without one does not have. */
+/* Returns the length of a path without its ending; ".name" has no ending. */
 static size_t stem_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -225,7 +225,7 @@ static size_t stem_length(const char *path)
     return dot && dot > name ? (size_t)(dot - path) : strlen(path);
 }
 
-/* An allocation that failed leaves nothing. */
+/* Returns the text, or null if an allocation failed. */
 static char *taken(struct textw *w)
 {
     if (!w->failed)

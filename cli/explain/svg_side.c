@@ -8,10 +8,10 @@
 #include "cli/explain/picture.h"
 #include "cli/explain/svgw.h"
 
-/* Cells that are large enough bear the coordinate in the source that they come from. */
+/* A cell that is large enough shows its element's coordinate in the source. */
 enum { NUMBER_FONT_MIN = 8, NUMBER_FONT_MAX = 11, NUMBER_MAX = 24, TITLE_MAX = 192 };
 
-/* How a cell looks, if it has no colour of its own. */
+/* The class of a state's cells, and their attributes unless each cell has its own colour. */
 static const struct look {
     const char *name, *attributes;
 } looks[PICTURE_STATES] = {
@@ -48,7 +48,8 @@ static bool has_colour(enum picture_state state)
     return state == PICTURE_TAKEN || state == PICTURE_WRITTEN;
 }
 
-/* The coordinate of an element of the source: its digits, where there is one for each dimension. */
+/* Returns an element's coordinate in the source as digits without separators, or "" if an extent
+ * needs more than one digit per coordinate. */
 static const char *number_of(char out[NUMBER_MAX], const struct picture *picture,
                              const uint64_t *sample)
 {
@@ -80,7 +81,7 @@ static void draw_number(struct textw *w, const struct picture_block *block, int 
               y + block->metrics.cell_width / 2 + size * 36 / 100, &font, "%s", number);
 }
 
-/* "(1, 4) to (0, 2)" for whoever points at it */
+/* Adds the tooltip of a cell: "(1, 4) to (0, 2)". */
 static void draw_title(struct textw *w, const struct picture_block *block, const uint64_t *sample)
 {
     const mli_explanation *move = &block->picture->explained->move;
@@ -112,7 +113,7 @@ static void draw_cell(struct textw *w, const struct picture_block *block, const 
     draw_number(w, block, x, y, sample, c);
 }
 
-/* All cells of a plane that are in one state, as a group. */
+/* Draws all cells of a plane that are in one state, as a group. */
 static void draw_state(struct textw *w, const struct picture_block *block, size_t *at,
                        enum picture_state state)
 {
@@ -138,7 +139,7 @@ static void draw_state(struct textw *w, const struct picture_block *block, size_
         svgw_group_end(w);
 }
 
-/* A frame around the window, or what is written. */
+/* Draws a frame around the window (src) or the written region (dst). */
 static void draw_window(struct textw *w, const struct picture_block *block, const size_t *at)
 {
     const struct picture_axis *axis = block->side->axis;
@@ -222,8 +223,8 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
         svgw_box(w, (struct svgw_box){x, y, size, size}, looks[state].attributes);
         return;
     }
-    /* The colours at the corners: first and last sample of the dimension that is followed first,
-       and of the others. */
+    /* Four colours: the first and last sample of the first followed dimension, across, and of the
+       other dimensions, down. */
     for (int corner = 0; corner < 4; corner++) {
         uint64_t sample[MLI_MAX_RANK];
         for (uint32_t d = 0; d < MLI_MAX_RANK; d++) {
@@ -245,20 +246,14 @@ enum { FONT = 11, SWATCH = 14, LINE = 22, SPACE = 22, TEXT_MAX = 96 };
 
 static const struct svgw_font font = {FONT, SVGW_START, "#27303f"};
 
-static const char *const words[PICTURE_STATES] = {
-#define PICTURE_WORDS(name, utf8, ascii, text) text,
-    PICTURE_STATE_TABLE(PICTURE_WORDS)
-#undef PICTURE_WORDS
-};
-
-/* Puts items one behind the other, on as many lines as it takes; null w: only to measure. */
+/* Puts items on lines of at most `width`; null w: only measures them. */
 struct flow {
     struct textw *w;
     int left, width;
     int x, y;
 };
 
-/* Where an item of this width goes. */
+/* Begins a new line if an item of this width does not fit. */
 static void make_room(struct flow *flow, int width)
 {
     if (flow->x > flow->left && flow->x + width > flow->left + flow->width) {
@@ -281,7 +276,7 @@ static void words_of(char out[TEXT_MAX], const struct picture *picture, enum pic
     uint64_t all = state == PICTURE_WRITTEN ? move->samples_read
                    : state == PICTURE_ZERO  ? move->samples - move->samples_read
                                             : 0;
-    int length = snprintf(out, TEXT_MAX, "%s%s", words[state],
+    int length = snprintf(out, TEXT_MAX, "%s%s", picture_state_words(picture, state),
                           state == PICTURE_WRITTEN ? ", the same colour on both sides" : "");
     if (all > 0)
         length += snprintf(out + length, TEXT_MAX - (size_t)length, ": %" PRIu64, all);
@@ -292,8 +287,7 @@ static void words_of(char out[TEXT_MAX], const struct picture *picture, enum pic
 static void put_state(struct flow *flow, const struct picture *picture, enum picture_state state)
 {
     char text[TEXT_MAX];
-    if (!*words[state] ||
-        picture_count(&picture->src, state) + picture_count(&picture->dst, state) == 0)
+    if (!*picture_state_words(picture, state))
         return;
     words_of(text, picture, state);
     int width = SWATCH + 6 + svgw_text_width(text, FONT);

@@ -16,14 +16,14 @@ enum {
     WORDS_LINE = 14,
     PLAN_LINE = 13,
     MARGIN = 14,
-    INDENT = 24, /* behind the numbers */
+    INDENT = 24, /* after the steps' numbers */
     ROOM = SVG_STEPS_WIDTH - SVG_STEPS_HEAD - 2 * MARGIN,
     PLAN_LINES = 2 + MLI_MAX_RANK
 };
 
 static const char ink[] = "#27303f", grey[] = "#98a1ae", small[] = "#5b6575";
 
-/* Where to draw; null w: only to find out how much it is. */
+/* The position of the next line; null w: only measures the height. */
 struct pen {
     struct textw *w;
     int x, y;
@@ -35,7 +35,7 @@ static void put(const struct pen *pen, int x, int y, const struct svgw_font *fon
         svgw_text(pen->w, pen->x + x, y, font, "%s", text);
 }
 
-/* Bytes of `text` that fit a line: up to the last ", " before its end, or all. */
+/* Returns the number of bytes of `text` for one line: up to the last ", " that fits, or all. */
 static size_t cut(const char *text, int size, int room)
 {
     size_t fits = 0;
@@ -49,7 +49,7 @@ static size_t cut(const char *text, int size, int room)
     return svgw_text_width(text, size) > room && fits > 0 ? fits : strlen(text);
 }
 
-/* Puts a text on as many lines as it takes. */
+/* Puts a text, and breaks it into lines. */
 static void put_words(struct pen *pen, const char *text)
 {
     static const struct svgw_font font = {WORDS_FONT, SVGW_START, ink};
@@ -97,7 +97,7 @@ static uint64_t box_bytes(const struct mli_copy_box *box)
     return bytes;
 }
 
-/* The plan in a few lines of words; returns how many. */
+/* Describes the plan in words. Returns the number of lines. */
 static size_t plan_words(const struct mli_plan *plan, char lines[PLAN_LINES][PICTURE_WORDS_MAX])
 {
     const struct mli_copy_box *box = &plan->box;

@@ -41,7 +41,7 @@ void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attr
                  attributes);
 }
 
-/* Whether XML 1.0 has no such character: controls, U+FFFE and U+FFFF. */
+/* Returns whether XML 1.0 forbids the character: bad UTF-8, controls, U+FFFE and U+FFFF. */
 static bool is_refused(const char *text, size_t length)
 {
     return length == 0 || (length == 1 && (unsigned char)*text < ' ') ||

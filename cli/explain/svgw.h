@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing SVG into a growing buffer, with the conventions of textw.h. Whatever text comes in, what
- * comes out is well-formed XML. Whole numbers only: no locale spells those with a comma.
+ * A writer of SVG into a growing buffer, with the conventions of textw.h. Its output is well-formed
+ * XML for any text. Numbers are integers, since some locales write a decimal comma.
  */
 #ifndef CLI_SVGW_H
 #define CLI_SVGW_H
@@ -12,13 +12,12 @@
 
 enum svgw_anchor { SVGW_START, SVGW_MIDDLE, SVGW_END };
 
-/* How a text looks. */
 struct svgw_font {
     int size;
     enum svgw_anchor anchor;
     const char *fill; /* "#333" */
     bool bold;
-    bool upwards; /* reads from below */
+    bool upwards; /* rotated by 90 degrees */
 };
 
 struct svgw_box {
@@ -31,15 +30,15 @@ void svgw_end(struct textw *w);
 /** Ends a group. */
 void svgw_group_end(struct textw *w);
 
-/* `attributes` are XML as it is. */
+/* `attributes` are XML and are not escaped. */
 void svgw_box(struct textw *w, struct svgw_box box, const char *attributes);
 void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attributes);
 
-/** Any bytes as text: what has to be is escaped, what XML cannot hold is U+FFFD. */
+/** Writes a text: escapes special characters, and writes U+FFFD for bytes that XML forbids. */
 void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/** Pixels that a text takes at most, in the fonts that people have. */
+/** Returns an upper estimate of a text's width in common fonts, in pixels. */
 int svgw_text_width(const char *text, int size);
 
 #endif /* CLI_SVGW_H */
