@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/ops/identity.h"
+#include "daemon/config/identity.h"
 #include "daemon/ops/process.h"
 #include "daemon/service.h"
 #include "libmli/port/ports.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
 #include "daemon/job/after.h"
@@ -17,7 +18,6 @@
 #include "daemon/net/hold.h"
 #include "daemon/ops/drain.h"
 #include "daemon/ops/dropped.h"
-#include "daemon/ops/log.h"
 #include "daemon/ops/stats.h"
 #include "daemon/service_state.h"
 #include "mli_engine.h"

@@ -12,7 +12,7 @@
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 struct uv_loop_s;
 struct service;

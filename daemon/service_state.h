@@ -9,6 +9,7 @@
 
 #include "daemon/base/chores.h"
 #include "daemon/base/link.h"
+#include "daemon/config/config.h"
 #include "daemon/job/channels.h"
 #include "daemon/job/complete.h"
 #include "daemon/job/deadline.h"
@@ -21,7 +22,6 @@
 #include "daemon/net/hold.h"
 #include "daemon/net/listen.h"
 #include "daemon/net/slots.h"
-#include "daemon/ops/config.h"
 #include "daemon/service.h"
 #include "proto/json/jsonw.h"
 #include "proto/wire/daemon_stats.h"

@@ -8,7 +8,7 @@
 
 #include "cli/engine_arg.h"
 #include "cli/link/memory_limit.h"
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_mov_api.h"
 

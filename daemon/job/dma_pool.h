@@ -3,7 +3,7 @@
 #ifndef DAEMON_POOL_H
 #define DAEMON_POOL_H
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 /**
  * Sets the engine and takes the channels that are configured. Returns 0; or with *fault filled and

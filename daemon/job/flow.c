@@ -18,6 +18,7 @@ struct flow *flow_create(struct users *users, uint64_t number, pid_t pid, uid_t 
     }
     flow->number = number;
     flow->pid = pid;
+    flow->account.parent = &flow->user->account;
     flow->holders = 1;
     link_init(&flow->tasks);
     link_init(&flow->subscribers);

@@ -22,7 +22,7 @@ struct flow {
     struct link subscribers; /* news.h */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;
-    uint64_t buffer_bytes;
+    struct buffer_account account;
     uint32_t dropped; /* dropped.c: while it counts */
 };
 

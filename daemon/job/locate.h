@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "daemon/job/operands.h"
-#include "daemon/memory/places.h"
+#include "daemon/memory/buffer.h"
 #include "proto/wire/job_calls.h"
 
 /* A job and what came with it. */

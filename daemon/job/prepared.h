@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/base/numbered.h"
-#include "daemon/memory/places.h"
+#include "daemon/memory/buffer.h"
 
 struct client;
 struct job_start;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/seam.h"
 #include "daemon/job/after.h"
 #include "daemon/job/complete.h"
 #include "daemon/job/deadline.h"
 #include "daemon/net/client.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "mli_mov_api.h"
 

@@ -23,7 +23,7 @@
 #include "daemon/job/registry.h"
 #include "daemon/job/watch.h"
 #include "daemon/job/work.h"
-#include "daemon/memory/places.h"
+#include "daemon/memory/buffer.h"
 #include "daemon/net/answer.h"
 
 struct client;

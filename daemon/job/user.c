@@ -2,14 +2,9 @@
 #include "daemon/job/user.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "daemon/base/seam.h"
-
-bool uid_is_master(uid_t uid)
-{
-    return uid == 0 || uid == geteuid();
-}
+#include "daemon/base/uid.h"
 
 void users_init(struct users *users)
 {
@@ -43,6 +38,7 @@ static struct user *add(struct users *users, uid_t uid)
     user->uid = uid;
     user->master = uid_is_master(uid);
     user->users = users;
+    user->account.parent = &users->account;
     link_init(&user->entries);
     shelf_init(&user->shelf);
     link_init(&user->subscribers);

@@ -9,9 +9,10 @@
 
 #include "daemon/base/hash_table.h"
 #include "daemon/base/link.h"
+#include "daemon/base/log.h"
 #include "daemon/job/lane.h"
 #include "daemon/job/shelf.h"
-#include "daemon/ops/log_rate.h"
+#include "daemon/memory/buffer.h"
 
 /* All users, and what they have together. */
 struct users {
@@ -19,8 +20,7 @@ struct users {
     struct link busy;    /* those that somebody holds */
     struct link idle;    /* the others, the one that was held last at the end */
     uint32_t idle_count; /* USERS_KEPT at most */
-    uint64_t buffer_bytes;
-    uint32_t buffers; /* of all connections, released ones left out */
+    struct buffer_account account;
 };
 
 struct user {
@@ -38,7 +38,7 @@ struct user {
     uint32_t jobs;           /* under way */
     size_t waiting_fds;      /* received by the connections, not taken by a line yet: intake.c */
     bool crowded;            /* a connection waits until waiting_fds is lower */
-    uint64_t buffer_bytes;
+    struct buffer_account account;
     uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
     uint64_t jobs_done, bytes_moved; /* since he came first */
     struct log_rate log_rates[LOG_KINDS];
@@ -46,9 +46,6 @@ struct user {
 
 /* Users whom nobody holds that are kept, for their sums: the latest. */
 enum { USERS_KEPT = 64 };
-
-/** Returns whether this is root or the user that the service runs as. */
-bool uid_is_master(uid_t uid);
 
 void users_init(struct users *users);
 /** Frees those that are kept; nobody holds any more. */

@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
+#include "daemon/base/log.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 
 enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* within a limit */, BEAT_MS_MAX = 1000 };

@@ -10,16 +10,36 @@
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
-#include "daemon/job/flow.h"
 
-/* Nobody can shrink it; nor grow it, as no more than its size is counted. */
+/* No process can shrink the memfd, nor grow it: only its size is charged. */
 enum { ALLOCATED_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
-/* Its connection has given it up, and counts it no more. */
-static void give_up(struct buffer *buffer)
+/* Adds to the counts of a connection, its user and all users. */
+static void charge(struct buffer_account *account, int64_t bytes, int32_t count)
 {
-    buffer->flow->user->users->buffers--;
-    buffer_drop(buffer);
+    for (; account; account = account->parent) {
+        account->bytes += (uint64_t)bytes;
+        account->count += (uint32_t)count;
+    }
+}
+
+static void hold(struct buffer *buffer)
+{
+    buffer->holders++;
+}
+
+static void drop(struct buffer *buffer)
+{
+    if (--buffer->holders > 0)
+        return;
+    charge(buffer->account, -(int64_t)buffer->region->size, 0);
+    region_drop(buffer->region);
+    free(buffer);
+}
+
+void buffers_init(struct buffers *buffers, struct buffer_account *account, uid_t uid)
+{
+    *buffers = (struct buffers){.account = account, .uid = uid};
 }
 
 bool buffer_release_last(struct buffers *buffers)
@@ -39,23 +59,6 @@ struct buffer *buffers_find(const struct buffers *buffers, uint32_t number)
     return numbered_find(&buffers->table, number);
 }
 
-void buffer_hold(struct buffer *buffer)
-{
-    buffer->holders++;
-}
-
-void buffer_drop(struct buffer *buffer)
-{
-    if (--buffer->holders > 0)
-        return;
-    buffer->flow->buffer_bytes -= buffer->region->size;
-    buffer->flow->user->buffer_bytes -= buffer->region->size;
-    buffer->flow->user->users->buffer_bytes -= buffer->region->size;
-    flow_drop(buffer->flow);
-    region_drop(buffer->region);
-    free(buffer);
-}
-
 static int check_count(const struct buffers *buffers, const struct buffer_limits *limits,
                        struct fault *fault)
 {
@@ -63,7 +66,7 @@ static int check_count(const struct buffers *buffers, const struct buffer_limits
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "limits.buffers_per_client: this connection has %" PRIu32
-                     " buffers, as many as it may",
+                     " buffers, the most allowed; release one first",
                      buffers->table.count);
 }
 
@@ -72,26 +75,27 @@ static bool fits(uint64_t used, uint64_t size, uint64_t limit)
     return used <= limit && size <= limit - used;
 }
 
-static int check_bytes(const struct flow *flow, uint64_t size, const struct buffer_limits *limits,
-                       struct fault *fault)
+static int check_bytes(const struct buffers *buffers, uint64_t size,
+                       const struct buffer_limits *limits, struct fault *fault)
 {
-    if (!fits(flow->buffer_bytes, size, limits->bytes))
+    const struct buffer_account *own = buffers->account, *user = own->parent;
+
+    if (!fits(own->bytes, size, limits->bytes))
         return fault_set(fault, FAULT_LIMIT, NULL,
                          "limits.buffer_bytes_per_client: %" PRIu64
-                         " B more, this connection has %" PRIu64 " B of buffers and may have "
-                         "%" PRIu64,
-                         size, flow->buffer_bytes, limits->bytes);
-    if (!fits(flow->user->buffer_bytes, size, limits->bytes_of_user))
+                         " B more requested, this connection has %" PRIu64
+                         " B of buffers, at most %" PRIu64 " B are allowed",
+                         size, own->bytes, limits->bytes);
+    if (!fits(user->bytes, size, limits->bytes_of_user))
         return fault_set(fault, FAULT_LIMIT, NULL,
-                         "quotas.buffer_bytes: %" PRIu64 " B more, this user has %" PRIu64
-                         " B of buffers and may have %" PRIu64,
-                         size, flow->user->buffer_bytes, limits->bytes_of_user);
+                         "quotas.buffer_bytes: %" PRIu64 " B more requested, this user has %" PRIu64
+                         " B of buffers, at most %" PRIu64 " B are allowed",
+                         size, user->bytes, limits->bytes_of_user);
     return 0;
 }
 
-/* Takes the region over, also on failure. */
-static struct buffer *add(struct buffers *buffers, struct flow *flow, struct region *region,
-                          struct fault *fault)
+/* Takes ownership of the region, also on failure. */
+static struct buffer *add(struct buffers *buffers, struct region *region, struct fault *fault)
 {
     struct buffer *buffer = seam.calloc(1, sizeof *buffer);
 
@@ -105,16 +109,12 @@ static struct buffer *add(struct buffers *buffers, struct flow *flow, struct reg
     }
     buffer->holders = 1;
     buffer->region = region;
-    buffer->flow = flow;
-    flow_hold(flow);
-    flow->buffer_bytes += region->size;
-    flow->user->buffer_bytes += region->size;
-    flow->user->users->buffer_bytes += region->size;
-    flow->user->users->buffers++;
+    buffer->account = buffers->account;
+    charge(buffer->account, (int64_t)region->size, 1);
     return buffer;
 }
 
-/* Where nothing is said: writing, where the descriptor allows it. */
+/* The default is write access if the descriptor allows it. */
 static bool wants_write(int fd, enum buffer_access access)
 {
     int flags, seals;
@@ -122,20 +122,19 @@ static bool wants_write(int fd, enum buffer_access access)
     if (access != BUFFER_ACCESS_DEFAULT)
         return access == BUFFER_ACCESS_WRITE;
     flags = seam.open_flags(fd);
-    seals = fcntl(fd, F_GET_SEALS); /* negative where it is no memfd */
+    seals = fcntl(fd, F_GET_SEALS); /* negative: not a memfd */
     return flags >= 0 && (flags & O_ACCMODE) == O_RDWR &&
            (seals < 0 || !(seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)));
 }
 
-struct buffer *buffer_register(struct buffers *buffers, struct flow *flow, int fd,
-                               const struct buffer_register *call,
+struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buffer_register *call,
                                const struct buffer_limits *limits, struct fault *fault)
 {
     const struct region_want want = {
         .use = {.write = wants_write(fd, call->access),
                 .name = "fd",
                 .pointer = "/fd",
-                .uid = flow->user->uid},
+                .uid = buffers->uid},
         .bytes = call->has_size ? call->size : 0,
         .seal = true,
     };
@@ -146,11 +145,11 @@ struct buffer *buffer_register(struct buffers *buffers, struct flow *flow, int f
     region = region_create(fd, &want, fault);
     if (!region)
         return NULL;
-    if (check_bytes(flow, region->size, limits, fault) < 0) {
+    if (check_bytes(buffers, region->size, limits, fault) < 0) {
         region_drop(region);
         return NULL;
     }
-    return add(buffers, flow, region, fault);
+    return add(buffers, region, fault);
 }
 
 /* Returns a descriptor or -1. */
@@ -169,30 +168,27 @@ static int make_memfd(uint64_t size, struct fault *fault)
                      strerror(error));
 }
 
-struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t size,
+struct buffer *buffer_alloc(struct buffers *buffers, uint64_t size,
                             const struct buffer_limits *limits, int *fd, struct fault *fault)
 {
     const struct region_want want = {
-        .use = {.write = true,
-                .name = "size",
-                .pointer = "/size",
-                .own = true,
-                .uid = flow->user->uid},
+        .use =
+            {.write = true, .name = "size", .pointer = "/size", .own = true, .uid = buffers->uid},
         .bytes = size,
     };
     struct region *region;
     struct buffer *buffer = NULL;
 
-    if (check_count(buffers, limits, fault) < 0 || check_bytes(flow, size, limits, fault) < 0)
+    if (check_count(buffers, limits, fault) < 0 || check_bytes(buffers, size, limits, fault) < 0)
         return NULL;
     *fd = make_memfd(size, fault);
     if (*fd < 0)
         return NULL;
     region = region_create(*fd, &want, fault);
     if (region)
-        buffer = add(buffers, flow, region, fault);
+        buffer = add(buffers, region, fault);
     else if (fault->code != FAULT_LIMIT)
-        fault->code = FAULT_INTERNAL; /* the descriptor is none of the client's */
+        fault->code = FAULT_INTERNAL; /* the client sent no descriptor */
     if (!buffer) {
         seam.close(*fd);
         return NULL;
@@ -207,7 +203,8 @@ int buffer_release(struct buffers *buffers, uint32_t number)
 
     if (!buffer)
         return -1;
-    give_up(buffer);
+    charge(buffer->account, 0, -1);
+    drop(buffer);
     return 0;
 }
 
@@ -222,4 +219,49 @@ void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer)
         .jobs = buffer->jobs,
         .prepared = buffer->prepared,
     };
+}
+
+/* Places */
+
+static uint32_t *count_of(struct buffer *buffer, enum places_user user)
+{
+    return user == PLACES_OF_JOB ? &buffer->jobs : &buffer->prepared;
+}
+
+void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
+                enum places_user user)
+{
+    /* A job with both tensors in one buffer is counted once. */
+    if (places->src.buffer != buffer && places->dst.buffer != buffer)
+        ++*count_of(buffer, user);
+    hold(buffer);
+    *place = (struct place){.region = buffer->region, .buffer = buffer, .offset = offset};
+}
+
+void places_share(struct places *places, struct place *place, const struct place *from,
+                  enum places_user user)
+{
+    if (from->buffer)
+        places_put(places, place, from->buffer, from->offset, user);
+    else
+        *place = (struct place){.region = region_hold(from->region), .offset = from->offset};
+}
+
+/* `other` is in its buffer still, or empty. */
+static void leave(struct place *place, const struct place *other, enum places_user user)
+{
+    if (!place->buffer) {
+        region_drop(place->region);
+    } else {
+        if (other->buffer != place->buffer)
+            --*count_of(place->buffer, user);
+        drop(place->buffer);
+    }
+    *place = (struct place){0};
+}
+
+void places_finish(struct places *places, enum places_user user)
+{
+    leave(&places->src, &places->dst, user);
+    leave(&places->dst, &places->src, user);
 }

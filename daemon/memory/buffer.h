@@ -1,62 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a client names again and again. Its connection holds a buffer until it releases it or
- * leaves; jobs and prepared jobs hold what they use, so that it is unmapped with the last of them.
- * Until then its bytes count for the connection and its user.
+ * Buffers: memory that a client registers once and names by number in many jobs. A connection holds
+ * a buffer until it releases the buffer or leaves. Jobs and prepared jobs hold the buffers that
+ * they use; the last holder unmaps the memory. Until then the bytes are charged to the connection,
+ * to its user and to the service.
  */
 #ifndef DAEMON_BUFFER_H
 #define DAEMON_BUFFER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "daemon/base/numbered.h"
 #include "daemon/memory/region.h"
 #include "proto/wire/buffer_calls.h"
 
-struct flow;
+/* The buffers of a connection, of a user or of all users: each is counted in the parent too. */
+struct buffer_account {
+    struct buffer_account *parent; /* null: this account is for all users */
+    uint64_t bytes;                /* of buffers that are still mapped */
+    uint32_t count;                /* of buffers that no connection has released */
+};
 
 struct buffer {
     uint32_t holders;
     uint32_t number;         /* of its connection */
-    bool allocated;          /* by the service */
+    bool allocated;          /* the service made its file */
     uint32_t jobs, prepared; /* that use it now */
     struct region *region;
-    struct flow *flow; /* which is charged; held */
+    struct buffer_account *account; /* of the connection */
 };
 
 /* What a connection may have. */
 struct buffer_limits {
-    uint32_t count;         /* of buffers */
-    uint64_t bytes;         /* of a connection */
+    uint32_t count;         /* buffers */
+    uint64_t bytes;         /* of the connection */
     uint64_t bytes_of_user; /* UINT64_MAX: no limit */
 };
 
-/* A connection's buffers. Zeros are an empty one. */
+/* A connection's buffers. */
 struct buffers {
     struct numbered table; /* struct buffer */
+    struct buffer_account *account;
+    uid_t uid;
 };
+
+/** Initialises an empty set. The account must outlive all its buffers. */
+void buffers_init(struct buffers *buffers, struct buffer_account *account, uid_t uid);
 
 /** Releases the latest buffer. Without any buffer, frees the table and returns false. */
 bool buffer_release_last(struct buffers *buffers);
-/** Null where there is no such buffer. */
+/** Returns the buffer with this number, or NULL. */
 struct buffer *buffers_find(const struct buffers *buffers, uint32_t number);
 
-/** Maps the client's descriptor, which stays the caller's. Null with *fault filled. */
-struct buffer *buffer_register(struct buffers *buffers, struct flow *flow, int fd,
-                               const struct buffer_register *call,
+/** Maps a client's descriptor, which stays the caller's. Returns NULL with *fault filled. */
+struct buffer *buffer_register(struct buffers *buffers, int fd, const struct buffer_register *call,
                                const struct buffer_limits *limits, struct fault *fault);
 
-/** Makes a buffer of `size` > 0 zeros. Null with *fault filled; else *fd is the caller's. */
-struct buffer *buffer_alloc(struct buffers *buffers, struct flow *flow, uint64_t size,
+/**
+ * Creates a buffer of `size` > 0 zero bytes. *fd receives its memfd, which belongs to the caller.
+ * Returns NULL with *fault filled.
+ */
+struct buffer *buffer_alloc(struct buffers *buffers, uint64_t size,
                             const struct buffer_limits *limits, int *fd, struct fault *fault);
 
-/** The connection gives it up. Returns 0, or -1 where it has no such buffer. */
+/** Releases a buffer of the connection. Returns 0, or -1 if it has no buffer with this number. */
 int buffer_release(struct buffers *buffers, uint32_t number);
 
-void buffer_hold(struct buffer *buffer);
-void buffer_drop(struct buffer *buffer);
-
+/** Fills the answer to buffer.register, buffer.alloc and buffer.list. */
 void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer);
+
+/* Where one tensor of a job lies. */
+struct place {
+    struct region *region;
+    struct buffer *buffer; /* whose region it is; null: the region came with a descriptor */
+    uint64_t offset;       /* of the tensor's first byte in the region */
+};
+
+/* Where the two tensors of a job lie. Zeros are empty places. */
+struct places {
+    struct place src, dst;
+};
+
+/** Which of its counts a buffer adds the user of a place to. */
+enum places_user { PLACES_OF_JOB, PLACES_OF_PREPARED };
+
+/** Puts `place`, an empty one of the two, into a buffer, and holds the buffer. */
+void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
+                enum places_user user);
+/** Puts `place`, an empty one of the two, where `from` is, and holds that memory. */
+void places_share(struct places *places, struct place *place, const struct place *from,
+                  enum places_user user);
+/** Empties both places and drops their memory. */
+void places_finish(struct places *places, enum places_user user);
 
 #endif /* DAEMON_BUFFER_H */

@@ -4,24 +4,136 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/base/link.h"
 #include "daemon/base/seam.h"
+#include "daemon/base/uid.h"
 
 /* Magics in statfs(2). */
 #define HUGETLBFS 0x958458f6U
 #define DMA_BUF   0x444d4142U
 
 enum {
-    PLAIN_BLOCK_MAX = 32 * 1024, /* no huge page is as small */
-    POPULATE_MAX = 64 * 1024,    /* bytes: pages of smaller mappings come at once, not by faults */
+    PLAIN_BLOCK_MAX = 32 * 1024, /* bytes: every huge page is larger */
+    POPULATE_MAX = 64 * 1024,    /* bytes: smaller mappings are populated at once, not by faults */
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
     BLOCK = 512                  /* bytes, the unit of st_blocks */
 };
 
 static struct mapping_policy policy = {.max = UINT32_MAX};
+
+/* Counting */
+
+enum { RESERVED_PART = 8 }; /* one mapping in eight */
+
+/* A user with mappings. */
+struct mapping_owner {
+    struct link link; /* in counts.owners */
+    uid_t uid;
+    uint32_t mappings;
+};
+
+static struct {
+    pthread_mutex_t mutex; /* guards the rest */
+    struct link owners;
+    uint32_t open, reserved; /* mappings, by their kind */
+} counts = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .owners = {&counts.owners, &counts.owners},
+};
+
+static struct mapping_owner *find(uid_t uid)
+{
+    for (struct link *l = counts.owners.next; l != &counts.owners; l = l->next) {
+        struct mapping_owner *owner = LINK_OWNER(l, struct mapping_owner, link);
+
+        if (owner->uid == uid)
+            return owner;
+    }
+    return NULL;
+}
+
+static struct mapping_owner *find_or_add(uid_t uid)
+{
+    struct mapping_owner *owner = find(uid);
+
+    if (owner)
+        return owner;
+    owner = seam.calloc(1, sizeof *owner);
+    if (!owner)
+        return NULL;
+    owner->uid = uid;
+    link_append(&counts.owners, &owner->link);
+    return owner;
+}
+
+static int refuse(uid_t uid, uint32_t own, uint32_t max, const char *pointer, struct fault *fault)
+{
+    return fault_set(fault, FAULT_LIMIT, pointer,
+                     "limits.mappings: the service has %" PRIu32 " of %" PRIu32
+                     " mappings, %" PRIu32 " of them for user %u, and keeps the rest for others; "
+                     "release buffers or prepared jobs, or try again when jobs have ended",
+                     counts.open + counts.reserved, max, own, (unsigned)uid);
+}
+
+/* The mutex must be held. */
+static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
+                struct fault *fault)
+{
+    const uint32_t kept = max / RESERVED_PART;
+    struct mapping_owner *owner = find(uid);
+    const uint32_t own = owner ? owner->mappings : 0;
+    const bool open = uid_share_allows(own, counts.open, max - kept);
+
+    if (!open && (!uid_is_master(uid) || counts.reserved >= kept))
+        return refuse(uid, own, max, pointer, fault);
+    owner = find_or_add(uid);
+    if (!owner)
+        return fault_set(fault, FAULT_INTERNAL, pointer, "no memory to count a mapping");
+    owner->mappings++;
+    *(open ? &counts.open : &counts.reserved) += 1;
+    *claim = (struct mapping_claim){.owner = owner, .reserved = !open};
+    return 0;
+}
+
+/*
+ * Counts one of `max` mappings for a user. Returns 0, or -1 with *fault filled (LIMIT, or INTERNAL
+ * without memory), which names the member `pointer`.
+ */
+static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
+                         struct fault *fault)
+{
+    int result;
+
+    pthread_mutex_lock(&counts.mutex);
+    result = take(claim, uid, max, pointer, fault);
+    pthread_mutex_unlock(&counts.mutex);
+    return result;
+}
+
+/* Does nothing for an empty claim, and empties the claim. */
+static void uncount_mapping(struct mapping_claim *claim)
+{
+    struct mapping_owner *owner = claim->owner;
+
+    if (!owner)
+        return;
+    pthread_mutex_lock(&counts.mutex);
+    *(claim->reserved ? &counts.reserved : &counts.open) -= 1;
+    if (--owner->mappings == 0) {
+        link_remove(&owner->link);
+        free(owner);
+    }
+    pthread_mutex_unlock(&counts.mutex);
+    *claim = (struct mapping_claim){0};
+}
+
+/* Mapping */
 
 void mapping_set_policy(const struct mapping_policy *wanted)
 {
@@ -55,7 +167,8 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
                          strerror(errno));
     if (flags & O_PATH)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
-                         "%s: the descriptor is a mere path (O_PATH)", use->name);
+                         "%s: the descriptor was opened with O_PATH; open the file itself",
+                         use->name);
     if (use->write && (flags & O_ACCMODE) != O_RDWR)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
                          "%s: the file is not open for reading and writing", use->name);
@@ -66,9 +179,9 @@ static int check_access(int fd, const struct mapping_use *use, struct fault *fau
 }
 
 /*
- * Returns the magic of the file system if that matters, else 0. statfs(2) can wait for a server, so
- * only descriptors that cannot have one are asked: files of huge pages, which have seals and large
- * blocks, and dma-bufs, which have no file type.
+ * Returns the file system's magic for files of huge pages and dma-bufs, else 0. statfs(2) of other
+ * files can wait for a server. Files of huge pages have seals and large blocks; dma-bufs have no
+ * file type.
  */
 static unsigned file_system(int fd, const struct stat *st, bool memory)
 {
@@ -83,20 +196,21 @@ static unsigned file_system(int fd, const struct stat *st, bool memory)
 static int check_kind(const struct stat *st, unsigned magic, const struct mapping_use *use,
                       struct fault *fault)
 {
-    /* Parts of a huge page cannot be replaced, which is how a shrinking file is survived. */
+    /* sigbus.c replaces the pages of a file that shrinks; parts of a huge page cannot be replaced.
+     */
     if (magic == HUGETLBFS)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
                          "%s: a file of huge pages cannot be used", use->name);
     if (S_ISREG(st->st_mode) || magic == DMA_BUF)
         return 0;
     return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
-                     "%s: a regular file, a memfd or a dma-buf is wanted, not %s", use->name,
+                     "%s: %s given; a regular file, memfd or dma-buf is required", use->name,
                      kind_of(st->st_mode));
 }
 
 /*
- * The service's own control group pays for pages that a transfer is the first to touch. A file on
- * a disk is not meant: the system can write its pages back and take them away.
+ * Pages of a sparse file in memory that a transfer touches first are charged to the service's own
+ * control group. Sparse files on disks are fine: the system can write their pages back.
  */
 static int check_allocated(const struct mapped_file *file, const struct mapping_use *use,
                            struct fault *fault)
@@ -149,7 +263,7 @@ int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use
 static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t bytes,
                        const struct mapping_use *use, struct fault *fault)
 {
-    /* Not offset + bytes <= size: that sum can overflow. */
+    /* offset + bytes could overflow. */
     if (offset <= file->size && bytes <= file->size - offset)
         return 0;
     return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
@@ -164,8 +278,9 @@ static void *map_pages(const struct mapped_file *file, off_t offset, size_t size
     void *pages = seam.mmap(NULL, size, protection, MAP_SHARED | at_once, file->fd, offset);
 
     /*
-     * Kernels before 6.7 refuse to share a memfd sealed against writing with anyone who opened it
-     * for writing, even for reading only. Its bytes cannot change: a private view is the same.
+     * Kernels before 6.7 refuse a shared mapping, even a read-only one, of a memfd that is sealed
+     * against writing and open for writing. The bytes cannot change, so a private mapping is as
+     * good.
      */
     if (pages == MAP_FAILED && errno == EPERM && !write)
         pages = seam.mmap(NULL, size, protection, MAP_PRIVATE, file->fd, offset);
@@ -183,17 +298,17 @@ int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64
     *mapping = (struct mapping){0};
     if (check_range(file, offset, bytes, use, fault) < 0)
         return -1;
-    size = (skip + bytes + page - 1) / page * page; /* a file's size leaves room for this */
+    size = (skip + bytes + page - 1) / page * page; /* cannot overflow: files are smaller */
     if (size > SIZE_MAX)
         return fault_set(fault, FAULT_INTERNAL, use->pointer,
                          "%s: no address space for %" PRIu64 " B", use->name, bytes);
-    if (mapping_count_take(&mapping->claim, use->uid, policy.max, use->pointer, fault) < 0)
+    if (count_mapping(&mapping->claim, use->uid, policy.max, use->pointer, fault) < 0)
         return -1;
     pages = map_pages(file, (off_t)(offset - skip), (size_t)size, use->write);
     if (pages == MAP_FAILED) {
         fault_set(fault, errno == ENOMEM ? FAULT_INTERNAL : FAULT_BAD_DESCRIPTOR, use->pointer,
                   "%s: cannot be mapped: %s", use->name, strerror(errno));
-        mapping_count_give_back(&mapping->claim);
+        uncount_mapping(&mapping->claim);
         return -1;
     }
     mapping->pages = pages;
@@ -210,6 +325,6 @@ void mapping_finish(struct mapping *mapping)
             size = UNMAP_MAX;
         seam.munmap(mapping->pages + at, size);
     }
-    mapping_count_give_back(&mapping->claim);
+    uncount_mapping(&mapping->claim);
     *mapping = (struct mapping){0};
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptors of clients become memory here, after every check that can be made beforehand: only
- * regular files, memfds and dma-bufs, open for what is to be done with them, large enough. A file
- * can still shrink later; sigbus.h deals with that.
+ * Maps clients' descriptors, after every check that can be made beforehand: only regular files,
+ * memfds and dma-bufs that are large enough and open for reading or writing as needed. A file can
+ * still shrink later; sigbus.h handles that.
+ *
+ * Also counts the mappings of each user, because Linux limits the mappings of a process. Seven
+ * eighths of the limit are open to every user, up to the share of uid_share_allows(); one eighth is
+ * reserved for root and the user that the process runs as, who get it when the rest is refused. A
+ * process has one count. Any thread may call everything but mapping_set_policy().
  */
 #ifndef DAEMON_MAPPING_H
 #define DAEMON_MAPPING_H
@@ -12,60 +17,70 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/memory/mapping_count.h"
 #include "proto/json/fault.h"
 
-/* How a descriptor will be used, and what complaints call it. */
+/* How a descriptor will be used, and how error messages name it. */
 struct mapping_use {
     bool write;          /* written; else only read */
     const char *name;    /* "src" */
     const char *pointer; /* "/src/fd" */
-    bool own;            /* the service has made the file: it may be sparse */
-    uid_t uid;           /* the user whose mappings it counts among */
+    bool own;            /* the service made the file, which may therefore be sparse */
+    uid_t uid;           /* the user for whom the mapping is counted */
 };
 
-/* What holds for all mappings of the process. */
+/* Rules for all mappings of the process. */
 struct mapping_policy {
     uint32_t max;       /* mappings at a time, of all users */
     bool refuse_sparse; /* files in memory must be allocated whole */
-    bool memory_only;   /* no files on disks and servers, whose pages a transfer could wait for */
+    bool memory_only;   /* refuse files on disks and servers: a transfer could wait for a page */
 };
 
-/** Sets the policy; mappings that are there stay. Until then: no limit, sparse files are fine. */
+/** Sets the policy for later mappings. The default policy has no limit and refuses nothing. */
 void mapping_set_policy(const struct mapping_policy *policy);
 
 /* A descriptor that passed the checks. */
 struct mapped_file {
     int fd;       /* the caller's */
-    bool dma_buf; /* caches must be made to agree before and after each use */
-    bool memory;  /* a memfd or a file on tmpfs: no device or server to wait for */
+    bool dma_buf; /* its caches must be synchronised before and after each use */
+    bool memory;  /* a memfd or a file on tmpfs: access never waits for a device or server */
     uint64_t size;
-    uint64_t allocated; /* bytes of it that take memory or disk space */
+    uint64_t allocated; /* bytes of the file that take memory or disk space */
     dev_t dev;
     ino_t ino;
 };
 
+/* One counted mapping of a user. */
+struct mapping_claim {
+    struct mapping_owner *owner; /* null: no mapping is counted */
+    bool reserved;               /* one of the reserved mappings */
+};
+
 struct mapping {
     unsigned char *pages; /* null: nothing is mapped */
-    size_t pages_size;    /* whole pages */
-    unsigned char *data;  /* the byte that was asked for */
+    size_t pages_size;    /* bytes, whole pages */
+    unsigned char *data;  /* the byte at the requested offset */
     struct mapping_claim claim;
 };
 
-/** Is it a file that can be mapped for this use? Returns 0, or -1 (BAD_DESCRIPTOR, INTERNAL). */
+/**
+ * Checks that a descriptor can be mapped for this use. Returns 0, or -1 with *fault filled
+ * (BAD_DESCRIPTOR, INTERNAL).
+ */
 int mapped_file_check(struct mapped_file *file, int fd, const struct mapping_use *use,
                       struct fault *fault);
 
 /**
- * Maps `bytes` > 0 bytes from `offset` on. Returns 0, or -1 where the file is too small or cannot
- * be mapped (BAD_DESCRIPTOR), the user may have no more mappings (LIMIT), or memory is
- * short (INTERNAL); *mapping is then empty.
+ * Maps `bytes` > 0 bytes from `offset` on. Returns 0; or -1 with *mapping empty and *fault filled,
+ * if the file is too small or cannot be mapped (BAD_DESCRIPTOR), the user may have no more mappings
+ * (LIMIT), or there is no memory (INTERNAL).
  */
 int mapping_init(struct mapping *mapping, const struct mapped_file *file, uint64_t offset,
                  uint64_t bytes, const struct mapping_use *use, struct fault *fault);
 
-/** Unmaps piece by piece, so that other threads can map and fault pages in meanwhile. An empty or
- *  finished mapping is fine. */
+/**
+ * Unmaps in pieces, so that other threads can map and fault pages in between. Does nothing for an
+ * empty or finished mapping.
+ */
 void mapping_finish(struct mapping *mapping);
 
 #endif /* DAEMON_MAPPING_H */

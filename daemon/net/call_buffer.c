@@ -47,8 +47,7 @@ const struct ended *buffer_register_call(struct call *call)
                   "fds: %zu descriptors came, a buffer is made of one", call->fd_count);
         return call_refuse(call);
     }
-    buffer = buffer_register(&client->buffers, client->flow, call->fds[0], &registered, &limits,
-                             &request->fault);
+    buffer = buffer_register(&client->buffers, call->fds[0], &registered, &limits, &request->fault);
     if (!buffer)
         return call_refuse(call);
     call_close_fds(call);
@@ -68,7 +67,7 @@ const struct ended *buffer_alloc_call(struct call *call)
         return call_refuse_fds(call);
     if (buffer_alloc_read(&call->request->params, &size) < 0)
         return call_refuse(call);
-    buffer = buffer_alloc(&client->buffers, client->flow, size, &limits, &fd, fault);
+    buffer = buffer_alloc(&client->buffers, size, &limits, &fd, fault);
     return buffer ? answer_buffer(call, buffer, fd) : call_refuse(call);
 }
 

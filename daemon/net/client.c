@@ -9,13 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
 #include "daemon/net/greet.h"
 #include "daemon/net/hold.h"
 #include "daemon/net/intake.h"
 #include "daemon/net/pending.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
@@ -307,6 +307,8 @@ static struct client *client_new(struct service *service, int fd)
     outbox_init(&client->out);
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
     client->flow = flow_create(&service->users, service->last_client + 1, peer.pid, peer.uid);
+    if (client->flow)
+        buffers_init(&client->buffers, &client->flow->account, peer.uid);
     if (client->flow && frame_init(&client->in, PROTO_LINE_MAX) == 0)
         return client;
     if (client->flow)

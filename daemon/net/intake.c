@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/net/client.h"
 #include "daemon/net/request.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "proto/json/fault.h"
 #include "proto/wire/fdpass.h"

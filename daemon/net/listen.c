@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
+#include "daemon/config/identity.h"
 #include "daemon/net/client.h"
 #include "daemon/net/greet.h"
-#include "daemon/ops/identity.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "proto/json/fault.h"
 

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/numbered.h"
 #include "daemon/job/history.h"
 #include "daemon/job/prepared.h"
 #include "daemon/job/work.h"
 #include "daemon/net/client.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "proto/wire/job_ref.h"
 #include "proto/wire/rpc.h"

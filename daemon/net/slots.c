@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "daemon/base/uid.h"
 #include "daemon/job/user.h"
 #include "daemon/service_state.h"
 #include "proto/json/fault.h"

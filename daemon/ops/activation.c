@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/ops/address.h"
+#include "daemon/config/address.h"
 
 enum { FIRST = 3, COUNT_MAX = 64 }; /* SD_LISTEN_FDS_START */
 

@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/seam.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/watchdog.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
 #include "daemon/net/pending.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/ops/dropped.h"
 
+#include "daemon/base/log.h"
 #include "daemon/job/task.h"
-#include "daemon/ops/log.h"
 #include "daemon/service_state.h"
 
 static bool goes(const struct task *task, bool running_too)

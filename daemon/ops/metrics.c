@@ -10,7 +10,7 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
-#include "daemon/ops/address.h"
+#include "daemon/config/address.h"
 #include "daemon/ops/scrape.h"
 #include "daemon/service_state.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 enum { EXIT_CLEAN = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 

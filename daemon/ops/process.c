@@ -9,12 +9,12 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
+#include "daemon/config/identity.h"
+#include "daemon/config/reload.h"
 #include "daemon/ops/harden.h"
-#include "daemon/ops/identity.h"
-#include "daemon/ops/log.h"
 #include "daemon/ops/metrics.h"
-#include "daemon/ops/reload.h"
 #include "daemon/ops/trace.h"
 #include "daemon/service.h"
 #include "mli_helpers_api.h"

@@ -3,8 +3,8 @@
 #ifndef DAEMON_PROCESS_H
 #define DAEMON_PROCESS_H
 
+#include "daemon/config/config.h"
 #include "daemon/ops/activation.h"
-#include "daemon/ops/config.h"
 #include "daemon/ops/mlid_options.h"
 #include "daemon/ops/notify.h"
 

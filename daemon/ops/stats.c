@@ -114,7 +114,7 @@ static void fill_users(struct daemon_stats *stats, const struct link *users,
             .uid = user->uid,
             .clients = user->clients,
             .jobs = user->jobs,
-            .buffer_bytes = user->buffer_bytes,
+            .buffer_bytes = user->account.bytes,
             .jobs_done = user->jobs_done,
             .bytes_moved = user->bytes_moved,
         };
@@ -139,7 +139,7 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
             .jobs = flow->jobs,
             .jobs_done = flow->jobs_done,
             .bytes_moved = flow->bytes_moved,
-            .buffer_bytes = flow->buffer_bytes,
+            .buffer_bytes = flow->account.bytes,
         };
     }
 }
@@ -163,8 +163,8 @@ void stats_fill(struct daemon_stats *stats, struct service *service, const struc
     stats->events_dropped = service->news.dropped;
     count_tasks(stats, service);
     fill_channels(stats, service);
-    stats->buffers.now = service->users.buffers;
-    stats->buffers.bytes = service->users.buffer_bytes;
+    stats->buffers.now = service->users.account.count;
+    stats->buffers.bytes = service->users.account.bytes;
     stats->prepared = service->prepared;
     fill_users(stats, &service->users.busy, viewer);
     fill_users(stats, &service->users.idle, viewer);

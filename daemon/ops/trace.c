@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "daemon/base/log.h"
 #include "daemon/base/seam.h"
-#include "daemon/ops/log.h"
 #include "proto/wire/chrome_trace.h"
 
 enum { PIECE = 64 * 1024, PAUSE_MS = 1000 };

@@ -46,7 +46,7 @@ RULES = [
      "the client library stands on proto and the public headers"),
     (r"examples/.*", "only", r"mli_\w+\.h|std\w+\.h|string\.h", "an example needs what is installed"),
     (r"cli/.*", "never", r"uv\.h|libmli/src/.*|client/.*", "mlictl is a client"),
-    (r"cli/.*", "never", r"daemon/(?!(service|ops/config|memory/sigbus)\.h).*",
+    (r"cli/.*", "never", r"daemon/(?!(service|config/config|memory/sigbus)\.h).*",
      "mlictl embeds the service, and shares the process's only handler of SIGBUS"),
     (r"cli/batch/(fingerprint|merge|report\w*|result|shard|state_file)\.[ch]", "never",
      r"cli/batch/(attempt|batch|cases|connector|kept|resume|workers)\.h|"

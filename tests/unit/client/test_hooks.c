@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_client.h"
 #include "tests/support/proto_unit.h"

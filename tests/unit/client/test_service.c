@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "mli_client.h"
 #include "tests/support/proto_unit.h"

@@ -9,7 +9,7 @@
 
 #include <semaphore.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 struct gate {
     sem_t entered, leave;

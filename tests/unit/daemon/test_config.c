@@ -5,7 +5,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "tests/unit/daemon/test_peer.h"
 
 static int read_text(struct config *config, const char *text, struct fault *fault)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "proto/bounds.h"
 #include "proto/json/json.h"
 #include "proto/wire/rpc.h"

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/ops/log.h"
-#include "daemon/ops/log_rate.h"
+#include "daemon/base/log.h"
 #include "proto/json/json.h"
 #include "tests/support/unit.h"
 

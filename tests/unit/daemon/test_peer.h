@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 #include "daemon/service.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/hello.h"

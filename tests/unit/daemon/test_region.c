@@ -114,7 +114,8 @@ static void test_refusals(void **state)
     (void)state;
     assert_int_equal(pipe(pipes), 0);
     refuses(empty, &want, FAULT_BAD_DESCRIPTOR, "the file is empty");
-    refuses(pipes[0], &want, FAULT_BAD_DESCRIPTOR, "a dma-buf is wanted, not a pipe");
+    refuses(pipes[0], &want, FAULT_BAD_DESCRIPTOR,
+            "a pipe given; a regular file, memfd or dma-buf");
     refuses(read_only, &want, FAULT_BAD_DESCRIPTOR, "reading and writing");
     refuses(-1, &want, FAULT_BAD_DESCRIPTOR, "Bad file descriptor");
     want.offset = 10;
@@ -462,7 +463,8 @@ static void test_other_typeless_files(void **state)
     (void)state;
     play_dma_buf();
     seam.fstatfs = other_fstatfs;
-    refuses(fd, &want, FAULT_BAD_DESCRIPTOR, "a dma-buf is wanted, not something else");
+    refuses(fd, &want, FAULT_BAD_DESCRIPTOR,
+            "something else given; a regular file, memfd or dma-buf");
     close(fd);
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ops/config.h"
-#include "daemon/ops/number.h"
+#include "daemon/config/config.h"
+#include "daemon/config/number.h"
 #include "proto/json/json.h"
 #include "tests/support/unit.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/quota.h"
+#include "daemon/config/quota.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ops/number.h"
+#include "daemon/base/uid.h"
+#include "daemon/config/number.h"
 
 static const struct number numbers[] = {
     NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),
@@ -16,30 +16,12 @@ static const struct number numbers[] = {
     {0},
 };
 
-enum { SHARE_OF_FREE = 3 };
-
 static const char standard_key[] = "default";
 
 void quotas_default(struct quotas *quotas)
 {
     memset(quotas, 0, sizeof *quotas);
     numbers_default(&quotas->standard, numbers);
-}
-
-int uid_parse(const char *text, uint32_t *uid)
-{
-    const size_t length = strlen(text);
-    unsigned long long number;
-
-    if (length == 0 || length > 10 || text[strspn(text, "0123456789")] != '\0')
-        return -1;
-    if (text[0] == '0' && length > 1)
-        return -1;
-    number = strtoull(text, NULL, 10);
-    if (number >= UINT32_MAX) /* (uid_t)-1 is nobody at all */
-        return -1;
-    *uid = (uint32_t)number;
-    return 0;
 }
 
 static int read_user(const struct json *member, struct quotas *quotas)
@@ -104,5 +86,5 @@ bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit)
         return false;
     if (quota != QUOTA_SHARE)
         return own < quota;
-    return own == 0 || own < SHARE_OF_FREE * (uint64_t)(limit - total - 1);
+    return uid_share_allows(own, total, limit);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "daemon/config/address.h"
+#include "daemon/config/number.h"
 #include "daemon/memory/sigbus.h"
-#include "daemon/ops/address.h"
-#include "daemon/ops/number.h"
 #include "mli_mov_api.h"
 #include "proto/bounds.h"
 #include "proto/json/json.h"

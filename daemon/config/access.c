@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/access.h"
+#include "daemon/config/access.h"
 
 #include <string.h>
 
-#include "daemon/job/user.h"
+#include "daemon/base/uid.h"
 
 int access_read(const struct json *object, struct access *access)
 {

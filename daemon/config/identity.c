@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/identity.h"
+#include "daemon/config/identity.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "daemon/base/uid.h"
 
 enum { ENTRY_MAX = 64 * 1024, GROUPS_MAX = 256 };
 

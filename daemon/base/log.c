@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/log.h"
+#include "daemon/base/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/ops/log_rate.h"
 #include "proto/json/utf8.h"
 
 /* What ends the longest line: a quote, a brace and a newline. */
@@ -163,6 +162,22 @@ bool log_begin(struct log_line *line, int level, const char *event)
         append_value(line, event);
     else
         append_text(line, event);
+    return true;
+}
+
+bool log_rate_take(struct log_rate *rate, uint64_t now, uint64_t *suppressed)
+{
+    if (rate->lines == 0 || now - rate->begin >= LOG_RATE_MS) {
+        rate->begin = now;
+        rate->lines = 0;
+    }
+    if (rate->lines == LOG_RATE_LINES) {
+        rate->suppressed++;
+        return false;
+    }
+    rate->lines++;
+    *suppressed = rate->suppressed;
+    rate->suppressed = 0;
     return true;
 }
 

@@ -44,15 +44,9 @@ const struct number *quota_numbers(void);
 const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid);
 
 /**
- * Tells whether a user who has `own` of the `total` in use may take one more of `limit`. With the
- * quota QUOTA_SHARE the user may take the first one while any is free, and further ones while the
- * user then has at most three times what is left free. One user alone gets three quarters of the
- * limit, n users who take turns 3 / (3n + 1) each. A further one is never the last of the limit:
- * that one is left for the first of another user.
+ * Returns whether a user with this quota, who has `own` of the `total` in use, may take one more of
+ * `limit`. The quota QUOTA_SHARE allows what uid_share_allows() does.
  */
 bool quota_allows(uint32_t quota, uint32_t own, uint32_t total, uint32_t limit);
-
-/** Digits of a user's or group's number, 0 to 4294967294, without leading zeros. 0 or -1. */
-int uid_parse(const char *text, uint32_t *uid);
 
 #endif /* DAEMON_QUOTA_H */

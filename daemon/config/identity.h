@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 enum { IDENTITY_NAME_MAX = 64 };
 

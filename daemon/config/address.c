@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/address.h"
+#include "daemon/config/address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

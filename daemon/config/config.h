@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/ops/access.h"
-#include "daemon/ops/log.h"
-#include "daemon/ops/quota.h"
+#include "daemon/base/log.h"
+#include "daemon/config/access.h"
+#include "daemon/config/quota.h"
 #include "proto/json/fault.h"
 
 /* How jobs of several clients share the channels. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/reload.h"
+#include "daemon/config/reload.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
 
-#include "daemon/ops/config.h"
+#include "daemon/config/config.h"
 
 /**
  * Puts back into *fresh what cannot change while the service runs: it stays as in *live. Each key
