@@ -13,7 +13,7 @@
 #include "cli/file/place.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
-#include "cli/job/judge.h"
+#include "cli/job/outcome.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
@@ -44,7 +44,7 @@ struct telling {
     struct print_style style;
     const struct sequence *sequence;
     struct produced produced;
-    struct limits limits;
+    struct job_limits limits;
     const char *job;   /* --job; null: all of them */
     size_t told;       /* jobs that were asked for */
     uint64_t channels; /* 0: as the job says */
@@ -193,7 +193,7 @@ static int explain_resolved(struct telling *telling, const struct job_file *file
         return -1;
     tell(telling, &explained);
     draw(telling, file, resolved, &explained);
-    if (limits_check(&telling->limits, resolved, &explained, fault))
+    if (job_limits_check(&telling->limits, resolved, &explained, fault))
         return -1;
     return resolved_produce(resolved, &telling->produced, fault);
 }
@@ -206,7 +206,7 @@ static void explain_job(void *context, const struct job_file *file, const struct
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, &telling->produced, &outcome->fault) ||
         explain_resolved(telling, file, &resolved, &outcome->fault)) {
-        judge_failure(job, false, outcome);
+        outcome_judge_failure(job, false, outcome);
         fault_prefix(&outcome->fault, job->pointer);
     }
     resolved_finish(&resolved);
@@ -217,7 +217,7 @@ static void report_explained(const struct print_style *style, const struct job_f
                              const struct job_spec *job, const struct outcome *outcome)
 {
     if (outcome->fault.code != FAULT_NONE)
-        report_validated(style, file, job, outcome);
+        job_report_validated(style, file, job, outcome);
 }
 
 /* Jobs that are asked for. */
@@ -319,7 +319,7 @@ static enum exit_code explain(const struct options *options)
     if (read_options(&telling, options))
         return EXIT_CODE_INVALID;
     if (choose_engine(options_get(options, "engine"), &fault) ||
-        limits_find(&telling.limits, options, &fault))
+        job_limits_find(&telling.limits, options, &fault))
         return print_failure(&telling.style, NULL, &fault);
     enum exit_code code = sequence_init(&sequence, options);
     if (code == EXIT_CODE_DONE)

@@ -41,8 +41,8 @@ static enum exit_code run(const struct options *options)
         goto out;
     }
     job_progress_follow(&progress, &client, &sequence.style);
-    code =
-        sequence_run(&sequence, &(struct sequence_work){execution_run, report_outcome, &execution});
+    code = sequence_run(&sequence,
+                        &(struct sequence_work){execution_run, job_report_outcome, &execution});
 out:
     client_finish(&client);
     service_thread_stop(service);

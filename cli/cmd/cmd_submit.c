@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mlictl submit: jobs for a running daemon. */
 #include "cli/command.h"
-#include "cli/job/detach.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
 #include "cli/job/sequence.h"
@@ -40,11 +39,11 @@ static enum exit_code submit(const struct options *options)
     job_progress_follow(&progress, &client, &sequence.style);
     struct detach detach = {.client = &client};
     if (options_get(options, "detach"))
-        code =
-            sequence_run(&sequence, &(struct sequence_work){detach_job, report_outcome, &detach});
+        code = sequence_run(&sequence,
+                            &(struct sequence_work){detach_job, job_report_outcome, &detach});
     else
         code = sequence_run(&sequence,
-                            &(struct sequence_work){execution_run, report_outcome, &execution});
+                            &(struct sequence_work){execution_run, job_report_outcome, &execution});
     detach_finish(&detach);
 out:
     client_finish(&client);

@@ -4,7 +4,6 @@
 #include "cli/job/execute.h"
 #include "cli/job/job_limits.h"
 #include "cli/job/job_report.h"
-#include "cli/job/judge.h"
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/job/sequence.h"
@@ -17,17 +16,17 @@ static const struct option options_table[] = {
 
 /* The limits on jobs, and the files that earlier jobs would have written. */
 struct validation {
-    struct limits limits;
+    struct job_limits limits;
     struct produced produced;
 };
 
-static int check_limits(const struct limits *limits, const struct job_file *file,
+static int check_limits(const struct job_limits *limits, const struct job_file *file,
                         const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
     if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
         return -1;
-    return limits_check(limits, resolved, &explained, fault);
+    return job_limits_check(limits, resolved, &explained, fault);
 }
 
 static void validate_job(void *context, const struct job_file *file, const struct job_spec *job,
@@ -41,11 +40,11 @@ static void validate_job(void *context, const struct job_file *file, const struc
     if (resolved_init(&resolved, file, job, produced, fault) ||
         check_limits(&validation->limits, file, &resolved, fault) ||
         resolved_produce(&resolved, produced, fault)) {
-        judge_failure(job, false, outcome);
+        outcome_judge_failure(job, false, outcome);
         fault_prefix(fault, job->pointer);
     } else {
         outcome_describe(outcome, &resolved);
-        judge_plan(&resolved, outcome);
+        outcome_judge_plan(&resolved, outcome);
     }
     resolved_finish(&resolved);
 }
@@ -56,11 +55,11 @@ static enum exit_code validate(const struct options *options)
     struct validation validation = {0};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
-    if (code == EXIT_CODE_DONE && limits_find(&validation.limits, options, &fault))
+    if (code == EXIT_CODE_DONE && job_limits_find(&validation.limits, options, &fault))
         code = print_failure(&sequence.style, NULL, &fault);
     if (code == EXIT_CODE_DONE)
-        code = sequence_run(&sequence,
-                            &(struct sequence_work){validate_job, report_validated, &validation});
+        code = sequence_run(
+            &sequence, &(struct sequence_work){validate_job, job_report_validated, &validation});
     produced_finish(&validation.produced);
     sequence_finish(&sequence);
     return code;

@@ -5,15 +5,18 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cli/job/judge.h"
 #include "cli/term/clock_ms.h"
+#include "proto/wire/job_info.h"
 
 /* What a service that keeps its deadlines may take longer than the job's timeout. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 /* where there is a deadline of ours */ };
 
-int execute_prepare_output(struct resolved *r, struct fault *fault)
+/* Gives the output its size before anything moves, and an update its bytes. */
+static int prepare_output(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->whole.stat.st_size;
     if (r->before.fd >= 0)
@@ -21,7 +24,8 @@ int execute_prepare_output(struct resolved *r, struct fault *fault)
     return output_reserve(&r->output, size, fault);
 }
 
-void execute_translate(struct fault *fault)
+/* Names the file of a descriptor that the service complains about. */
+static void translate(struct fault *fault)
 {
     if (strcmp(fault->pointer, "/src/fd") == 0)
         strcpy(fault->pointer, "/src/file");
@@ -88,7 +92,7 @@ static int submit(const struct execution *execution, const struct resolved *r,
     int status = client_call(execution->client, &request, &reply, fault);
     jsonw_finish(&params);
     if (status) {
-        execute_translate(fault);
+        translate(fault);
         return -1;
     }
     status = job_result_read(&reply.result, result);
@@ -112,7 +116,8 @@ static int check_result(const struct resolved *r, const struct job_result *resul
                      "dst: the daemon reports another shape than the move has");
 }
 
-int execute_write_header(struct resolved *r, struct fault *fault)
+/* Writes the header of a new .npy file. */
+static int write_header(struct resolved *r, struct fault *fault)
 {
     char bytes[NPY_FORMAT_SIZE];
     struct npy_header header = r->whole.header;
@@ -191,15 +196,15 @@ static int run(const struct execution *execution, const struct job_file *file,
         return -1;
     outcome_describe(outcome, r);
     if (output_check_fresh(&r->output, !is_fresh(execution, r), fault) ||
-        lift_source(execution, r, fault) || execute_prepare_output(r, fault) ||
+        lift_source(execution, r, fault) || prepare_output(r, fault) ||
         limit_time(execution, r, fault) || submit(execution, r, &outcome->result, fault) ||
-        judge_success(job, outcome))
+        outcome_judge_success(job, outcome))
         return -1;
-    if (check_result(r, &outcome->result, fault) || execute_write_header(r, fault) ||
+    if (check_result(r, &outcome->result, fault) || write_header(r, fault) ||
         write_params(r, &outcome->result, fault) || commit(execution, r, fault))
         return -1;
     outcome->moved = true;
-    return judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
+    return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 
 /* Whether it is not the job's own limit that has ended it. */
@@ -215,7 +220,7 @@ static void judge_end(const struct execution *execution, const struct job_spec *
     bool late = is_overdue(execution, &outcome->fault);
     if (late)
         overdue(&outcome->fault);
-    judge_failure(job, late || outcome->disconnected, outcome);
+    outcome_judge_failure(job, late || outcome->disconnected, outcome);
 }
 
 void execution_run(void *context, const struct job_file *file, const struct job_spec *job,
@@ -234,4 +239,126 @@ void execution_run(void *context, const struct job_file *file, const struct job_
     if (outcome->exit != EXIT_CODE_DONE && execution->failed)
         execution->failed(execution->context, &r, outcome);
     resolved_finish(&r);
+}
+
+void detach_finish(struct detach *detach)
+{
+    free(detach->numbers);
+    *detach = (struct detach){0};
+}
+
+/* What has to be done after the job, and nobody will be there to do it. */
+static int check_detached(const struct detach *detach, const struct job_spec *job,
+                          struct fault *fault)
+{
+    if (detach->client->remote)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "--detach: over ssh nobody would fetch the output");
+    if (job->dst.update)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
+                         "dst.update: an update replaces the file when it is done; not with "
+                         "--detach");
+    if (job->expect.kind != EXPECT_NOTHING)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
+                         "expect: nothing is compared with --detach");
+    if (job->dst.params)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
+                         "dst.params: written when the job is done; not with --detach");
+    return 0;
+}
+
+static int begin_file(struct detach *detach, const struct job_file *file, struct fault *fault)
+{
+    if (detach->file == file)
+        return 0;
+    free(detach->numbers);
+    detach->file = file;
+    detach->numbers = calloc(file->list.count, sizeof(*detach->numbers));
+    return detach->numbers ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+}
+
+/* Those that must be done before, by the numbers that the daemon gave them. */
+static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
+                 struct job_refs *after, struct fault *fault)
+{
+    const struct job_spec *job = &detach->file->list.jobs[index];
+    if (job->after_count > JOB_AFTER_MAX)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
+                         "after: %zu jobs given, at most %d are possible with --detach",
+                         job->after_count, JOB_AFTER_MAX);
+    for (size_t i = 0; i < job->after_count; i++)
+        refs[i] = (struct job_ref){.number = detach->numbers[detach->file->after[index][i]]};
+    *after = (struct job_refs){refs, job->after_count};
+    return 0;
+}
+
+static int send_detached(struct client *client, const struct resolved *r, struct job_brief *brief,
+                         struct fault *fault)
+{
+    struct jsonw params;
+    struct rpc_reply reply;
+    const mli_client_attachment attachments[RESOLVED_FDS] = {
+        [RESOLVED_FD_SRC] = {.fd = r->src.fd}, [RESOLVED_FD_DST] = {.fd = r->output.fd}};
+    jsonw_init(&params);
+    jsonw_object_begin(&params, NULL);
+    job_wire_write_members(&params, &r->wire);
+    jsonw_object_end(&params);
+    const struct client_request request = {.method = "job.submit",
+                                           .params = &params,
+                                           .attachments = attachments,
+                                           .count = RESOLVED_FDS,
+                                           .timeout_ms = -1};
+    int status = client_call(client, &request, &reply, fault);
+    jsonw_finish(&params);
+    if (status)
+        return -1;
+    status = job_brief_read(&reply.result, brief);
+    if (status)
+        client_unreadable(&reply, fault);
+    rpc_reply_finish(&reply);
+    return status;
+}
+
+static int run_detached(struct detach *detach, const struct job_file *file,
+                        const struct job_spec *job, struct outcome *outcome)
+{
+    struct fault *fault = &outcome->fault;
+    struct job_ref refs[JOB_AFTER_MAX];
+    struct job_brief brief;
+    struct resolved r;
+    size_t index = (size_t)(job - file->list.jobs);
+    if (check_detached(detach, job, fault) || begin_file(detach, file, fault))
+        return -1;
+    int status = resolved_init(&r, file, job, NULL, fault);
+    if (status == 0) {
+        outcome_describe(outcome, &r);
+        status = refer(detach, index, refs, &r.wire.after, fault);
+    }
+    if (status == 0) {
+        r.wire.detach = true;
+        status = prepare_output(&r, fault);
+    }
+    if (status == 0)
+        status = write_header(&r, fault);
+    if (status == 0)
+        status = send_detached(detach->client, &r, &brief, fault);
+    if (status == 0) {
+        outcome->detached = detach->numbers[index] = brief.job;
+        status = output_commit(&r.output, false, fault);
+    }
+    r.wire.after = (struct job_refs){0}; /* not its own */
+    resolved_finish(&r);
+    return status;
+}
+
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
+                struct outcome *outcome)
+{
+    struct detach *detach = context;
+    if (run_detached(detach, file, job, outcome)) {
+        translate(&outcome->fault);
+        fault_prefix(&outcome->fault, job->pointer);
+        outcome->exit = exit_code_of(&outcome->fault);
+    }
+    outcome->disconnected = !client_connected(detach->client);
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One job, carried out: resolved, sent, awaited, its output put in place and judged. */
+/*
+ * One job, carried out: resolved (resolve.h), sent to the service, and either
+ *
+ *     execution_run()  waited for; its output is put in place and judged (outcome.h)
+ *     detach_job()     left to the daemon, which fills the output later
+ */
 #ifndef CLI_EXECUTE_H
 #define CLI_EXECUTE_H
 
@@ -12,13 +17,6 @@
 #include "cli/job/produced.h"
 #include "cli/job/resolve.h"
 #include "cli/link/daemon_link.h"
-
-/** Gives the output its size before anything moves, and an update its bytes. Returns 0 or -1. */
-int execute_prepare_output(struct resolved *resolved, struct fault *fault);
-/** Writes the header of a new .npy. Returns 0 or -1. */
-int execute_write_header(struct resolved *resolved, struct fault *fault);
-/** What the service says of a descriptor concerns the file that it is to the user. */
-void execute_translate(struct fault *fault);
 
 /** Options of the commands that wait for outputs. */
 #define EXECUTE_OPTIONS                                                                            \
@@ -45,5 +43,21 @@ struct execution {
  */
 void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome);
+
+/* Detached jobs of one daemon. */
+struct detach {
+    struct client *client;
+    const struct job_file *file; /* the job file of `numbers` */
+    uint64_t *numbers;           /* of its jobs at the daemon; owned; 0: not sent */
+};
+
+void detach_finish(struct detach *detach);
+
+/**
+ * Sends a job of `file` and does not wait for it, `context` being a struct detach. As
+ * execution_run(), but the outcome has the job's number and no result.
+ */
+void detach_job(void *context, const struct job_file *file, const struct job_spec *job,
+                struct outcome *outcome);
 
 #endif /* CLI_EXECUTE_H */

@@ -7,7 +7,7 @@
 
 #include "proto/wire/inline_payload.h"
 
-static int ask(struct limits *limits, struct client *client, struct fault *fault)
+static int ask(struct job_limits *limits, struct client *client, struct fault *fault)
 {
     mli_client_greeting greeting;
     mli_client_info info;
@@ -17,15 +17,15 @@ static int ask(struct limits *limits, struct client *client, struct fault *fault
     if (mli_client_greet(client->library, &greeting, &error) ||
         mli_client_get_info(client->library, &info, &error))
         return client_fault(client, &error, fault);
-    *limits = (struct limits){.job_bytes = greeting.job_bytes,
-                              .sent_bytes = client->remote ? INLINE_BYTES_MAX : 0,
-                              .channels = info.channels};
+    *limits = (struct job_limits){.job_bytes = greeting.job_bytes,
+                                  .sent_bytes = client->remote ? INLINE_BYTES_MAX : 0,
+                                  .channels = info.channels};
     snprintf(limits->source, sizeof(limits->source), "the limit of the daemon at %s",
              client->where);
     return 0;
 }
 
-static int ask_daemon(struct limits *limits, const struct options *options, struct fault *fault)
+static int ask_daemon(struct job_limits *limits, const struct options *options, struct fault *fault)
 {
     struct client client;
     int status = client_open(&client, options, fault);
@@ -35,10 +35,10 @@ static int ask_daemon(struct limits *limits, const struct options *options, stru
     return status;
 }
 
-int limits_find(struct limits *limits, const struct options *options, struct fault *fault)
+int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault)
 {
     bool given = options_get(options, "limit-bytes") != NULL;
-    *limits = (struct limits){0};
+    *limits = (struct job_limits){0};
     if (options_get(options, "socket") || options_get(options, "host")) {
         if (given)
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -52,7 +52,7 @@ int limits_find(struct limits *limits, const struct options *options, struct fau
     return 0;
 }
 
-uint64_t limits_job_bytes(const struct explained *explained)
+uint64_t job_limits_job_bytes(const struct explained *explained)
 {
     const mli_explanation *move = &explained->move;
     /* A service maps at least one element, also where all samples are padding. */
@@ -60,10 +60,10 @@ uint64_t limits_job_bytes(const struct explained *explained)
     return read + move->written.end;
 }
 
-static int check_bytes(const struct limits *limits, const struct explained *explained,
+static int check_bytes(const struct job_limits *limits, const struct explained *explained,
                        struct fault *fault)
 {
-    uint64_t bytes = limits_job_bytes(explained);
+    uint64_t bytes = job_limits_job_bytes(explained);
     if (bytes <= limits->job_bytes)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
@@ -80,7 +80,8 @@ static uint64_t size_of(const struct tensor_file *file)
     return fstat(file->fd, &stat) ? (uint64_t)file->stat.st_size : (uint64_t)stat.st_size;
 }
 
-static int check_sent(const struct limits *limits, const struct resolved *r, struct fault *fault)
+static int check_sent(const struct job_limits *limits, const struct resolved *r,
+                      struct fault *fault)
 {
     uint64_t bytes = size_of(&r->src) + (uint64_t)r->whole.stat.st_size;
     if (limits->sent_bytes == 0 || bytes <= limits->sent_bytes)
@@ -91,8 +92,8 @@ static int check_sent(const struct limits *limits, const struct resolved *r, str
                      bytes, limits->sent_bytes);
 }
 
-int limits_check(const struct limits *limits, const struct resolved *resolved,
-                 const struct explained *explained, struct fault *fault)
+int job_limits_check(const struct job_limits *limits, const struct resolved *resolved,
+                     const struct explained *explained, struct fault *fault)
 {
     uint32_t channels = explained->channels;
     if (limits->channels && channels > limits->channels)

@@ -11,7 +11,7 @@
 #include "cli/link/embedded.h"
 #include "cli/options.h"
 
-struct limits {
+struct job_limits {
     uint64_t job_bytes;                 /* of source and destination that one job may map */
     uint64_t sent_bytes;                /* of files that one job may send over ssh; 0: no limit */
     uint32_t channels;                  /* that one job may ask for; 0: any number */
@@ -31,13 +31,13 @@ struct limits {
  * Finds the limits: those of the daemon that --socket or --host names, which is asked; else those
  * of `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
  */
-int limits_find(struct limits *limits, const struct options *options, struct fault *fault);
+int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault);
 
 /** Bytes that a job maps, source and destination together. */
-uint64_t limits_job_bytes(const struct explained *explained);
+uint64_t job_limits_job_bytes(const struct explained *explained);
 
 /** Refuses a job that exceeds a limit. Returns 0, or -1 with FAULT_LIMIT. */
-int limits_check(const struct limits *limits, const struct resolved *resolved,
-                 const struct explained *explained, struct fault *fault);
+int job_limits_check(const struct job_limits *limits, const struct resolved *resolved,
+                     const struct explained *explained, struct fault *fault);
 
 #endif /* CLI_JOB_LIMITS_H */

@@ -32,7 +32,7 @@ void job_progress_begin(struct job_progress *progress, const struct job_file *fi
 {
     if (!progress || !progress->subscribed)
         return;
-    report_label(progress->label, sizeof(progress->label), file, job);
+    job_report_label(progress->label, sizeof(progress->label), file, job);
     meter_begin(&progress->meter, &progress->style, progress->label);
 }
 

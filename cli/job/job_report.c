@@ -16,7 +16,8 @@ static const char *op_name(const struct job_spec *job)
     return job->common.op == JOB_OP_PERMUTE ? "permute" : "mov";
 }
 
-void report_label(char *out, size_t size, const struct job_file *file, const struct job_spec *job)
+void job_report_label(char *out, size_t size, const struct job_file *file,
+                      const struct job_spec *job)
 {
     if (job->common.name)
         snprintf(out, size, "%s", job->common.name);
@@ -27,7 +28,7 @@ void report_label(char *out, size_t size, const struct job_file *file, const str
 static const char *label(char out[LABEL_MAX], const struct job_file *file,
                          const struct job_spec *job)
 {
-    report_label(out, LABEL_MAX, file, job);
+    job_report_label(out, LABEL_MAX, file, job);
     return out;
 }
 
@@ -231,8 +232,8 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     jsonw_object_end(w);
 }
 
-void report_json(const struct job_file *file, const struct job_spec *job,
-                 const struct outcome *outcome)
+void job_report_json(const struct job_file *file, const struct job_spec *job,
+                     const struct outcome *outcome)
 {
     struct jsonw w;
     jsonw_init(&w);
@@ -258,8 +259,8 @@ void report_json(const struct job_file *file, const struct job_spec *job,
     print_json(&w);
 }
 
-void report_outcome(const struct print_style *style, const struct job_file *file,
-                    const struct job_spec *job, const struct outcome *outcome)
+void job_report_outcome(const struct print_style *style, const struct job_file *file,
+                        const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX];
     if (outcome->moved)
@@ -271,12 +272,12 @@ void report_outcome(const struct print_style *style, const struct job_file *file
                    job->dst.file);
     complain(file, job, outcome);
     if (style->json)
-        report_json(file, job, outcome);
+        job_report_json(file, job, outcome);
     fflush(stdout); /* whoever reads along learns of each job as it is done */
 }
 
-void report_validated(const struct print_style *style, const struct job_file *file,
-                      const struct job_spec *job, const struct outcome *outcome)
+void job_report_validated(const struct print_style *style, const struct job_file *file,
+                          const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     const char *error = job->expect.error;
@@ -294,5 +295,5 @@ void report_validated(const struct print_style *style, const struct job_file *fi
     }
     complain(file, job, outcome);
     if (style->json)
-        report_json(file, job, outcome);
+        job_report_json(file, job, outcome);
 }

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What became of a job, as plain data. */
+/*
+ * The outcome of a job as plain data, and its verdict: whether the outcome is what the job's
+ * "expect" says. One of the outcome_judge_ functions is called at each end of a job; nothing else
+ * sets the verdict and the exit code:
+ *
+ *     refused or failed  -> outcome_judge_failure()
+ *     moved              -> outcome_judge_success(), the output is put in place,
+ *                           outcome_judge_output()
+ *     only planned       -> outcome_judge_plan()
+ */
 #ifndef CLI_OUTCOME_H
 #define CLI_OUTCOME_H
 
@@ -11,27 +20,26 @@
 #include "cli/tensor/compare.h"
 #include "proto/wire/job_result.h"
 
-/* What came of a job, held against its "expect"; judge.h fills it. */
 enum verdict {
-    VERDICT_NONE = 0,            /* it succeeded, and nothing was expected; or nobody has judged */
-    VERDICT_SAME,                /* as the golden file or the digest */
-    VERDICT_MISMATCH,            /* not as them: `difference` is filled */
-    VERDICT_REFUSED_AS_EXPECTED, /* `fault` is the error that was expected */
-    VERDICT_REFUSED,             /* it failed or was refused: `fault` says with what */
-    VERDICT_NO_GOLDEN,           /* there is nothing to compare with: `fault` says so */
-    VERDICT_NOT_REFUSED          /* an error was expected and did not come: `fault` says so */
+    VERDICT_NONE = 0,            /* no verdict yet, or the job succeeded and expects nothing */
+    VERDICT_SAME,                /* the output matches the golden file or the digest */
+    VERDICT_MISMATCH,            /* the output does not match: `difference` is filled */
+    VERDICT_REFUSED_AS_EXPECTED, /* `fault` is the expected error */
+    VERDICT_REFUSED,             /* the job failed or was refused: `fault` is the error */
+    VERDICT_NO_GOLDEN,           /* the golden file is missing: `fault` names it */
+    VERDICT_NOT_REFUSED          /* the job succeeded, an error was expected: `fault` names it */
 };
 
 struct outcome {
     enum exit_code exit;
     enum verdict verdict;
-    bool skipped;       /* never begun: `fault` says what kept it */
-    bool validated;     /* only looked at */
+    bool skipped;       /* not begun: `fault` is the reason */
+    bool validated;     /* checked and not run */
     bool described;     /* `type`, `src` and `dst` are filled */
     bool moved;         /* `result` is filled, the output is in place */
-    uint64_t detached;  /* the number of a job that is not waited for; 0: none */
-    bool disconnected;  /* the connection is gone, no other job can run */
-    struct fault fault; /* FAULT_NONE where nothing went wrong, or only the comparison */
+    uint64_t detached;  /* the number of a detached job; 0: the job is not detached */
+    bool disconnected;  /* the connection is lost, no other job can run */
+    struct fault fault; /* FAULT_NONE after a success, also if the comparison failed */
     mli_element_type type;
     struct npy_header src, dst; /* dst: the whole output file */
     struct job_result result;
@@ -40,7 +48,30 @@ struct outcome {
 
 void outcome_finish(struct outcome *outcome);
 
-/** Fills what a resolved job tells of itself. */
+/** Fills `type`, `src` and `dst` from a resolved job. */
 void outcome_describe(struct outcome *outcome, const struct resolved *resolved);
+
+/**
+ * Judges a job that ended with outcome->fault, whose pointer is relative to the job. `lost`: the
+ * connection was lost, which is never the expected error. If another error was expected, the
+ * fault's text names both.
+ */
+void outcome_judge_failure(const struct job_spec *job, bool lost, struct outcome *outcome);
+
+/**
+ * Judges a job that succeeded. Returns 0; or -1 with the fault filled if an error was expected: the
+ * output must not be put in place then.
+ */
+int outcome_judge_success(const struct job_spec *job, struct outcome *outcome);
+
+/**
+ * Compares the finished output, open at resolved->output, with the golden file or the digest.
+ * Returns 0; or -1 with the fault filled if one of them cannot be read: the caller then calls
+ * outcome_judge_failure().
+ */
+int outcome_judge_output(struct resolved *resolved, struct outcome *outcome);
+
+/** Compares dtype and shape of a planned output with the golden file. */
+void outcome_judge_plan(const struct resolved *resolved, struct outcome *outcome);
 
 #endif /* CLI_OUTCOME_H */

@@ -1,12 +1,260 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/job/resolve.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cli/job/inputs.h"
-#include "cli/job/tensor_layout.h"
+#include "cli/file/file_lock.h"
+#include "cli/tensor/compare.h"
 #include "proto/json/prescan.h"
+
+/* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */
+static int blame(struct fault *fault, const char *tensor)
+{
+    if (fault->code == FAULT_CANCELLED)
+        return -1;
+    const char *member = fault->has_pointer ? fault->pointer + 1 : "file";
+    char pointer[32];
+    snprintf(pointer, sizeof(pointer), "/%s/%s", tensor, member);
+    return fault_set(fault, fault->code, pointer, "%s.%s: %s", tensor, pointer + strlen(tensor) + 2,
+                     fault->text);
+}
+
+/* What an earlier job has written; only described where nothing is moved. */
+static int open_produced(struct tensor_file *file, const struct tensor_file *produced,
+                         const struct tensor_spec *ref, const char *path, struct fault *fault)
+{
+    if (produced->fd < 0) {
+        *file = *produced;
+        file->path = path;
+        print_path(file->shown, path);
+        if (!file_format_is_archive(tensor_spec_format(ref)))
+            return 0;
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "%s: a job before writes it, and not as an archive", file->shown);
+    }
+    /* One description, one offset, but nobody uses that. */
+    int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
+    return tensor_file_adopt(file, fd, path, tensor_spec_format(ref), ref->tensor, fault);
+}
+
+static int open_tensor(struct tensor_file *file, const struct produced *produced,
+                       const struct tensor_spec *ref, const char *path, struct fault *fault)
+{
+    const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
+    if (found)
+        return open_produced(file, found, ref, path, fault);
+    return tensor_file_open(file, path, tensor_spec_format(ref), ref->tensor, fault);
+}
+
+/* A raw file is what the job says. */
+static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
+                        const struct dtype *dtype, struct fault *fault)
+{
+    struct npy_header header = {.rank = ref->desc.rank, .data_offset = ref->offset};
+    memcpy(header.shape, ref->desc.shape, sizeof(header.shape));
+    dtype_to_header(dtype, &header);
+    return tensor_file_set_raw(file, &header, ref->desc.has_strides ? ref->desc.strides : NULL,
+                               fault);
+}
+
+static int check_type(const struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *header = &r->src.header;
+    const struct tensor_desc *desc = &r->wire.src.desc;
+    uint32_t size = (desc->type & 0xff) / 8;
+    if (size != header->item_size)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
+                         "src.type: %s has elements of %" PRIu32
+                         " B, those of %s (%s) have %" PRIu32 " B",
+                         element_type_name(desc->type), size, r->src.shown,
+                         dtype_of_header(header)->name, header->item_size);
+    bool real = desc->type == MLI_EL_FP_16 || desc->type == MLI_EL_FP_32;
+    if (r->job->common.op == JOB_OP_PERMUTE && real)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
+                         "src.type: no permute kernel moves %s; use \"op\": \"mov\"",
+                         element_type_name(desc->type));
+    if (tensor_desc_check(desc, fault)) {
+        fault_prefix(fault, "/src");
+        return -1;
+    }
+    return 0;
+}
+
+static int open_src(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_spec *ref = &r->job->src;
+    struct tensor_ref *wire = &r->wire.src;
+    if (open_tensor(&r->src, produced, ref, r->src_path, fault))
+        return blame(fault, "src");
+    if (r->src.format == FILE_FORMAT_RAW &&
+        describe_raw(&r->src, ref, dtype_of_type(ref->desc.type), fault))
+        return blame(fault, "src");
+    const struct npy_header *header = &r->src.header;
+    if (tensor_desc_copy(&wire->desc, &ref->desc))
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    wire->where = TENSOR_IN_FD;
+    wire->fd = RESOLVED_FD_SRC;
+    wire->offset = header->data_offset;
+    tensor_file_describe(&r->src, &wire->desc);
+    if (!wire->desc.has_type)
+        wire->desc.type = npy_default_type(header);
+    wire->desc.has_type = true;
+    return check_type(r, fault);
+}
+
+static int check_before(const struct resolved *r, struct fault *fault)
+{
+    const struct npy_header *src = &r->src.header, *before = &r->before.header;
+    struct difference difference;
+    compare_headers(src, before, &difference);
+    if (difference.kind == DIFFERENCE_DTYPE)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
+                         "dst.file: %s holds %s, the source %s; an update keeps the dtype",
+                         r->before.shown, dtype_of_header(before)->name,
+                         dtype_of_header(src)->name);
+    if (before->rank != src->rank)
+        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
+                         "dst.file: %s has %" PRIu32 " dimensions, the source %" PRIu32,
+                         r->before.shown, before->rank, src->rank);
+    return 0;
+}
+
+/* Whether the path still leads to the file that is open. */
+static bool is_current(const struct tensor_file *file)
+{
+    struct stat now;
+    return stat(file->path, &now) == 0 && now.st_dev == file->stat.st_dev &&
+           now.st_ino == file->stat.st_ino;
+}
+
+/* The file as the last update left it, locked until it is closed: nobody else updates it now. */
+static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
+                       struct fault *fault)
+{
+    for (;;) {
+        if (open_tensor(file, NULL, ref, path, fault))
+            return blame(fault, "dst");
+        if (lock_wait(file->fd, fault))
+            return -1;
+        if (is_current(file))
+            return 0;
+        tensor_file_close(file);
+    }
+}
+
+static int open_updated(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_spec *ref = &r->job->dst;
+    if (!produced)
+        return open_locked(&r->before, ref, r->dst_path, fault);
+    return open_tensor(&r->before, produced, ref, r->dst_path, fault) ? blame(fault, "dst") : 0;
+}
+
+static int open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    const struct tensor_spec *ref = &r->job->dst;
+    if (!ref->update)
+        return 0;
+    if (open_updated(r, produced, fault))
+        return -1;
+    if (r->before.format == FILE_FORMAT_RAW && ref->desc.rank == 0) {
+        /* Raw bytes, also where an earlier job has made a tensor of them. */
+        r->before.header = (struct npy_header){.rank = 0};
+        return 0;
+    }
+    if (r->before.format == FILE_FORMAT_RAW &&
+        describe_raw(&r->before, ref, dtype_of_header(&r->src.header), fault))
+        return blame(fault, "dst");
+    return check_before(r, fault);
+}
+
+/* A raw golden file holds what the output holds, no byte more: elements that a .npy output has
+ * after its header, or the whole of a raw output. */
+static int describe_raw_expect(struct resolved *r, struct fault *fault)
+{
+    struct npy_header header = r->whole.header;
+    if (tensor_file_content(&r->expect) != tensor_file_content(&r->whole))
+        return 0; /* stays without rank: compare_outlines() tells */
+    if (r->whole.format != FILE_FORMAT_RAW)
+        header.data_offset = 0;
+    return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
+}
+
+static bool has_golden(const struct resolved *r, const struct produced *produced)
+{
+    return (produced && produced_find(produced, r->expect_path)) ||
+           access(r->expect_path, F_OK) == 0 || errno != ENOENT;
+}
+
+/* Whether --update-golden can make the file: its directory exists, and no link has its name. */
+static bool can_be_written(const char *path)
+{
+    struct stat status;
+    struct place place;
+    return lstat(path, &status) && errno == ENOENT && place_of(path, &place);
+}
+
+/* What everybody meets with the first job that expects something. */
+static int complain_golden(const struct resolved *r, const struct produced *produced,
+                           struct fault *fault)
+{
+    blame(fault, "expect");
+    if (fault->code == FAULT_CANCELLED || has_golden(r, produced) ||
+        !can_be_written(r->expect_path) ||
+        file_format_is_archive(tensor_spec_format(&r->job->expect.golden)))
+        return -1;
+    return fault_set(fault, fault->code, "/expect/file",
+                     "%s; `mlictl batch --update-golden` writes it", fault->text);
+}
+
+static int open_expect(struct resolved *r, const struct produced *produced, struct fault *fault)
+{
+    if (r->job->expect.kind != EXPECT_FILE)
+        return 0;
+    if (produced && produced->without_golden && !has_golden(r, produced))
+        return 0; /* it is going to be written */
+    if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
+        return complain_golden(r, produced, fault);
+    if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
+        return blame(fault, "expect");
+    return 0;
+}
+
+static int check_output(const char *output, const char *member, const char *input, const char *what,
+                        struct fault *fault)
+{
+    if (!output || !input || !place_same_file(output, input))
+        return 0;
+    char pointer[32], shown[PRINT_PATH_MAX];
+    snprintf(pointer, sizeof(pointer), "/dst/%s", member);
+    return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
+                     "dst.%s: %s is the same file as %s; an output must be a file of its own",
+                     member, print_path(shown, output), what);
+}
+
+static int check_distinct(const struct resolved *r, const struct job_file *file,
+                          struct fault *fault)
+{
+    const struct {
+        const char *path, *what;
+    } inputs[] = {{r->src_path, "src.file"},
+                  {r->expect_path, "expect.file"},
+                  {file->is_file ? file->path : NULL, "the job file"}};
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        if (check_output(r->dst_path, "file", inputs[i].path, inputs[i].what, fault) ||
+            check_output(r->params_path, "params", inputs[i].path, inputs[i].what, fault))
+            return -1;
+    }
+    return check_output(r->params_path, "params", r->dst_path, "dst.file", fault);
+}
 
 static int make_path(char **out, const struct job_file *file, const char *path, struct fault *fault)
 {
@@ -76,9 +324,9 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
                            .output = unbegun,
                            .params = unbegun};
     job_init(&r->wire);
-    if (make_paths(r, file, fault) || begin_wire(r, fault) || inputs_open_src(r, produced, fault) ||
-        inputs_check_distinct(r, file, fault) || inputs_open_before(r, produced, fault) ||
-        layout_find(r, fault) || inputs_open_expect(r, produced, fault) || check_wire(r, fault))
+    if (make_paths(r, file, fault) || begin_wire(r, fault) || open_src(r, produced, fault) ||
+        check_distinct(r, file, fault) || open_before(r, produced, fault) ||
+        resolved_find_layout(r, fault) || open_expect(r, produced, fault) || check_wire(r, fault))
         return -1;
     return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job whose tensors are files becomes a job whose tensors are open descriptors: headers are
- * read, everything that can be known before any data moves is checked, the output is begun.
+ * Turns a job whose tensors are files into a job whose tensors are open descriptors: reads headers,
+ * checks everything that can be checked before data moves, and begins the output.
  *
- *     struct job_spec -> inputs.c  src, before, expect: opened and described
- *                        -> layout.c    whole: the output as it will be
- *                        -> output, params: begun, not yet there
- *                        -> wire: the job as it travels, with RESOLVED_FDS descriptors
+ *     struct job_spec -> resolve.c         src, before, expect: opened and described
+ *                     -> resolve_layout.c  whole: the output as it will be
+ *                     -> output, params: begun, not yet in place
+ *                     -> wire: the job as sent, with RESOLVED_FDS descriptors
  */
 #ifndef CLI_RESOLVE_H
 #define CLI_RESOLVE_H
@@ -28,38 +28,41 @@ struct resolved {
     const struct job_spec *job;
     char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
     struct tensor_file src;
-    struct tensor_file before; /* dst as it is now, where the job updates it */
-    struct tensor_file expect;
-    struct tensor_file whole; /* dst as it will be; not open, stat.st_size is the file's size */
-    mli_tensor result;        /* what the move gives: rank, shape, mem_stride, data.capacity */
+    struct tensor_file before; /* dst before an update; rank 0: no update, or of raw bytes */
+    struct tensor_file expect; /* the golden file; closed: none, or it may be missing and is */
+    struct tensor_file whole;  /* dst as it will be; not open, stat.st_size is the file's size */
+    mli_tensor result;         /* of the move: rank, shape, mem_stride, data.capacity */
     struct output output, params;
     struct job wire;
 };
 
-/**
- * Resolves `job` of `file`, but for its outputs, which are not begun: what a move would be,
- * wherever its result could be put. Otherwise as resolved_init().
- */
+/** Resolves `job` of `file` without beginning its outputs. Otherwise as resolved_init(). */
 int resolved_plan(struct resolved *resolved, const struct job_file *file,
                   const struct job_spec *job, const struct produced *produced, struct fault *fault);
 
 /**
- * Resolves `job` of `file`. `produced`: files to take as existing, of a job that is only looked
- * at, or whose outputs are kept in memory; null where it will write to the disk, which locks the
- * file that it updates. Fault pointers are relative to the job. Returns 0 or -1; resolved_finish()
- * is legal after both.
+ * Resolves `job` of `file`. `produced`: files that count as existing, for a job that is only
+ * checked or whose outputs are kept in memory; null: the job will write to the disk, and the file
+ * that it updates is locked. Fault pointers are relative to the job. Returns 0 or -1;
+ * resolved_finish() is legal after both.
  */
 int resolved_init(struct resolved *resolved, const struct job_file *file,
                   const struct job_spec *job, const struct produced *produced, struct fault *fault);
 
 /**
- * Notes what the job would leave behind, for those after it. Nothing where it expects an error,
- * even if that does not show yet. Returns 0 or -1.
+ * Adds the output of the job to `produced`, for the jobs after it; nothing if the job expects an
+ * error. Returns 0 or -1.
  */
 int resolved_produce(const struct resolved *resolved, struct produced *produced,
                      struct fault *fault);
 
-/** Closes everything; outputs that were not committed never were. */
+/** Closes everything and drops outputs that were not committed. */
 void resolved_finish(struct resolved *resolved);
+
+/**
+ * Part of resolved_plan(): computes `result`, `whole` and wire.dst from the inputs and the job's
+ * cfg. Returns 0 or -1.
+ */
+int resolved_find_layout(struct resolved *resolved, struct fault *fault);
 
 #endif /* CLI_RESOLVE_H */

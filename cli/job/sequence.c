@@ -142,7 +142,7 @@ static void skip_rest(const struct sequence *sequence, const struct job_file *fi
     struct outcome outcome = {.skipped = true, .exit = progress->exit};
     fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer,
               "not run because of what happened before");
-    report_json(file, job, &outcome);
+    job_report_json(file, job, &outcome);
 }
 
 static void run_file(const struct sequence *sequence, const struct sequence_work *work,

@@ -1,16 +1,157 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/make/make_job.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/make/layout_words.h"
-#include "cli/make/number_list.h"
 #include "cli/tensor/tensor_args.h"
 #include "cli/term/print.h"
 #include "proto/file/sha256_text.h"
 #include "proto/file/slice.h"
 #include "proto/json/utf8.h"
+
+/* Layouts in words, as in "NHWC:NCHW": a letter for each dimension, outermost first. */
+
+enum { LAYOUT_WHY_MAX = 160 };
+
+struct layouts {
+    uint32_t count;             /* of dimensions, 1 .. MLI_MAX_RANK */
+    uint8_t perm[MLI_MAX_RANK]; /* dimension i of the second is dimension perm[i] of the first */
+};
+
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Whether a text has a letter: a list of numbers has none. */
+static bool is_layouts(const char *text)
+{
+    while (*text && !is_letter(*text))
+        text++;
+    return *text != '\0';
+}
+
+/* A character of the command line, which may be any byte. */
+static char shown(char c)
+{
+    return c >= ' ' && c <= '~' ? c : '?';
+}
+
+/* Checks one layout: 1 to MLI_MAX_RANK letters, each once. */
+static int check_layout(const char *layout, size_t length, char *why)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (!is_letter(layout[i]))
+            return snprintf(why, LAYOUT_WHY_MAX,
+                            "'%c' is no letter; a layout has a letter for each dimension",
+                            shown(layout[i]));
+    }
+    if (length == 0 || length > MLI_MAX_RANK)
+        return snprintf(why, LAYOUT_WHY_MAX,
+                        "a layout of %zu letters is given, 1 to %d are possible", length,
+                        MLI_MAX_RANK);
+    for (size_t i = 0; i < length; i++) {
+        if (memchr(layout, layout[i], i))
+            return snprintf(why, LAYOUT_WHY_MAX, "%.*s has the letter %c twice", (int)length,
+                            layout, layout[i]);
+    }
+    return 0;
+}
+
+/*
+ * Reads two layouts with the same letters, each once in a layout. Upper and lower case differ.
+ * Returns 0, or -1 with a sentence in `why`.
+ */
+static int parse_layouts(const char *text, struct layouts *layouts, char why[LAYOUT_WHY_MAX])
+{
+    const size_t length = strcspn(text, ":");
+    const char *from = text, *to = text + length + 1;
+    if (text[length] == '\0') {
+        snprintf(why, LAYOUT_WHY_MAX, "two layouts with a colon are needed, as in NHWC:NCHW");
+        return -1;
+    }
+    if (check_layout(from, length, why) || check_layout(to, strlen(to), why))
+        return -1;
+    if (strlen(to) != length) {
+        snprintf(why, LAYOUT_WHY_MAX, "%.*s has %zu letters, %s has %zu", (int)length, from, length,
+                 to, strlen(to));
+        return -1;
+    }
+    layouts->count = (uint32_t)length;
+    /* check_layout() has limited the length; compilers cannot see it. */
+    for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
+        const char *at = memchr(from, to[i], length);
+        if (!at) {
+            snprintf(why, LAYOUT_WHY_MAX, "%s has the letter %c, %.*s has not", to, to[i],
+                     (int)length, from);
+            return -1;
+        }
+        layouts->perm[i] = (uint8_t)(at - from);
+    }
+    return 0;
+}
+
+/* Numbers with commas between them, one for each dimension: "2,0,1", and "0,1:2" for two sides. */
+
+struct number_list {
+    uint32_t count; /* 0: the option was not given */
+    int64_t first[MLI_MAX_RANK];
+    int64_t second[MLI_MAX_RANK]; /* after a colon; without a colon the same as `first` */
+};
+
+/* What an option accepts. */
+struct number_rule {
+    const char *option; /* without the dashes */
+    int64_t min, max;
+    bool two_sided;      /* "1:2" is possible */
+    const char *example; /* for messages */
+};
+
+static int complain_numbers(const struct number_rule *rule, const char *text)
+{
+    print_error("--%s %s: 1 to %d numbers from %" PRId64 " to %" PRId64 " are needed, as in %s",
+                rule->option, text, MLI_MAX_RANK, rule->min, rule->max, rule->example);
+    return -1;
+}
+
+/* One number; null where there is none, else what follows it. */
+static const char *take_number(const char *text, const struct number_rule *rule, int64_t *number)
+{
+    size_t sign = rule->min < 0 && *text == '-';
+    if (strspn(text + sign, "0123456789") == 0)
+        return NULL;
+    char *end;
+    errno = 0;
+    *number = strtoll(text, &end, 10);
+    return errno || *number < rule->min || *number > rule->max ? NULL : end;
+}
+
+/* Returns 0, or -1 after printing what is wrong. */
+static int parse_numbers(const struct options *options, const struct number_rule *rule,
+                         struct number_list *list)
+{
+    const char *text = options_get(options, rule->option);
+    *list = (struct number_list){0};
+    if (!text)
+        return 0;
+    for (const char *rest = text;; rest++) {
+        if (list->count == MLI_MAX_RANK)
+            return complain_numbers(rule, text);
+        uint32_t i = list->count++;
+        rest = take_number(rest, rule, &list->first[i]);
+        list->second[i] = list->first[i];
+        if (rest && rule->two_sided && *rest == ':')
+            rest = take_number(rest + 1, rule, &list->second[i]);
+        if (rest && *rest == '\0')
+            return 0;
+        if (!rest || *rest != ',')
+            return complain_numbers(rule, text);
+    }
+}
 
 static const char *const type_words[] = {"fx8", "fx16", "sa8", "sa32", "fp16", "fp32", NULL};
 const struct value make_type_value = {VALUE_WORD, type_words};
@@ -44,7 +185,7 @@ static int read_pad(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"pad", 0, UINT8_MAX, true, "0,1,1 or 0,1:2,1"};
     struct number_list list;
-    if (number_list_parse(options, &rule, &list))
+    if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++) {
         job->common.cfg.padding_pre[i] = (uint8_t)list.first[i];
@@ -56,14 +197,14 @@ static int read_pad(const struct options *options, struct job_spec *job)
 
 static int read_layouts(const char *text, struct job_spec *job)
 {
-    struct layout_words words;
-    char why[LAYOUT_WORDS_WHY_MAX];
-    if (layout_words_parse(text, &words, why)) {
+    struct layouts layouts;
+    char why[LAYOUT_WHY_MAX];
+    if (parse_layouts(text, &layouts, why)) {
         print_error("--perm %s: %s", text, why);
         return -1;
     }
-    memcpy(job->common.cfg.perm_dim, words.perm, words.count);
-    job->common.lengths.perm_dim = (uint8_t)words.count;
+    memcpy(job->common.cfg.perm_dim, layouts.perm, layouts.count);
+    job->common.lengths.perm_dim = (uint8_t)layouts.count;
     return 0;
 }
 
@@ -74,9 +215,9 @@ static int read_perm(const struct options *options, struct job_spec *job)
                                             "2,0,1"};
     struct number_list list;
     const char *text = options_get(options, "perm");
-    if (text && layout_words_given(text))
+    if (text && is_layouts(text))
         return read_layouts(text, job);
-    if (number_list_parse(options, &rule, &list))
+    if (parse_numbers(options, &rule, &list))
         return -1;
     uint32_t seen = 0;
     for (uint32_t i = 0; i < list.count; i++) {
@@ -101,7 +242,7 @@ static int read_at(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"at", 0, UINT32_MAX, false, "0,4,0"};
     struct number_list list;
-    if (number_list_parse(options, &rule, &list))
+    if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++)
         job->common.cfg.dst_offset[i] = (uint32_t)list.first[i];

@@ -3,10 +3,12 @@
  * A command line that describes one job, for make, mov and permute:
  *
  *     options -> make_job.c        struct job_spec, with the members that the options name
- *             -> its text          what make prints, read back as a job file
- *             -> make_check.c      checks against the tensors that exist
- *             -> relocate.c        its file names, for a job file in another directory
+ *             -> make_request.c    its text, read back as a job file; checked against the tensors
+ *                                  that exist
+ *             -> relocate.c        file names, for a job file in another directory
  *             -> make_request.c    written, and run
+ *
+ * To add an option of make, start at MAKE_JOB_OPTIONS in make_job.h and read it in make_job.c.
  */
 #ifndef CLI_MAKE_REQUEST_H
 #define CLI_MAKE_REQUEST_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inline payload <-> descriptors ("Inline payload" in PROTOCOL.md), between a stream and a daemon's
- * socket.
+ * The remote end of `mlictl -H`: converts between inline payload ("Inline payload" in PROTOCOL.md)
+ * on standard input and output, and descriptors on the daemon's socket.
  *
- *     stdin  -> upward.c   lines; the bytes behind them into memfds -> daemon, with the memfds
- *     stdout <- downward.c lines; the bytes of those memfds         <- daemon
+ *     stdin  -> upward.c  lines; payload bytes are written to memfds -> daemon, with the memfds
+ *     stdout <- proxy.c   lines; the bytes of those memfds           <- daemon
  *
- * Memory is bounded: the memfds of requests under way have 1 GiB together, lines wait in buffers of
- * a fixed size, and whoever does not take what is his is not read from.
+ * Memory is bounded: the memfds of all requests under way have at most 1 GiB, lines wait in buffers
+ * of a fixed size, and a side that does not read its output is not read from.
  */
 #ifndef CLI_PROXY_PROXY_H
 #define CLI_PROXY_PROXY_H
@@ -21,8 +21,8 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    PROXY_WAITING_MAX = 256 * 1024, /* bytes for one side, above which the other is not read */
-    PROXY_REQUESTS_MAX = 1024       /* under way that want bytes back */
+    PROXY_WAITING_MAX = 256 * 1024, /* bytes unsent to one side; beyond, the other is not read */
+    PROXY_REQUESTS_MAX = 1024       /* requests under way whose reply has payload */
 };
 
 /* A request whose bytes become memfds. */
@@ -34,10 +34,10 @@ struct proxy_request {
     uint64_t size; /* of all memfds */
 };
 
-/* One that is being received. */
+/* The request that is being received. */
 struct proxy_intake {
     bool active;
-    bool refused; /* its bytes are dropped, then it is answered with the fault */
+    bool refused; /* its payload is dropped, then the fault is sent as the reply */
     struct fault fault;
     struct proxy_request request;
     char *line; /* for the daemon; owned */
@@ -51,35 +51,35 @@ struct proxy {
     struct frame from_client, from_daemon;
     struct out to_client, to_daemon;
     struct proxy_intake intake;
-    struct proxy_request *requests; /* under way, in no order */
+    struct proxy_request *requests; /* under way, unordered */
     size_t count;
-    uint64_t bytes; /* of their memfds and the intake's */
-    bool greeted;   /* the daemon's first line has gone to the client: its turn to speak */
-    bool leaving;   /* the stream from the client cannot be followed: answer and end */
+    uint64_t bytes; /* in the memfds of `requests` and `intake` */
+    bool greeted;   /* the greeting has gone to the client, which may send requests now */
+    bool leaving;   /* the stream from the client is broken: send the last reply and end */
 };
 
 /** Why a proxy ends. */
 enum proxy_end { PROXY_GOES_ON, PROXY_CLIENT_GONE, PROXY_DAEMON_GONE, PROXY_FAILED };
 
-/** Returns 0 or -ENOMEM; proxy_finish() is legal after both. It owns the daemon's socket. */
+/** Returns 0 or -ENOMEM; proxy_finish() is legal after both. Owns the daemon's socket. */
 int proxy_init(struct proxy *proxy, int input, int output, int daemon);
 void proxy_finish(struct proxy *proxy);
 
-/** Until one side ends or ^C. */
+/** Runs until one side ends or ^C. Returns why. */
 enum proxy_end proxy_run(struct proxy *proxy);
 
-/* What the files of this folder do for one another. */
+/* upward.c, for proxy.c. */
 
-/** Takes in what the client has sent. */
+/** Reads from the client once and handles what has been read. */
 enum proxy_end upward_receive(struct proxy *proxy);
-/** Handles what is there already, as far as memory allows. */
+/** Handles what has been read already, as far as memory allows. */
 enum proxy_end upward_handle(struct proxy *proxy);
-/** Whether there is room for what the client sends. */
+/** Returns whether the proxy has memory for more requests. */
 bool upward_open(const struct proxy *proxy);
-/** The same, of what the daemon sends. */
-enum proxy_end downward_receive(struct proxy *proxy);
-bool downward_open(const struct proxy *proxy);
 
-void request_close(struct proxy *proxy, struct proxy_request *request);
+/* proxy.c, for upward.c. */
+
+/** Closes the memfds of a request. */
+void proxy_request_close(struct proxy *proxy, struct proxy_request *request);
 
 #endif /* CLI_PROXY_PROXY_H */

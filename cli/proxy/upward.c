@@ -1,14 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the client to the daemon. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/proxy/cut.h"
 #include "cli/proxy/proxy.h"
 #include "proto/wire/fdpass.h"
+
+/* The text is valid JSON: every string ends, every bracket closes. `end` is checked anyway. */
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++) {
+        if (*at == '\\')
+            at++;
+    }
+    return at < end ? at + 1 : end;
+}
+
+/* Returns the comma or bracket that ends the member. */
+static const char *skip_member(const char *at, const char *end)
+{
+    int depth = 0;
+    while (at < end) {
+        if (*at == '"') {
+            at = skip_string(at, end);
+            continue;
+        }
+        if (depth == 0 && (*at == ',' || *at == '}'))
+            return at;
+        depth += *at == '{' || *at == '[';
+        depth -= *at == '}' || *at == ']';
+        at++;
+    }
+    return end;
+}
+
+static bool is_key(const char *at, const char *end, const char *key)
+{
+    at += strspn(at, " \t\r\n");
+    size_t length = strlen(key);
+    return (size_t)(end - at) > length + 2 && at[0] == '"' && memcmp(at + 1, key, length) == 0 &&
+           at[length + 1] == '"';
+}
+
+/*
+ * Copies the text of an object that is valid JSON to `out` (as long as the text) without its
+ * members `key`, which is plain ASCII. Returns the length of the copy.
+ */
+static size_t cut_member(const char *text, size_t length, const char *key, char *out)
+{
+    const char *end = text + length;
+    const char *at = memchr(text, '{', length);
+    size_t written = 0;
+    out[written++] = '{';
+    at = at ? at + 1 : end;
+    while (at < end && *at != '}') {
+        const char *next = skip_member(at, end);
+        if (!is_key(at, end, key)) {
+            if (written > 1)
+                out[written++] = ',';
+            memcpy(out + written, at, (size_t)(next - at));
+            written += (size_t)(next - at);
+        }
+        at = next < end && *next == ',' ? next + 1 : next;
+    }
+    out[written++] = '}';
+    return written;
+}
 
 static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
                              const struct fault *fault)
@@ -22,7 +83,7 @@ static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
     return error ? PROXY_FAILED : PROXY_GOES_ON;
 }
 
-/* Nobody knows what follows the line: say so and end. */
+/* The length of the payload after the line is unknown: sends the fault and ends. */
 static enum proxy_end give_up(struct proxy *proxy, const struct rpc_id *id, struct fault *fault)
 {
     if (fault->code == FAULT_INVALID_PARAMS)
@@ -31,7 +92,7 @@ static enum proxy_end give_up(struct proxy *proxy, const struct rpc_id *id, stru
     return answer(proxy, id, fault);
 }
 
-/* "id" as far as it can be read. */
+/* Reads "id"; an unreadable one becomes null. */
 static void read_id(const struct json *root, struct rpc_id *id)
 {
     struct json value = json_member(root, "id");
@@ -65,7 +126,7 @@ static bool is_refused(const struct json *root)
     return false;
 }
 
-/* A detached job is answered before it has run: its bytes are not there yet. */
+/* The reply to a detached job comes before its output exists: it cannot have a payload. */
 static bool is_premature(const struct json *root, const struct inline_payload *payload)
 {
     struct json params = json_member(root, "params"), detach = {0};
@@ -79,7 +140,7 @@ static bool is_premature(const struct json *root, const struct inline_payload *p
     return back && json_present(&detach) && json_bool(&detach, &detached) == 0 && detached;
 }
 
-/* "fds" and "inline", which must tell of the same descriptors. */
+/* Reads "fds" and "inline", which must agree on the number of descriptors. */
 static int read_payload(const struct json *root, struct proxy_request *request)
 {
     struct json fds = json_member(root, "fds"), inlines = json_member(root, "inline");
@@ -109,7 +170,7 @@ static int make_memfds(struct proxy_request *request, struct fault *fault)
     return 0;
 }
 
-/* A line whose bytes follow. */
+/* Begins a request whose payload follows its line. */
 static enum proxy_end begin(struct proxy *proxy, const struct json *root, const char *line,
                             size_t length)
 {
@@ -144,7 +205,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     struct json root;
     struct fault fault;
     enum proxy_end end;
-    /* What is no JSON for us is none for the daemon, which says so. */
+    /* The daemon refuses invalid JSON with the right fault. */
     if (json_parse(line, length, &prescan_wire_limits, &root, &fault))
         return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
                    ? PROXY_FAILED
@@ -161,7 +222,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     return end;
 }
 
-/* Bytes of the request that is being received. False: more must come. */
+/* Writes received payload to the memfds. Returns whether the request is complete. */
 static bool take_bytes(struct proxy *proxy)
 {
     struct proxy_intake *intake = &proxy->intake;
@@ -192,7 +253,7 @@ static bool take_bytes(struct proxy *proxy)
     return true;
 }
 
-/* All of a request is there: on with it to the daemon, or with its fault to the client. */
+/* Sends a complete request to the daemon, or its fault to the client. */
 static enum proxy_end forward(struct proxy *proxy)
 {
     struct proxy_intake *intake = &proxy->intake;
@@ -206,7 +267,7 @@ static enum proxy_end forward(struct proxy *proxy)
                out_add(&proxy->to_daemon, intake->line, intake->length)) {
         end = PROXY_FAILED;
     } else {
-        /* Once they are sent they are the daemon's, until then the queue's. */
+        /* Descriptors that cannot be sent now are duplicated into the queue. */
         if (out_flush(&proxy->to_daemon, proxy->daemon) || out_keep(&proxy->to_daemon))
             end = PROXY_FAILED;
         for (uint32_t i = 0; i < request->payload.count; i++)
@@ -218,11 +279,11 @@ static enum proxy_end forward(struct proxy *proxy)
     if (back && end == PROXY_GOES_ON)
         proxy->requests[proxy->count++] = *request;
     else
-        request_close(proxy, request);
+        proxy_request_close(proxy, request);
     return end;
 }
 
-/* A second large request waits until the first one is done. */
+/* A request beyond the limit of memory waits until those before it have ended. */
 static bool has_room(const struct proxy *proxy)
 {
     return proxy->bytes <= INLINE_BYTES_MAX || proxy->count == 0;
@@ -258,7 +319,7 @@ enum proxy_end upward_handle(struct proxy *proxy)
 enum proxy_end upward_receive(struct proxy *proxy)
 {
     size_t room = 0;
-    /* What waits first: a full buffer is no long line. */
+    /* Empty the buffer first: a full buffer does not mean that the line is too long. */
     enum proxy_end end = upward_handle(proxy);
     if (end != PROXY_GOES_ON || !upward_open(proxy))
         return end;

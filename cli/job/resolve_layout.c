@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/job/tensor_layout.h"
+#include "cli/job/resolve.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ static int fill_wire(struct resolved *r, struct fault *fault)
     return check_axis(r, fault);
 }
 
-int layout_find(struct resolved *r, struct fault *fault)
+int resolved_find_layout(struct resolved *r, struct fault *fault)
 {
     if (job_check_rank(&r->job->common, &r->job->dst.desc, r->src.header.rank, fault) ||
         apply_slice(r, fault) || find_result(r, fault) || plan_whole(r, fault) ||
