@@ -13,7 +13,7 @@
 #include "cli/file/text.h"
 #include "cli/job/execute.h"
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 #include "proto/bounds.h"
 #include "proto/file/npy.h"

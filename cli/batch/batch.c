@@ -8,7 +8,7 @@
 #include "cli/batch/fingerprint.h"
 #include "cli/batch/kept.h"
 #include "cli/batch/resume.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
 
 static enum exit_code out_of_memory(void)

@@ -7,8 +7,8 @@
 #include "cli/batch/report.h"
 #include "cli/term/cancel.h"
 #include "cli/term/colour.h"
-#include "cli/term/live.h"
 #include "cli/term/print.h"
+#include "cli/term/terminal.h"
 
 /* A batch as lines for people: cases, and a summary. */
 struct lines {
@@ -246,13 +246,13 @@ static void show(const struct progress *progress)
     struct textw w;
     /* Who ends it finds the terminal as it was, however it ends. */
     if (cancel_requested()) {
-        live_hide();
+        terminal_line_hide();
         return;
     }
     textw_init(&w);
     put_line(&w, progress);
     if (!w.failed)
-        live_show(w.data);
+        terminal_line_show(w.data);
     textw_finish(&w);
 }
 
@@ -263,7 +263,7 @@ static int progress_create(const struct batch_taste *taste, void **state)
         print_error("out of memory");
         return -1;
     }
-    live_begin(taste->live_fd);
+    terminal_line_begin(taste->live_fd);
     return 0;
 }
 
@@ -279,7 +279,7 @@ static void progress_result(void *state, const struct case_result *result)
     progress->count[result->status]++;
     progress->ended++;
     /* A line was put in its place; else the next tick is soon enough. */
-    if (progress->due && !live_is_shown())
+    if (progress->due && !terminal_line_is_shown())
         show(progress);
 }
 
@@ -303,13 +303,13 @@ static int progress_end(void *state, const struct batch_summary *summary)
 {
     (void)state;
     (void)summary;
-    live_end();
+    terminal_line_end();
     return 0;
 }
 
 static void progress_destroy(void *state)
 {
-    live_end();
+    terminal_line_end();
     free(state);
 }
 

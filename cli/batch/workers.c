@@ -12,7 +12,7 @@
 #include "cli/batch/connector.h"
 #include "cli/batch/kept.h"
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 

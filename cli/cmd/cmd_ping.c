@@ -2,7 +2,7 @@
 /* mlictl ping: whether a daemon answers, and after how long. */
 #include "cli/cmd/session.h"
 #include "cli/command.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 
 static const struct option options_table[] = {
     CLIENT_OPTIONS,

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/job/job_print.h"
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/terminal.h"
 #include "cli/term/top_view.h"
 

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/file/output.h"
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "proto/wire/chrome_trace.h"
 
 static const struct option options_table[] = {

@@ -6,7 +6,7 @@
 #include "cli/cmd/session.h"
 #include "cli/command.h"
 #include "cli/job/job_print.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "proto/bounds.h"
 
 static const struct option options_table[] = {

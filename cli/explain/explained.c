@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "mli_helpers_api.h"
 
 enum { PAGE = 4096 };

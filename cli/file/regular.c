@@ -3,7 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sha2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+#include "cli/term/cancel.h"
+
+enum { PAUSE_MIN_MS = 1, PAUSE_MAX_MS = 16, CHUNK_BYTES = 1 << 18 };
 
 int regular_open(const char *path, int flags, struct stat *status)
 {
@@ -14,7 +23,7 @@ int regular_open(const char *path, int flags, struct stat *status)
     int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return -1;
-    /* The path may lead to another file by now. */
+    /* Check again: another file may have replaced the path's since stat(). */
     int result = fstat(fd, status) ? -1 : S_ISREG(status->st_mode) ? fd : REGULAR_OTHER;
     if (result == fd)
         return fd;
@@ -22,4 +31,50 @@ int regular_open(const char *path, int flags, struct stat *status)
     close(fd);
     errno = error;
     return result;
+}
+
+/* Polls the lock: a blocking flock() would resume after a signal, or miss one just before it. */
+int regular_lock(int fd, struct fault *fault)
+{
+    int pause = PAUSE_MIN_MS;
+    while (flock(fd, LOCK_EX | LOCK_NB) && (errno == EWOULDBLOCK || errno == EINTR)) {
+        struct pollfd cancelled = {.fd = cancel_fd(), .events = POLLIN};
+        poll(&cancelled, 1, pause);
+        if (cancel_requested())
+            return cancel_fault(fault);
+        pause = pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
+    }
+    return 0;
+}
+
+static int read_through(int fd, uint8_t *chunk, SHA2_CTX *sha, struct fault *fault)
+{
+    for (off_t at = 0;;) {
+        ssize_t got = pread(fd, chunk, CHUNK_BYTES, at);
+        if (cancel_requested())
+            return cancel_fault(fault);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fault_set(fault, FAULT_IO_ERROR, NULL, "the output cannot be read: %s",
+                             strerror(errno));
+        if (got == 0)
+            return 0;
+        SHA256Update(sha, chunk, (size_t)got);
+        at += got;
+    }
+}
+
+int regular_digest(int fd, uint8_t digest[DIGEST_SIZE], struct fault *fault)
+{
+    uint8_t *chunk = malloc(CHUNK_BYTES);
+    if (!chunk)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
+    SHA2_CTX sha;
+    SHA256Init(&sha);
+    int status = read_through(fd, chunk, &sha, fault);
+    if (status == 0)
+        SHA256Final(digest, &sha);
+    free(chunk);
+    return status;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "proto/wire/job_info.h"
 
 /* What a service that keeps its deadlines may take longer than the job's timeout. */

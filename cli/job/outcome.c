@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/file/file_digest.h"
+#include "cli/file/regular.h"
 #include "cli/term/cancel.h"
 #include "proto/file/expectation.h"
 
@@ -137,7 +137,7 @@ static int compare_digests(const struct resolved *r, struct outcome *outcome)
 {
     const uint8_t *wanted = r->job->expect.digest;
     uint8_t got[DIGEST_SIZE];
-    if (file_digest(r->output.fd, got, &outcome->fault))
+    if (regular_digest(r->output.fd, got, &outcome->fault))
         return -1;
     if (memcmp(got, wanted, DIGEST_SIZE) != 0)
         difference_of_digests(got, wanted, &outcome->difference);

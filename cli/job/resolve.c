@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/file/file_lock.h"
+#include "cli/file/regular.h"
 #include "cli/tensor/compare.h"
 #include "proto/json/prescan.h"
 
@@ -142,7 +142,7 @@ static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, 
     for (;;) {
         if (open_tensor(file, NULL, ref, path, fault))
             return blame(fault, "dst");
-        if (lock_wait(file->fd, fault))
+        if (regular_lock(file->fd, fault))
             return -1;
         if (is_current(file))
             return 0;

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "cli/term/cancel.h"
-#include "cli/term/clock_ms.h"
+#include "cli/term/clock_ns.h"
 #include "cli/term/escaped.h"
-#include "cli/term/live.h"
 #include "cli/term/terminal.h"
 
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
@@ -37,7 +36,7 @@ void meter_begin(struct meter *meter, const struct print_style *style, const cha
     if (!meter_wanted(style))
         return;
     meter->label = label;
-    live_begin(STDERR_FILENO);
+    terminal_line_begin(STDERR_FILENO);
 }
 
 static void put_left(struct textw *w, uint64_t seconds)
@@ -95,7 +94,7 @@ static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t
     textw_init(&speed);
     put_done(&numbers, done, total);
     put_speed(&speed, done, total, ns);
-    size_t columns = (size_t)live_columns();
+    size_t columns = (size_t)terminal_line_columns();
     if (numbers.length + speed.length + LABEL_MIN + 2 <= columns)
         textw_printf(&numbers, "%s", speed.length > 0 ? speed.data : "");
     put_label(w, label, columns > numbers.length ? columns - numbers.length : 0);
@@ -113,20 +112,20 @@ void meter_show(struct meter *meter, uint64_t done, uint64_t total)
         return;
     meter->shown_ns = now;
     if (cancel_requested()) {
-        live_hide();
+        terminal_line_hide();
         return;
     }
     struct textw w;
     textw_init(&w);
     put_line(&w, meter->label, done, total, now - meter->begin_ns);
     if (!w.failed)
-        live_show(w.data);
+        terminal_line_show(w.data);
     textw_finish(&w);
 }
 
 void meter_end(struct meter *meter)
 {
     if (meter->label)
-        live_end();
+        terminal_line_end();
     *meter = (struct meter){0};
 }

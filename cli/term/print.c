@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/term/cancel.h"
-#include "cli/term/live.h"
+#include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
 static bool output_lost; /* there was no memory for some of it */
@@ -37,7 +37,7 @@ void print_error(const char *format, ...)
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     fflush(stdout); /* what went well before is told before */
-    live_hide();
+    terminal_line_hide();
     fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
             clean(line));
 }
@@ -96,7 +96,7 @@ void print_line(const struct print_style *style, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    live_hide();
+    terminal_line_hide();
     printf("%s\n", clean(line));
 }
 
@@ -108,7 +108,7 @@ void print_coloured(const struct print_style *style, const char *before, enum co
         return;
     snprintf(left, sizeof(left), "%s", before);
     snprintf(right, sizeof(right), "%s", after);
-    live_hide();
+    terminal_line_hide();
     printf("%s%s%s%s%s\n", clean(left), *word ? colour_begin(stdout, role) : "", word,
            *word ? colour_end(stdout) : "", clean(right));
 }
@@ -125,7 +125,7 @@ void print_json(struct jsonw *w)
 
 void print_text(struct textw *w)
 {
-    live_hide();
+    terminal_line_hide();
     if (w->failed)
         print_lost();
     else if (w->length)

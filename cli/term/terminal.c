@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/term/terminal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,4 +22,59 @@ bool terminal_size(int fd, int *rows, int *columns)
         *rows = size.ws_row;
     *columns = size.ws_col;
     return true;
+}
+
+enum { COLUMNS_UNKNOWN = 80 };
+
+static int place = -1;
+static bool shown;
+
+static FILE *stream(void)
+{
+    return place == STDOUT_FILENO ? stdout : stderr;
+}
+
+/* Reads the size each time, since windows are resized. The last column stays free: some terminals
+ * wrap to the next line once it is used. */
+int terminal_line_columns(void)
+{
+    int rows = 0, columns = COLUMNS_UNKNOWN;
+    terminal_size(place, &rows, &columns);
+    return columns - 1;
+}
+
+void terminal_line_begin(int fd)
+{
+    place = fd;
+    shown = false;
+}
+
+void terminal_line_show(const char *text)
+{
+    if (place < 0)
+        return;
+    /* Overwrite the old text and clear the rest, so that the line does not flicker. */
+    fprintf(stream(), "\r%.*s\033[K", terminal_line_columns(), text);
+    fflush(stream());
+    shown = true;
+}
+
+void terminal_line_hide(void)
+{
+    if (!shown)
+        return;
+    shown = false;
+    fputs("\r\033[K", stream());
+    fflush(stream());
+}
+
+bool terminal_line_is_shown(void)
+{
+    return shown;
+}
+
+void terminal_line_end(void)
+{
+    terminal_line_hide();
+    place = -1;
 }

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/batch/report.h"
-#include "cli/term/live.h"
 #include "cli/term/print.h"
+#include "cli/term/terminal.h"
 #include "tests/unit/cli/capture.h"
 #include "tests/unit/cli/results.h"
 

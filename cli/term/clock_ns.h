@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time that passes, whatever the calendar says. */
-#ifndef CLI_CLOCK_H
-#define CLI_CLOCK_H
+/* A monotonic clock. */
+#ifndef CLI_CLOCK_NS_H
+#define CLI_CLOCK_NS_H
 
 #include <stdint.h>
 #include <time.h>
@@ -15,4 +15,4 @@ static inline uint64_t clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-#endif /* CLI_CLOCK_H */
+#endif /* CLI_CLOCK_NS_H */
