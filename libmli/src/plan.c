@@ -145,3 +145,39 @@ void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *
     if (g->pads)
         build_slabs(plan, g, dst);
 }
+
+void plan_clear(struct mli_plan *plan)
+{
+    plan->bytes = 0;
+    plan->slabs = 0;
+    plan->box.run = 0;
+    plan->box.loops = 0;
+}
+
+/* Drops loops with a count of 1. */
+static void drop_single_loops(struct mli_copy_box *box)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < box->loops; i++) {
+        if (box->loop[i].count > 1)
+            box->loop[kept++] = box->loop[i];
+    }
+    box->loops = kept;
+}
+
+void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box)
+{
+    struct mli_fill_slab *slab;
+
+    plan->bytes += box_bytes(box);
+    drop_single_loops(box);
+    if (box->src) {
+        plan->box = *box;
+        return;
+    }
+    slab = &plan->slab[plan->slabs++];
+    *slab = (struct mli_fill_slab){.dst = box->dst, .run = box->run, .loops = box->loops};
+    for (size_t i = 0; i < box->loops; i++)
+        slab->loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
+}

@@ -20,6 +20,15 @@ void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *
 void plan_build_over_zeros(struct mli_plan *plan, const struct geometry *g, const uint8_t *src,
                            uint8_t *dst);
 
+/** Makes a plan empty: no copy, no slabs. */
+void plan_clear(struct mli_plan *plan);
+
+/**
+ * Adds a box to a plan: as its copy, which the plan must not have yet, or as a slab if the box has
+ * no source. Drops the loops of *box that have a count of 1.
+ */
+void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box);
+
 /** Copies what is in use; either may be a plan that is kept as bytes. */
 static inline void plan_copy_bytes(void *to, const void *from)
 {
@@ -62,6 +71,12 @@ static inline uint64_t box_rows(const struct mli_copy_box *box)
     for (size_t i = 0; i < box->loops; i++)
         rows *= box->loop[i].count;
     return rows;
+}
+
+/** Returns the number of bytes that a box writes. */
+static inline size_t box_bytes(const struct mli_copy_box *box)
+{
+    return box->run * (size_t)box_rows(box);
 }
 
 /** Runs in a slab. */

@@ -13,8 +13,7 @@
 
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/engines.h"
-#include "libmli/src/dma/pieces.h"
-#include "libmli/src/dma/split.h"
+#include "libmli/src/dma/fault_pieces.h"
 #include "libmli/src/plan.h"
 
 enum {

@@ -1,51 +1,153 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/processor.h"
 
-#include "libmli/src/dma/bands.h"
 #include "libmli/src/dma/clock.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/populate.h"
 #include "libmli/src/error.h"
+#include "libmli/src/exec/border.h"
 #include "libmli/src/exec/exec.h"
+#include "libmli/src/plan.h"
 
 /*
- * What is moved between two looks at whether it shall stop: an eighth of it, within these bounds.
- * Of a large transpose, less would take pieces of cache lines from the source, which are then read
- * again by the next one: 64 MiB of bytes took 1.1 times as long by 1 MiB, 1.01 times by 4 MiB.
+ * Size of a chunk: an eighth of the work, within these bounds. Smaller chunks of a large transpose
+ * would use only parts of the cache lines that they read, and the next chunk would read these lines
+ * again: a transpose of 64 MiB of 1-byte elements took 1.1 times as long in chunks of 1 MiB, and
+ * 1.01 times as long in chunks of 4 MiB.
  */
 enum { CHUNK_MIN = 256 * 1024, CHUNK_MAX = 32 * 1024 * 1024 };
 
-/* Works waiting for this thread. */
+/* Works that wait for this thread. */
 static MLI_THREAD_LOCAL struct {
     bool draining;
     uint32_t head, count;
     struct mli_work *work[POOL_SLOTS];
 } waiting;
 
-static size_t chunk_of(uint64_t bytes)
+static size_t chunk_size(uint64_t bytes)
 {
     if (bytes / 8 < CHUNK_MIN)
         return CHUNK_MIN;
     return bytes / 8 < CHUNK_MAX ? (size_t)(bytes / 8) : CHUNK_MAX;
 }
 
-/* In pieces, so that it can be stopped and watched. */
-static void move_bands(struct mli_work *work, struct populate *fresh, struct mli_work_end *end)
-{
-    struct bands bands;
-    struct band band;
+/*
+ * The chunks of a plan (split.h has the overview). The legaliser cuts the copy box. Zeros beside
+ * the rows of the box move in the same chunk as these rows, so that each cache line is written
+ * once.
+ */
+struct chunks {
+    struct mli_legaliser legaliser;
+    uint32_t beside; /* bit i: slab i lies beside the rows of the box */
+};
 
-    bands_init(&bands, work->plan, chunk_of(work->plan->bytes));
-    while (bands_next(&bands, &band)) {
+/* One chunk, and the place in the work's plan where it begins. */
+struct chunk {
+    struct mli_plan plan;
+    uint32_t descriptor;
+    uint64_t row;
+};
+
+/* Does the slab touch the rows of the box, and have the same loops? */
+static bool is_beside(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
+{
+    const struct border_rows rows = border_rows(box);
+
+    if (slab->loops != box->loops ||
+        !(border_is_before(slab, &rows) || border_is_after(slab, &rows)))
+        return false;
+    for (size_t i = 0; i < box->loops; i++) {
+        if (slab->loop[i].count != box->loop[i].count ||
+            slab->loop[i].step != box->loop[i].dst_step)
+            return false;
+    }
+    return true;
+}
+
+static void chunks_init(struct chunks *chunks, const struct mli_plan *plan)
+{
+    const size_t bytes = chunk_size(plan->bytes);
+    const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK, .bytes_max = bytes};
+
+    mli_legalise_init(&chunks->legaliser, plan, &caps);
+    chunks->legaliser.blocks = true;
+    chunks->beside = 0;
+    for (size_t i = 0; plan->box.run > 0 && plan->box.run <= bytes && i < plan->slabs; i++) {
+        if (is_beside(&plan->slab[i], &plan->box))
+            chunks->beside |= 1u << i;
+    }
+}
+
+static bool moves_with_box(const struct chunks *chunks, uint32_t descriptor)
+{
+    return descriptor > 0 && chunks->beside & 1u << (descriptor - 1);
+}
+
+/* Returns the part of a slab that lies beside a piece of the box. */
+static struct mli_copy_box cut_beside(const struct mli_fill_slab *slab,
+                                      const struct mli_copy_box *box,
+                                      const struct mli_descriptor *piece)
+{
+    struct mli_copy_box part = slab_box(slab);
+    uint64_t row = piece->row;
+    size_t in_piece = piece->box.loops;
+
+    for (size_t i = box->loops; i-- > 0;) {
+        const size_t at = (size_t)(row % box->loop[i].count);
+        const struct mli_copy_loop *last = &piece->box.loop[in_piece - (in_piece > 0)];
+
+        row /= box->loop[i].count;
+        part.dst += at * part.loop[i].dst_step;
+        part.loop[i].count = 1;
+        if (in_piece > 0 && last->dst_step == part.loop[i].dst_step) {
+            part.loop[i].count = last->count;
+            in_piece--;
+        }
+    }
+    return part;
+}
+
+/* Sets *chunk to the next chunk; false at the end. */
+static bool chunks_next(struct chunks *chunks, struct chunk *chunk)
+{
+    const struct mli_plan *plan = chunks->legaliser.plan;
+    struct mli_descriptor piece;
+
+    do {
+        if (!mli_legalise_next(&chunks->legaliser, &piece))
+            return false;
+    } while (moves_with_box(chunks, piece.index));
+    chunk->descriptor = piece.index;
+    chunk->row = piece.row;
+    plan_clear(&chunk->plan);
+    plan_add_box(&chunk->plan, &piece.box);
+    for (uint32_t i = 0; piece.index == 0 && i < plan->slabs; i++) {
+        if (moves_with_box(chunks, i + 1)) {
+            struct mli_copy_box part = cut_beside(&plan->slab[i], &plan->box, &piece);
+
+            plan_add_box(&chunk->plan, &part);
+        }
+    }
+    return true;
+}
+
+/* Moves a work in chunks, and looks between two of them whether it is cancelled. */
+static void move_chunks(struct mli_work *work, struct populate *fresh, struct mli_work_end *end)
+{
+    struct chunks chunks;
+    struct chunk chunk;
+
+    chunks_init(&chunks, work->plan);
+    while (chunks_next(&chunks, &chunk)) {
         if (mli_work_cancelled(work)) {
             end->status = MLI_STATUS_CANCELLED;
-            end->descriptor = band.descriptor;
-            end->row = band.row;
+            end->descriptor = chunk.descriptor;
+            end->row = chunk.row;
             return;
         }
-        populate_plan(fresh, work, &band.plan);
-        exec_run(&band.plan, work->plan->bytes);
-        end->bytes += band.plan.bytes;
+        populate_plan(fresh, work, &chunk.plan);
+        exec_run(&chunk.plan, work->plan->bytes);
+        end->bytes += chunk.plan.bytes;
         mli_work_progress(work, (size_t)end->bytes);
     }
 }
@@ -60,7 +162,7 @@ static void move(struct mli_work *work)
     if (mli_work_cancelled(work)) {
         end.status = MLI_STATUS_CANCELLED;
     } else if (work->plan->bytes > CHUNK_MIN) {
-        move_bands(work, &fresh, &end);
+        move_chunks(work, &fresh, &end);
     } else {
         populate_plan(&fresh, work, work->plan);
         exec_run(work->plan, work->plan->bytes);

@@ -97,47 +97,6 @@ static struct mli_copy_box cut(const struct mli_copy_box *box, const struct seam
     return piece;
 }
 
-static size_t bytes_of(const struct mli_copy_box *box)
-{
-    return box->run * (size_t)box_rows(box);
-}
-
-/* A loop of which one iteration is left is none. */
-static void drop_single_loops(struct mli_copy_box *box)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < box->loops; i++) {
-        if (box->loop[i].count > 1)
-            box->loop[kept++] = box->loop[i];
-    }
-    box->loops = kept;
-}
-
-void plan_clear(struct mli_plan *plan)
-{
-    plan->bytes = 0;
-    plan->slabs = 0;
-    plan->box.run = 0;
-    plan->box.loops = 0;
-}
-
-void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box)
-{
-    struct mli_fill_slab *slab;
-
-    plan->bytes += bytes_of(box);
-    drop_single_loops(box);
-    if (box->src) {
-        plan->box = *box;
-        return;
-    }
-    slab = &plan->slab[plan->slabs++];
-    *slab = (struct mli_fill_slab){.dst = box->dst, .run = box->run, .loops = box->loops};
-    for (size_t i = 0; i < box->loops; i++)
-        slab->loop[i] = (struct mli_fill_loop){box->loop[i].count, box->loop[i].dst_step};
-}
-
 static struct mli_plan *lightest(struct mli_plan *const out[], size_t parts)
 {
     struct mli_plan *least = out[0];
@@ -154,7 +113,7 @@ static void deal(struct mli_copy_box *box, size_t whole, size_t parts, struct ml
 {
     struct seam seam;
 
-    if ((uint64_t)bytes_of(box) * EVEN_ENOUGH * parts < whole) {
+    if ((uint64_t)box_bytes(box) * EVEN_ENOUGH * parts < whole) {
         plan_add_box(lightest(out, parts), box);
         return;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "libmli/src/dma/pieces.h"
+#include "libmli/src/dma/fault_pieces.h"
 
 #include "libmli/src/plan.h"
 
@@ -100,7 +100,7 @@ static bool find_before(const struct mli_plan *plan, const struct place *end, ui
     if (step >= end->descriptor &&
         !cut_before(&piece->box, end->row, step - end->descriptor, &piece->row))
         return false;
-    piece->bytes = (size_t)box_rows(&piece->box) * piece->box.run;
+    piece->bytes = box_bytes(&piece->box);
     return piece->bytes > 0;
 }
 

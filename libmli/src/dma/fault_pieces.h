@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plan done bit by bit: in another order than it says, or only up to a place in it. */
-#ifndef MLI_DMA_PIECES_H
-#define MLI_DMA_PIECES_H
+#ifndef MLI_DMA_FAULT_PIECES_H
+#define MLI_DMA_FAULT_PIECES_H
 
 #include "mli_engine.h"
 
@@ -26,4 +26,4 @@ void pieces_before(struct pieces *pieces, const struct place *place);
 /** The next piece; false at the end. */
 bool pieces_next(struct pieces *pieces, const struct mli_plan *plan, struct mli_descriptor *piece);
 
-#endif /* MLI_DMA_PIECES_H */
+#endif /* MLI_DMA_FAULT_PIECES_H */
