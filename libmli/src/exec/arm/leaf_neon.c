@@ -9,8 +9,7 @@
 
 #include <arm_neon.h>
 
-#include "libmli/src/exec/arm/rows_neon.h"
-#include "libmli/src/exec/arm/zip_neon.h"
+#include "libmli/src/exec/arm/kernels_neon.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/tile_block.h"
 

@@ -11,7 +11,7 @@
 #include <arm_neon.h>
 
 #include "libmli/src/bytes.h"
-#include "libmli/src/exec/arm/rows_neon.h"
+#include "libmli/src/exec/arm/kernels_neon.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
 

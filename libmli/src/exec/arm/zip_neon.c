@@ -13,7 +13,7 @@
 
 #include <arm_neon.h>
 
-#include "libmli/src/exec/arm/zip_neon.h"
+#include "libmli/src/exec/arm/kernels_neon.h"
 #include "libmli/src/exec/nest.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -13,7 +13,7 @@
 
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
-#include "libmli/src/exec/x86/gather_avx2.h"
+#include "libmli/src/exec/x86/kernels_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#include "libmli/src/exec/x86/interleave_avx2.h"
+#include "libmli/src/exec/x86/kernels_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")

@@ -7,9 +7,7 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/tile_block.h"
-#include "libmli/src/exec/x86/gather_avx2.h"
-#include "libmli/src/exec/x86/rows_avx2.h"
-#include "libmli/src/exec/x86/skinny_avx2.h"
+#include "libmli/src/exec/x86/kernels_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")

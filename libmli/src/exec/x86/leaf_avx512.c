@@ -8,10 +8,7 @@
 
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tile_block.h"
-#include "libmli/src/exec/x86/gather_avx512.h"
-#include "libmli/src/exec/x86/rows_avx512.h"
-#include "libmli/src/exec/x86/skinny_avx512.h"
-#include "libmli/src/exec/x86/stream_avx512.h"
+#include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")

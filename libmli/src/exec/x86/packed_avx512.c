@@ -5,7 +5,7 @@
  * has in excess falls where the next group comes. Where rows lie close together in the source too,
  * one load reads several of them.
  */
-#include "libmli/src/exec/x86/packed_avx512.h"
+#include "libmli/src/exec/x86/kernels_avx512.h"
 
 #include "libmli/src/exec/level.h"
 

@@ -3,7 +3,7 @@
  * Rows, with and without zeros around them. Each is written in whole registers, the last of which
  * overlaps the one before.
  */
-#include "libmli/src/exec/x86/rows_avx512.h"
+#include "libmli/src/exec/x86/kernels_avx512.h"
 
 #include "libmli/src/exec/level.h"
 
@@ -14,7 +14,6 @@
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
-#include "libmli/src/exec/x86/packed_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")

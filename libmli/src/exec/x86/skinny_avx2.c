@@ -10,10 +10,7 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/c/kernels_c.h"
-#include "libmli/src/exec/x86/interleave_avx2.h"
-#include "libmli/src/exec/x86/narrow_avx2.h"
-#include "libmli/src/exec/x86/rows_avx2.h"
-#include "libmli/src/exec/x86/skinny_avx2.h"
+#include "libmli/src/exec/x86/kernels_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")

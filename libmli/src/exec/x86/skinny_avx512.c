@@ -18,8 +18,7 @@
 
 #include <immintrin.h>
 
-#include "libmli/src/exec/x86/narrow_avx512.h"
-#include "libmli/src/exec/x86/skinny_avx512.h"
+#include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")

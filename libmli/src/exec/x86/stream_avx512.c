@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Zeros, and copies that leave the caches to others. */
-#include "libmli/src/exec/x86/stream_avx512.h"
+#include "libmli/src/exec/x86/kernels_avx512.h"
 
 #include "libmli/src/exec/level.h"
 

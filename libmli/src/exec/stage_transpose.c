@@ -1,20 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming transposes whose rows or columns are those of two loops: in blocks of long rows, or,
- * where rows are short and others follow them without a gap, in blocks of these.
+ * Streaming transposes: matrices, whose rows lie apart; panels, whose rows or columns are those of
+ * two loops; pixels, whose short rows follow one another.
  */
 #include "libmli/src/exec/panel.h"
 #include "libmli/src/exec/stage_lines.h"
 #include "libmli/src/exec/stage_ways.h"
 
+/* Matrices: blocks of many rows, so that the source is read in long pieces, by a few cache lines of
+   columns. */
+
+/* Fewer rows are as many streams of writes as the processor follows by itself, and their columns
+   are short. */
+enum { MATRIX_ROWS_MIN = 24, MATRIX_COLS_MIN = 8 * STAGE_LINE /* bytes */ };
+
+static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                              const uint8_t *src, const size_t *columns, size_t rows)
+{
+    const size_t k = walk->kernel, dst_step = walk->row[1].dst_step,
+                 src_step = walk->col[1].src_step, total = walk->col[1].count << k;
+    const size_t pitch = STAGE_WIDTH + STAGE_LINE + dst_step % STAGE_LINE;
+    uint8_t *at = stage_place(stage_lines(), dst);
+
+    for (size_t begin = 0; begin < total; begin += STAGE_WIDTH) {
+        const size_t width = at_most(total - begin, STAGE_WIDTH), end = begin + width;
+        const uint8_t *from = src + (begin >> k) * src_step;
+        struct stage_fetch next = {from + (width >> k) * src_step, columns,
+                                   at_most(total - end, STAGE_WIDTH) >> k, rows << k, 0};
+        const size_t some = stage_fetch_share(&next, rows);
+
+        leaf->transpose[k](at, pitch, from, src_step, rows, width >> k);
+        for (size_t r = 0; r < rows; r++) {
+            uint8_t *to = dst + r * dst_step + begin;
+
+            stage_flush(leaf, to, at + r * pitch - (uintptr_t)to % STAGE_LINE, width, begin == 0,
+                        end == total);
+            stage_fetch_some(&next, some);
+        }
+    }
+}
+
+bool stage_is_matrix(const struct walk *walk)
+{
+    return walk->kind == WALK_TRANSPOSE && walk->row[1].count >= MATRIX_ROWS_MIN &&
+           walk->col[1].count << walk->kernel >= MATRIX_COLS_MIN;
+}
+
+void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                  const uint8_t *src)
+{
+    size_t columns[STAGE_WIDTH];
+
+    for (size_t c = 0; c < (size_t)STAGE_WIDTH >> walk->kernel; c++)
+        columns[c] = c * walk->col[1].src_step;
+    for (size_t r = 0; r < walk->row[1].count; r += STAGE_ROWS)
+        move_matrix_strip(leaf, walk, dst + r * walk->row[1].dst_step, src + (r << walk->kernel),
+                          columns, at_most(walk->row[1].count - r, STAGE_ROWS));
+}
+
+/* Panels: blocks of long rows; or, if rows are short and others follow them without a gap, blocks
+   of such rows. */
+
 enum {
-    ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */
-    COLUMN_MIN = 16,          /* bytes of a column; there are no kernels for shorter ones */
+    PANEL_ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */
+    PANEL_COLUMN_MIN = 16,          /* bytes of a column; there are no kernels for shorter ones */
 };
 
 /* A strip of rows, a few lines of columns at a time. */
-static void move_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                       const uint8_t *src, const size_t *dst_at, size_t rows)
+static void move_panel_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                             const uint8_t *src, const size_t *dst_at, size_t rows)
 {
     const size_t k = walk->kernel, cols = panel_width(walk), most = STAGE_WIDTH >> k;
     const struct panel_columns columns = panel_columns(walk, src);
@@ -51,7 +105,7 @@ static void move_long_rows(const struct leaf_table *leaf, const struct walk *wal
         const size_t height = at_most(rows - r, PANEL);
 
         panel_locate_rows(dst_at, walk->row, &progress, height);
-        move_strip(leaf, walk, dst, src + (r << walk->kernel), dst_at, height);
+        move_panel_strip(leaf, walk, dst, src + (r << walk->kernel), dst_at, height);
     }
 }
 
@@ -65,9 +119,9 @@ static size_t rows_at_a_time(const struct walk *walk)
 }
 
 /* Some rows of the outer loop, all of the inner one's each: to slots of the stage. */
-static void move_to_slots(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
-                          const struct panel_columns *columns, const size_t *src_at, size_t slot,
-                          size_t count)
+static void move_panel_to_slots(const struct leaf_table *leaf, const struct walk *walk,
+                                uint8_t *dst, const struct panel_columns *columns,
+                                const size_t *src_at, size_t slot, size_t count)
 {
     const struct leaf_loop *outer = &walk->row[0], *inner = &walk->row[1];
     const size_t k = walk->kernel, cols = panel_width(walk), in_table = PANEL / inner->count;
@@ -107,7 +161,7 @@ static void move_short_rows(const struct leaf_table *leaf, const struct walk *wa
         uint8_t *to = dst + r * row;
 
         panel_locate_columns(src_at, &columns, &progress, cols);
-        move_to_slots(leaf, walk, to, &columns, src_at, slot, some);
+        move_panel_to_slots(leaf, walk, to, &columns, src_at, slot, some);
         for (size_t i = 0; i < inner->count; i++) {
             stage_flush(leaf, to + i * inner->dst_step, stage_lines() + i * slot, some * row,
                         r == 0, after == 0);
@@ -119,7 +173,7 @@ static void move_short_rows(const struct leaf_table *leaf, const struct walk *wa
 
 static bool has_long_rows(const struct walk *walk)
 {
-    return panel_width(walk) << walk->kernel >= ROW_MIN;
+    return panel_width(walk) << walk->kernel >= PANEL_ROW_MIN;
 }
 
 static bool has_short_rows(const struct walk *walk)
@@ -135,7 +189,7 @@ bool stage_is_panel(const struct walk *walk)
 {
     const size_t rows = walk->row[0].count * walk->row[1].count;
 
-    return walk->kind == WALK_TRANSPOSE_AT && rows << walk->kernel >= COLUMN_MIN &&
+    return walk->kind == WALK_TRANSPOSE_AT && rows << walk->kernel >= PANEL_COLUMN_MIN &&
            (has_long_rows(walk) || has_short_rows(walk));
 }
 
@@ -146,4 +200,37 @@ void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t
         move_long_rows(leaf, walk, dst, src);
     else
         move_short_rows(leaf, walk, dst, src);
+}
+
+/* Pixels, which fill the destination one after the other. */
+
+enum {
+    PIXELS_STAGE = 16 * 1024,   /* bytes; the rest of the first-level cache is the source's */
+    PIXELS_LONG = 2 * 1024,     /* from here on it streams well */
+    PIXEL_MAX = 8 * STAGE_LINE, /* that is put together whole; longer ones are a matrix's */
+};
+
+bool stage_is_pixels(const struct walk *walk)
+{
+    const size_t pixel = walk->col[1].count << walk->kernel;
+
+    return walk->kind == WALK_TRANSPOSE && pixel <= PIXEL_MAX && walk->row[1].dst_step == pixel &&
+           walk->row[1].count * pixel >= PIXELS_LONG;
+}
+
+void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
+                  const uint8_t *src)
+{
+    const struct leaf_loop *row = &walk->row[1], *col = &walk->col[1];
+    const size_t most = PIXELS_STAGE / row->dst_step;
+
+    for (size_t r = 0; r < row->count; r += most) {
+        const size_t count = at_most(row->count - r, most);
+        uint8_t *to = dst + r * row->dst_step;
+
+        leaf->transpose[walk->kernel](stage_place(stage_lines(), to), row->dst_step,
+                                      src + (r << walk->kernel), col->src_step, count, col->count);
+        stage_flush(leaf, to, stage_lines(), count * row->dst_step, r == 0,
+                    r + count == row->count);
+    }
 }
