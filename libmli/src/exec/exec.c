@@ -5,9 +5,8 @@
 #include "libmli/src/exec/leaf.h"
 #include "libmli/src/exec/level.h"
 #include "libmli/src/exec/stage.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
-
-enum { SMALL = 4096 }; /* bytes of a move whose planning takes as long as the move */
 
 /* How a plan's box is moved. */
 struct choice {
@@ -101,7 +100,7 @@ static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool
 /* One row, and so little that there is nothing to choose. */
 static bool is_small_row(const struct mli_plan *plan, size_t whole)
 {
-    return plan->box.loops == 0 && plan->slabs == 0 && whole <= SMALL;
+    return plan->box.loops == 0 && plan->slabs == 0 && whole <= TUNE_SMALL_ROW;
 }
 
 /* Inlined: of a small move, a call is one part in a hundred. */

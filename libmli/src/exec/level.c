@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/level.h"
 
+#include "libmli/src/exec/tuning.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -40,12 +41,9 @@ static const struct level {
 
 enum { NEW, BUILDING, READY };
 
-/* Measured: docs/performance.md. */
-enum { STREAM_MIN = 32 * 1024 * 1024 };
-
 static _Atomic uint32_t state = NEW;
 static struct leaf_table active;
-static _Atomic size_t stream_min = STREAM_MIN;
+static _Atomic size_t stream_min = TUNE_STREAM_MIN;
 
 static void build(uint32_t mask)
 {
@@ -85,7 +83,7 @@ const struct leaf_table *level_leaf(void)
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
         return &leaf_c; /* another thread is building it: until then these will do */
     build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
-    set_stream_min(from_environment("MLI_STREAM_MIN", STREAM_MIN));
+    set_stream_min(from_environment("MLI_STREAM_MIN", TUNE_STREAM_MIN));
     atomic_store_explicit(&state, READY, memory_order_release);
     return &active;
 }

@@ -2,7 +2,7 @@
 #include "libmli/src/exec/panel.h"
 
 /* What columns of zeros are read from. */
-static const uint8_t zeros[PANEL * sizeof(uint64_t)];
+static const uint8_t zeros[TUNE_PANEL * sizeof(uint64_t)];
 
 /* at[i] = first + i * step; returns what follows. */
 static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
@@ -111,18 +111,18 @@ static __attribute__((noinline)) void transpose_small(const struct leaf_table *l
                                                       const struct walk *walk, uint8_t *dst,
                                                       const uint8_t *src)
 {
-    size_t dst_at[PANEL_SMALL], src_at[PANEL_SMALL];
+    size_t dst_at[TUNE_PANEL_SMALL], src_at[TUNE_PANEL_SMALL];
 
-    transpose(leaf, walk, dst, src, dst_at, src_at, PANEL_SMALL);
+    transpose(leaf, walk, dst, src, dst_at, src_at, TUNE_PANEL_SMALL);
 }
 
 static __attribute__((noinline)) void transpose_large(const struct leaf_table *leaf,
                                                       const struct walk *walk, uint8_t *dst,
                                                       const uint8_t *src)
 {
-    size_t dst_at[PANEL], src_at[PANEL];
+    size_t dst_at[TUNE_PANEL], src_at[TUNE_PANEL];
 
-    transpose(leaf, walk, dst, src, dst_at, src_at, PANEL);
+    transpose(leaf, walk, dst, src, dst_at, src_at, TUNE_PANEL);
 }
 
 void panel_transpose(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

@@ -3,10 +3,8 @@
 #ifndef MLI_EXEC_PANEL_H
 #define MLI_EXEC_PANEL_H
 
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
-
-/* Rows, and columns, that are in a table at a time. A target with plain C may have little stack. */
-enum { PANEL = 256, PANEL_SMALL = 64 };
 
 /* How far a walk over two loops has come. */
 struct panel_progress {

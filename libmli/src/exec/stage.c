@@ -2,6 +2,7 @@
 #include "libmli/src/exec/stage.h"
 
 #include "libmli/src/exec/stage_ways.h"
+#include "libmli/src/exec/tuning.h"
 
 /* The first that can does it. */
 static const struct way {
@@ -40,15 +41,13 @@ static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk,
  */
 bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
 {
-    enum { SETS = 2048, SOONER = 6, SOONER_IN_SETS = 32, PIXEL = 16 /* bytes */ };
-
-    if (bytes >= min || bytes < min / SOONER_IN_SETS)
+    if (bytes >= min || bytes < min / TUNE_STREAM_SOONER_IN_SETS)
         return bytes >= min;
-    if (stage_is_matrix(walk) && walk->row[1].dst_step % SETS == 0)
+    if (stage_is_matrix(walk) && walk->row[1].dst_step % TUNE_SETS == 0)
         return true;
-    return bytes >= min / SOONER &&
+    return bytes >= min / TUNE_STREAM_SOONER &&
            (stage_is_panel(walk) || (stage_is_matrix(walk) && walk->kernel == 0) ||
-            (stage_is_pixels(walk) && walk->row[1].dst_step <= PIXEL));
+            (stage_is_pixels(walk) && walk->row[1].dst_step <= TUNE_STREAM_PIXEL));
 }
 
 bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

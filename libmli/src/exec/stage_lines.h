@@ -8,15 +8,14 @@
 #define MLI_EXEC_STAGE_LINES_H
 
 #include "libmli/src/exec/level.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
 
 enum {
-    STAGE_LINE = 64,
-    STAGE_WIDTH = 256, /* bytes of a row that are written at a time */
-    STAGE_ROWS = 512,  /* of which there is room for so many bytes each: */
-    STAGE_PITCH = STAGE_WIDTH + 2 * STAGE_LINE,
-    /* Where no level streams nobody is asked for it. */
-    STAGE_BYTES = LEVEL_STREAMS ? STAGE_ROWS * STAGE_PITCH : STAGE_LINE,
+    /* Bytes from one row on the stage to the next: a block, and a line at either end. */
+    STAGE_PITCH = TUNE_STAGE_WIDTH + 2 * TUNE_LINE,
+    /* Without a level that streams, the stage is not used. */
+    STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROWS * STAGE_PITCH : TUNE_LINE,
 };
 
 /* STAGE_BYTES that begin with a line: this thread's. */
@@ -25,7 +24,7 @@ uint8_t *stage_lines(void);
 /* Where on the stage a block for `to` begins, if its lines begin at `slot`: as far into a line. */
 static inline uint8_t *stage_place(uint8_t *slot, const uint8_t *to)
 {
-    return slot + (uintptr_t)to % STAGE_LINE;
+    return slot + (uintptr_t)to % TUNE_LINE;
 }
 
 /*

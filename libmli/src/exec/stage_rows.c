@@ -7,23 +7,16 @@
 #include "libmli/src/exec/stage.h"
 #include "libmli/src/exec/stage_lines.h"
 #include "libmli/src/exec/stage_ways.h"
+#include "libmli/src/exec/tuning.h"
 
 /* Nests: rows and gathers, with zeros around them, in the order of the destination. */
 
-enum {
-    LINE = 64,
-    STAGE = 16 * 1024, /* bytes of one half; the rest of the first-level cache is the source's */
-    TURN = 512,        /* bytes that are put together, and streamed, at a time */
-    SHORT = 7,         /* rows, in bytes, of which a register takes several */
-    PLACES = 8,        /* of the source, that rows are taken from in turns */
-    LONG = 2 * 1024,   /* from here on a row streams well by itself */
-};
-
-_Static_assert(!LEVEL_STREAMS || 2 * (STAGE + LINE) <= STAGE_BYTES, "both halves fit on the stage");
+_Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
+               "both halves fit on the stage");
 
 /* While one half is filled, the other is streamed. */
 struct stage {
-    uint8_t *half[2]; /* STAGE + LINE bytes of this thread's stage each */
+    uint8_t *half[2]; /* TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
     size_t filled;    /* which one */
     uint8_t *to;      /* destination of the other half's bytes that are not streamed yet */
     const uint8_t *from;
@@ -33,7 +26,7 @@ struct stage {
 static void stage_init(struct stage *stage)
 {
     stage->half[0] = stage_lines();
-    stage->half[1] = stage->half[0] + STAGE + LINE;
+    stage->half[1] = stage->half[0] + TUNE_STAGE_L1 + TUNE_LINE;
     stage->filled = 0;
     stage->left = 0;
 }
@@ -47,7 +40,7 @@ static size_t at_least(size_t count, size_t least)
 static uint8_t *place(struct stage *stage, const uint8_t *dst)
 {
     stage->filled ^= 1;
-    return stage->half[stage->filled] + (uintptr_t)dst % LINE;
+    return stage->half[stage->filled] + (uintptr_t)dst % TUNE_LINE;
 }
 
 /* Streams what is left but for so many bytes, or a few more, up to the end of a line. */
@@ -56,7 +49,7 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
     size_t bytes = stage->left > keep ? stage->left - keep : 0;
 
     if (keep > 0)
-        bytes -= at_most(bytes, ((uintptr_t)stage->to + bytes) % LINE);
+        bytes -= at_most(bytes, ((uintptr_t)stage->to + bytes) % TUNE_LINE);
     if (bytes == 0)
         return;
     leaf->stream(stage->to, stage->from, bytes);
@@ -70,12 +63,12 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
 static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
                              const uint8_t *next, size_t bytes)
 {
-    const size_t first = 0, times = stage->left / TURN + 1;
+    const size_t first = 0, times = stage->left / TUNE_TURN + 1;
     struct stage_fetch fetch = {next, &first, bytes > 0, bytes, 0};
     const size_t share = stage_fetch_share(&fetch, times);
 
     while (stage->left > 0) {
-        stream_but(leaf, stage, stage->left > TURN ? stage->left - TURN : 0);
+        stream_but(leaf, stage, stage->left > TUNE_TURN ? stage->left - TUNE_TURN : 0);
         stage_fetch_some(&fetch, share);
     }
 }
@@ -97,7 +90,7 @@ static size_t stretch_bytes(const struct stretch *s, size_t row)
 static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest *rest)
 {
     const struct leaf_loop *rows = &nest->inner;
-    const size_t places = at_most(rows->count, PLACES), each = rows->count / places;
+    const size_t places = at_most(rows->count, TUNE_TURN_PLACES), each = rows->count / places;
     struct leaf_nest turned = *nest;
 
     *rest = *nest;
@@ -125,7 +118,7 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
     struct leaf_nest rest;
     const struct leaf_nest all = by_places(nest, &rest);
     const size_t rows = all.outer.count, left = stage->left;
-    const size_t some = at_least(TURN / (walk_row(walk) * all.inner.count), 1);
+    const size_t some = at_least(TUNE_TURN / (walk_row(walk) * all.inner.count), 1);
     struct leaf_nest turn = all;
 
     turn.ahead = ahead;
@@ -144,24 +137,21 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
    are read from end to end. */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
-    enum { LONG_GATHER = 8 * LINE };
-
     if (!leaf->fetches || walk->border.before + walk->border.after > 0)
         return false;
-    if (walk->kind == WALK_GATHER && walk->col[1].count * walk->col[1].src_step > LONG_GATHER)
+    if (walk->kind == WALK_GATHER && walk->col[1].count * walk->col[1].src_step > TUNE_TURN_GATHER)
         return false;
-    return walk_row(walk) >= SHORT || walk->nest.inner.src_step >= LINE;
+    return walk_row(walk) >= TUNE_TURN_ROW || walk->nest.inner.src_step >= TUNE_LINE;
 }
 
 /* From the first row's source to the last one's; 0 where most of that is left out. */
 static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
 {
-    enum { MOST = 4 };
     const size_t outer = nest->outer.count > 1 ? nest->outer.count * nest->outer.src_step : 0,
                  inner = nest->inner.count > 1 ? nest->inner.count * nest->inner.src_step : 0;
     const size_t bytes = outer > inner ? outer : inner;
 
-    return bytes <= MOST * moved ? bytes : 0;
+    return bytes <= TUNE_FETCH_GAPS * moved ? bytes : 0;
 }
 
 /* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
@@ -195,7 +185,7 @@ static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
                        const struct stretch *s, struct stage *stage)
 {
     const struct leaf_loop *inner = &s->nest.inner;
-    const size_t rows = (STAGE - s->above - s->below) / walk_row(walk);
+    const size_t rows = (TUNE_STAGE_L1 - s->above - s->below) / walk_row(walk);
     struct stretch part = *s;
 
     for (size_t k = 0; k < inner->count; k += rows) {
@@ -214,14 +204,14 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
 {
     const struct leaf_loop *outer = &s->nest.outer;
     const size_t bytes = stretch_bytes(s, walk_row(walk));
-    const size_t some = outer->dst_step == bytes ? at_least(STAGE / bytes, 1) : 1;
+    const size_t some = outer->dst_step == bytes ? at_least(TUNE_STAGE_L1 / bytes, 1) : 1;
     struct stretch part = *s;
 
     for (size_t i = 0; i < outer->count; i += some) {
         part.nest.outer.count = at_most(outer->count - i, some);
         part.nest.dst = s->nest.dst + i * outer->dst_step;
         part.nest.src = s->nest.src + i * outer->src_step;
-        if (bytes <= STAGE)
+        if (bytes <= TUNE_STAGE_L1)
             stage_packed(leaf, walk, &part, stage, some * outer->src_step);
         else
             stage_rows(leaf, walk, &part, stage);
@@ -232,7 +222,7 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
 static void stage_gathered(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src, struct stage *stage)
 {
-    const size_t columns = STAGE >> walk->kernel, step = walk->col[1].src_step;
+    const size_t columns = TUNE_STAGE_L1 >> walk->kernel, step = walk->col[1].src_step;
 
     for (size_t c = 0; c < walk->col[1].count; c += columns) {
         const size_t count = at_most(walk->col[1].count - c, columns);
@@ -268,8 +258,8 @@ static bool are_stretches(const struct walk *walk, size_t above, size_t below)
     const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
     const size_t row = walk_row(walk), bytes = above + inner->count * row + below;
 
-    return row < LONG && (inner->count == 1 || inner->dst_step == row) &&
-           (bytes >= LONG || outer->count == 1 || outer->dst_step == bytes);
+    return row < TUNE_STREAM_LONG && (inner->count == 1 || inner->dst_step == row) &&
+           (bytes >= TUNE_STREAM_LONG || outer->count == 1 || outer->dst_step == bytes);
 }
 
 /* Those whose order is the destination's. */
@@ -282,7 +272,7 @@ static bool is_in_order(const struct walk *walk)
 
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 {
-    if (walk->kind != WALK_ROWS || !is_in_order(walk) || above + below > STAGE / 2 ||
+    if (walk->kind != WALK_ROWS || !is_in_order(walk) || above + below > TUNE_STAGE_L1 / 2 ||
         !are_stretches(walk, above, below))
         return false;
     walk->above = above;
@@ -293,7 +283,7 @@ bool stage_take_zeros(struct walk *walk, size_t above, size_t below)
 bool stage_is_nest(const struct walk *walk)
 {
     return is_in_order(walk) &&
-           (walk_row(walk) >= LONG || are_stretches(walk, walk->above, walk->below));
+           (walk_row(walk) >= TUNE_STREAM_LONG || are_stretches(walk, walk->above, walk->below));
 }
 
 void stage_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
@@ -305,7 +295,7 @@ void stage_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
     nest.dst = dst;
     nest.src = src;
     stage_init(&stage);
-    if (walk_row(walk) >= LONG)
+    if (walk_row(walk) >= TUNE_STREAM_LONG)
         stage_long_rows(leaf, walk, &nest, &stage);
     else
         stage_stretches(leaf, walk, &(struct stretch){nest, walk->above, walk->below}, &stage);
@@ -317,7 +307,7 @@ void stage_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
 /* Bytes of the rows that are written at a time, and where on the stage they begin. */
 static size_t burst_slot(const struct walk *walk)
 {
-    return (walk->block * walk->border.run / STAGE_LINE + 2) * STAGE_LINE;
+    return (walk->block * walk->border.run / TUNE_LINE + 2) * TUNE_LINE;
 }
 
 bool stage_is_bursts(const struct walk *walk)
@@ -327,7 +317,7 @@ bool stage_is_bursts(const struct walk *walk)
     return walk->kind == WALK_ROWS && walk->block < nest->inner.count &&
            walk->border.before + walk->border.after == 0 &&
            nest->inner.dst_step == walk->border.run &&
-           walk->block * walk->border.run >= STAGE_LINE &&
+           walk->block * walk->border.run >= TUNE_LINE &&
            nest->outer.count * burst_slot(walk) <= STAGE_BYTES;
 }
 

@@ -6,34 +6,31 @@
 #include "libmli/src/exec/panel.h"
 #include "libmli/src/exec/stage_lines.h"
 #include "libmli/src/exec/stage_ways.h"
+#include "libmli/src/exec/tuning.h"
 
 /* Matrices: blocks of many rows, so that the source is read in long pieces, by a few cache lines of
    columns. */
-
-/* Fewer rows are as many streams of writes as the processor follows by itself, and their columns
-   are short. */
-enum { MATRIX_ROWS_MIN = 24, MATRIX_COLS_MIN = 8 * STAGE_LINE /* bytes */ };
 
 static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                               const uint8_t *src, const size_t *columns, size_t rows)
 {
     const size_t k = walk->kernel, dst_step = walk->row[1].dst_step,
                  src_step = walk->col[1].src_step, total = walk->col[1].count << k;
-    const size_t pitch = STAGE_WIDTH + STAGE_LINE + dst_step % STAGE_LINE;
+    const size_t pitch = TUNE_STAGE_WIDTH + TUNE_LINE + dst_step % TUNE_LINE;
     uint8_t *at = stage_place(stage_lines(), dst);
 
-    for (size_t begin = 0; begin < total; begin += STAGE_WIDTH) {
-        const size_t width = at_most(total - begin, STAGE_WIDTH), end = begin + width;
+    for (size_t begin = 0; begin < total; begin += TUNE_STAGE_WIDTH) {
+        const size_t width = at_most(total - begin, TUNE_STAGE_WIDTH), end = begin + width;
         const uint8_t *from = src + (begin >> k) * src_step;
         struct stage_fetch next = {from + (width >> k) * src_step, columns,
-                                   at_most(total - end, STAGE_WIDTH) >> k, rows << k, 0};
+                                   at_most(total - end, TUNE_STAGE_WIDTH) >> k, rows << k, 0};
         const size_t some = stage_fetch_share(&next, rows);
 
         leaf->transpose[k](at, pitch, from, src_step, rows, width >> k);
         for (size_t r = 0; r < rows; r++) {
             uint8_t *to = dst + r * dst_step + begin;
 
-            stage_flush(leaf, to, at + r * pitch - (uintptr_t)to % STAGE_LINE, width, begin == 0,
+            stage_flush(leaf, to, at + r * pitch - (uintptr_t)to % TUNE_LINE, width, begin == 0,
                         end == total);
             stage_fetch_some(&next, some);
         }
@@ -42,42 +39,41 @@ static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *
 
 bool stage_is_matrix(const struct walk *walk)
 {
-    return walk->kind == WALK_TRANSPOSE && walk->row[1].count >= MATRIX_ROWS_MIN &&
-           walk->col[1].count << walk->kernel >= MATRIX_COLS_MIN;
+    return walk->kind == WALK_TRANSPOSE && walk->row[1].count >= TUNE_MATRIX_ROWS &&
+           walk->col[1].count << walk->kernel >= TUNE_LONG_ROW;
 }
 
 void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src)
 {
-    size_t columns[STAGE_WIDTH];
+    size_t columns[TUNE_STAGE_WIDTH];
 
-    for (size_t c = 0; c < (size_t)STAGE_WIDTH >> walk->kernel; c++)
+    for (size_t c = 0; c < (size_t)TUNE_STAGE_WIDTH >> walk->kernel; c++)
         columns[c] = c * walk->col[1].src_step;
-    for (size_t r = 0; r < walk->row[1].count; r += STAGE_ROWS)
+    for (size_t r = 0; r < walk->row[1].count; r += TUNE_STAGE_ROWS)
         move_matrix_strip(leaf, walk, dst + r * walk->row[1].dst_step, src + (r << walk->kernel),
-                          columns, at_most(walk->row[1].count - r, STAGE_ROWS));
+                          columns, at_most(walk->row[1].count - r, TUNE_STAGE_ROWS));
 }
 
 /* Panels: blocks of long rows; or, if rows are short and others follow them without a gap, blocks
    of such rows. */
 
 enum {
-    PANEL_ROW_MIN = 8 * STAGE_LINE, /* bytes of a row that is long */
-    PANEL_COLUMN_MIN = 16,          /* bytes of a column; there are no kernels for shorter ones */
+    PANEL_COLUMN_MIN = 16, /* bytes of a column; there are no kernels for shorter ones */
 };
 
 /* A strip of rows, a few lines of columns at a time. */
 static void move_panel_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                              const uint8_t *src, const size_t *dst_at, size_t rows)
 {
-    const size_t k = walk->kernel, cols = panel_width(walk), most = STAGE_WIDTH >> k;
+    const size_t k = walk->kernel, cols = panel_width(walk), most = TUNE_STAGE_WIDTH >> k;
     const struct panel_columns columns = panel_columns(walk, src);
     struct panel_progress progress = {0, 0};
-    size_t src_at[2][PANEL], stage_at[PANEL], now = 0;
+    size_t src_at[2][TUNE_PANEL], stage_at[TUNE_PANEL], now = 0;
     uint8_t *stage = stage_lines();
 
     for (size_t r = 0; r < rows; r++)
-        stage_at[r] = r * STAGE_PITCH + (uintptr_t)(dst + dst_at[r]) % STAGE_LINE;
+        stage_at[r] = r * STAGE_PITCH + (uintptr_t)(dst + dst_at[r]) % TUNE_LINE;
     panel_locate_columns(src_at[now], &columns, &progress, at_most(cols, most));
     for (size_t c = 0; c < cols; c += most, now ^= 1) {
         const size_t width = at_most(cols - c, most), after = at_most(cols - c - width, most);
@@ -99,10 +95,10 @@ static void move_long_rows(const struct leaf_table *leaf, const struct walk *wal
 {
     const size_t rows = walk->row[0].count * walk->row[1].count;
     struct panel_progress progress = {0, 0};
-    size_t dst_at[PANEL];
+    size_t dst_at[TUNE_PANEL];
 
-    for (size_t r = 0; r < rows; r += PANEL) {
-        const size_t height = at_most(rows - r, PANEL);
+    for (size_t r = 0; r < rows; r += TUNE_PANEL) {
+        const size_t height = at_most(rows - r, TUNE_PANEL);
 
         panel_locate_rows(dst_at, walk->row, &progress, height);
         move_panel_strip(leaf, walk, dst, src + (r << walk->kernel), dst_at, height);
@@ -113,7 +109,7 @@ static void move_long_rows(const struct leaf_table *leaf, const struct walk *wal
 static size_t rows_at_a_time(const struct walk *walk)
 {
     const size_t row = panel_width(walk) << walk->kernel, slots = walk->row[1].count;
-    const size_t fit = (STAGE_BYTES / slots - 2 * STAGE_LINE) / row;
+    const size_t fit = (STAGE_BYTES / slots - 2 * TUNE_LINE) / row;
 
     return at_most(walk->row[0].count, fit);
 }
@@ -124,8 +120,8 @@ static void move_panel_to_slots(const struct leaf_table *leaf, const struct walk
                                 const size_t *src_at, size_t slot, size_t count)
 {
     const struct leaf_loop *outer = &walk->row[0], *inner = &walk->row[1];
-    const size_t k = walk->kernel, cols = panel_width(walk), in_table = PANEL / inner->count;
-    size_t stage_at[PANEL];
+    const size_t k = walk->kernel, cols = panel_width(walk), in_table = TUNE_PANEL / inner->count;
+    size_t stage_at[TUNE_PANEL];
 
     for (size_t r = 0; r < count; r += in_table) {
         const size_t some = at_most(count - r, in_table);
@@ -133,7 +129,7 @@ static void move_panel_to_slots(const struct leaf_table *leaf, const struct walk
 
         for (size_t i = r; i < r + some; i++) {
             for (size_t s = 0; s < inner->count; s++)
-                *at++ = s * slot + (uintptr_t)(dst + s * inner->dst_step) % STAGE_LINE +
+                *at++ = s * slot + (uintptr_t)(dst + s * inner->dst_step) % TUNE_LINE +
                         i * outer->dst_step;
         }
         leaf->transpose_at[k](stage_lines(), stage_at, columns->base + r * outer->src_step, src_at,
@@ -147,8 +143,8 @@ static void move_short_rows(const struct leaf_table *leaf, const struct walk *wa
     const struct leaf_loop *outer = &walk->row[0], *inner = &walk->row[1];
     const size_t k = walk->kernel, cols = panel_width(walk), row = cols << k;
     const size_t most = rows_at_a_time(walk);
-    const size_t slot = (most * row / STAGE_LINE + 2) * STAGE_LINE;
-    size_t src_at[PANEL];
+    const size_t slot = (most * row / TUNE_LINE + 2) * TUNE_LINE;
+    size_t src_at[TUNE_PANEL];
 
     for (size_t r = 0; r < outer->count; r += most) {
         const size_t some = at_most(outer->count - r, most),
@@ -173,7 +169,7 @@ static void move_short_rows(const struct leaf_table *leaf, const struct walk *wa
 
 static bool has_long_rows(const struct walk *walk)
 {
-    return panel_width(walk) << walk->kernel >= PANEL_ROW_MIN;
+    return panel_width(walk) << walk->kernel >= TUNE_LONG_ROW;
 }
 
 static bool has_short_rows(const struct walk *walk)
@@ -181,8 +177,8 @@ static bool has_short_rows(const struct walk *walk)
     const size_t cols = panel_width(walk), row = cols << walk->kernel;
 
     return walk->border.before + walk->border.after == 0 && walk->row[0].count > 1 &&
-           walk->row[0].dst_step == row && cols <= PANEL && row >= STAGE_LINE &&
-           walk->row[1].count <= PANEL / 4;
+           walk->row[0].dst_step == row && cols <= TUNE_PANEL && row >= TUNE_LINE &&
+           walk->row[1].count <= TUNE_PANEL / 4;
 }
 
 bool stage_is_panel(const struct walk *walk)
@@ -204,25 +200,19 @@ void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t
 
 /* Pixels, which fill the destination one after the other. */
 
-enum {
-    PIXELS_STAGE = 16 * 1024,   /* bytes; the rest of the first-level cache is the source's */
-    PIXELS_LONG = 2 * 1024,     /* from here on it streams well */
-    PIXEL_MAX = 8 * STAGE_LINE, /* that is put together whole; longer ones are a matrix's */
-};
-
 bool stage_is_pixels(const struct walk *walk)
 {
     const size_t pixel = walk->col[1].count << walk->kernel;
 
-    return walk->kind == WALK_TRANSPOSE && pixel <= PIXEL_MAX && walk->row[1].dst_step == pixel &&
-           walk->row[1].count * pixel >= PIXELS_LONG;
+    return walk->kind == WALK_TRANSPOSE && pixel <= TUNE_PIXEL_MAX &&
+           walk->row[1].dst_step == pixel && walk->row[1].count * pixel >= TUNE_STREAM_LONG;
 }
 
 void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src)
 {
     const struct leaf_loop *row = &walk->row[1], *col = &walk->col[1];
-    const size_t most = PIXELS_STAGE / row->dst_step;
+    const size_t most = TUNE_STAGE_L1 / row->dst_step;
 
     for (size_t r = 0; r < row->count; r += most) {
         const size_t count = at_most(row->count - r, most);

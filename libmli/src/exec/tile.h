@@ -116,7 +116,7 @@
     static void TILE_NAME(tiles_at_##E)(uint8_t * dst, const size_t *dst_at, const uint8_t *src,   \
                                         const size_t *src_at, size_t rows, size_t cols)            \
     {                                                                                              \
-        TILE_LOOPS(E, cols, (size_t)2 * TILE_LINE / (E), 0, true, AT_PREFETCH, AT_LOAD, AT_STORE)  \
+        TILE_LOOPS(E, cols, (size_t)2 * TUNE_LINE / (E), 0, true, AT_PREFETCH, AT_LOAD, AT_STORE)  \
     }
 
 DEFINE_TILES(1)

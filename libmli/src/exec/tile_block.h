@@ -14,11 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    TILE_LINE = 64,
-    TILE_BYTES = 16, /* of a column */
-    TILE_SETS = 2048 /* bytes after which half the sets of a cache have been passed */
-};
+#include "libmli/src/exec/tuning.h"
+
+enum { TILE_BYTES = 16 }; /* of a column of a tile: a vector lane */
 
 static inline bool tile_is_aligned(size_t src_step)
 {
@@ -28,20 +26,20 @@ static inline bool tile_is_aligned(size_t src_step)
 /* Are lines of neighbouring rows of the destination all in the same few sets? */
 static inline bool tile_collides(size_t dst_step)
 {
-    return dst_step % TILE_SETS == 0;
+    return dst_step % TUNE_SETS == 0;
 }
 
 /* Columns of a block: where strips are tiles, as many as have a line each in the cache. */
 static inline size_t tile_block(size_t src_step, size_t dst_step)
 {
-    enum { MOST = 512, LEAST = 64, HALF_A_CACHE = 6 * 4096 };
-    const size_t room = src_step > 0 ? HALF_A_CACHE / src_step : MOST;
+    const size_t room = src_step > 0 ? TUNE_TILE_SOURCE / src_step : TUNE_TILE_COLUMNS_MAX;
 
     if (!tile_is_aligned(src_step))
-        return MOST / 2;
-    if (!tile_collides(dst_step) || room > MOST)
-        return MOST;
-    return room > LEAST ? room / LEAST * LEAST : LEAST;
+        return TUNE_TILE_COLUMNS_MAX / 2;
+    if (!tile_collides(dst_step) || room > TUNE_TILE_COLUMNS_MAX)
+        return TUNE_TILE_COLUMNS_MAX;
+    return room > TUNE_TILE_COLUMNS_MIN ? room / TUNE_TILE_COLUMNS_MIN * TUNE_TILE_COLUMNS_MIN
+                                        : TUNE_TILE_COLUMNS_MIN;
 }
 
 /* Rows of a strip, of elements of so many bytes. */
@@ -49,7 +47,7 @@ static inline size_t tile_strip(size_t src_step, size_t dst_step, size_t elem)
 {
     const bool lines = tile_is_aligned(src_step) && !tile_collides(dst_step);
 
-    return (lines ? 2 * TILE_LINE : TILE_BYTES) / elem;
+    return (lines ? 2 * TUNE_LINE : TILE_BYTES) / elem;
 }
 
 /* Have a tile's lines and those of the next room side by side in the first-level cache? */
@@ -64,9 +62,9 @@ static inline bool tile_has_room(size_t dst_step, size_t elem)
  */
 static inline size_t tile_lead(const uint8_t *dst, size_t dst_step, size_t elem)
 {
-    const size_t before = -(uintptr_t)dst % TILE_LINE;
+    const size_t before = -(uintptr_t)dst % TUNE_LINE;
 
-    return dst_step % TILE_LINE == 0 && before % elem == 0 ? before / elem : 0;
+    return dst_step % TUNE_LINE == 0 && before % elem == 0 ? before / elem : 0;
 }
 
 #endif /* MLI_EXEC_TILE_BLOCK_H */

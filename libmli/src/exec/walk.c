@@ -2,19 +2,9 @@
 #include "libmli/src/exec/walk.h"
 
 #include "libmli/src/exec/panel.h"
+#include "libmli/src/exec/tuning.h"
 
-enum {
-    LINE = 64,      /* of a cache */
-    LANE = 16,      /* bytes of a column: those that are shorter have kernels of their own */
-    L1_LINES = 256, /* of the first-level cache that the source may take */
-    L2_BYTES = 1024 * 1024, /* of the second-level cache, for a destination and as large a source */
-    SHORT = 512,            /* rows, in bytes, of which a source may have others beside them */
-    PLANES = 32768,         /* bytes of some planes with zeros around them */
-    BURST = 2048,           /* bytes of a row of the destination that are written at a time */
-    BORDERED_BELOW = 512,   /* rows, of which zeros beside them are worth a table of columns */
-    COLUMNS = 56,           /* and more are worth it only past the second-level cache */
-    MERGE_BELOW = LINE,     /* rows and columns of fewer bytes than this are merged with others */
-};
+enum { LANE = 16 }; /* bytes of a vector lane: shorter columns have kernels of their own */
 
 static const struct leaf_loop once = {1, 0, 0};
 
@@ -82,8 +72,8 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 {
     const size_t zeros = border->before | border->after, elem = box->run;
 
-    return zeros > 0 && zeros % elem == 0 && columns * elem < BORDERED_BELOW &&
-           (columns <= COLUMNS || elem * box_rows(box) > L2_BYTES / 2);
+    return zeros > 0 && zeros % elem == 0 && columns * elem < TUNE_BORDERED_ROW &&
+           (columns <= TUNE_BORDERED_COLUMNS || elem * box_rows(box) > TUNE_L2_BYTES / 2);
 }
 
 /*
@@ -107,9 +97,9 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
         walk->border = *border;
         width += border->before + border->after;
     }
-    if (width < MERGE_BELOW || width > col[1].count * elem)
+    if (width < TUNE_MERGE_BELOW || width > col[1].count * elem)
         col[0] = take(choice, find_dst_step(choice, width));
-    if (row[1].count * elem < MERGE_BELOW || col[0].count > 1)
+    if (row[1].count * elem < TUNE_MERGE_BELOW || col[0].count > 1)
         row[0] = take(choice, find_src_step(choice, row[1].count * elem));
     if (col[0].count > 1 || row[0].count > 1 || width > col[1].count * elem)
         walk->kind = WALK_TRANSPOSE_AT;
@@ -141,11 +131,11 @@ static void choose_gather(struct walk *walk, struct choice *choice)
     walk->block = walk->col[1].count;
     rows = find_innermost(choice);
     nearest = find_nearest(choice);
-    if (walk->col[1].src_step >= LINE && nearest < choice->box->loops &&
-        choice->box->loop[nearest].src_step < LINE) {
+    if (walk->col[1].src_step >= TUNE_LINE && nearest < choice->box->loops &&
+        choice->box->loop[nearest].src_step < TUNE_LINE) {
         rows = nearest;
-        if (walk->block > L1_LINES)
-            walk->block = L1_LINES;
+        if (walk->block > TUNE_L1_LINES)
+            walk->block = TUNE_L1_LINES;
     }
     walk->nest.inner = take(choice, rows);
     walk->nest.outer = take(choice, find_innermost(choice));
@@ -166,9 +156,9 @@ static void choose_rows(struct walk *walk, struct choice *choice, const struct l
     walk->nest.inner = take(choice, find_innermost(choice));
     walk->block = walk->nest.inner.count;
     neighbour = find_src_step(choice, run);
-    if (run < SHORT && neighbour < choice->box->loops && walk->block * run > BURST &&
-        run * box_rows(choice->box) > L2_BYTES)
-        walk->block = BURST / run;
+    if (run < TUNE_SHORT_ROW && neighbour < choice->box->loops && walk->block * run > TUNE_BURST &&
+        run * box_rows(choice->box) > TUNE_L2_BYTES)
+        walk->block = TUNE_BURST / run;
     else
         neighbour = find_innermost(choice);
     walk->nest.outer = take(choice, neighbour);
@@ -229,7 +219,7 @@ static void move_planes(const struct leaf_table *leaf, const struct walk *walk,
                         const struct leaf_nest *nest)
 {
     const size_t rows = nest->inner.count * walk_row(walk), plane = nest->outer.dst_step;
-    const size_t most = plane > 0 && plane < PLANES ? PLANES / plane : 1;
+    const size_t most = plane > 0 && plane < TUNE_PLANES ? TUNE_PLANES / plane : 1;
     struct leaf_nest part = *nest;
 
     for (size_t i = 0; i < nest->outer.count; i += most) {
@@ -251,7 +241,7 @@ bool walk_take_zeros(struct walk *walk, size_t above, size_t below)
     const struct leaf_nest *nest = &walk->nest;
     const size_t rows = nest->inner.count * walk_row(walk);
 
-    if (walk->kind != WALK_ROWS || walk->block != nest->inner.count || rows > PLANES ||
+    if (walk->kind != WALK_ROWS || walk->block != nest->inner.count || rows > TUNE_PLANES ||
         (nest->inner.count > 1 && nest->inner.dst_step != walk_row(walk)) ||
         nest->outer.count == 1 || nest->outer.dst_step != above + rows + below)
         return false;

@@ -14,13 +14,13 @@
 #include "libmli/src/exec/arm/kernels_neon.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/tuning.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
     PIECE = 16,
-    PIECES_MAX = 8,  /* of a row that is loaded whole before it is stored */
-    CALL_MIN = 1024, /* longer rows are worth a call of memcpy or memset */
+    PIECES_MAX = 8, /* of a row that is loaded whole before it is stored */
 };
 
 /* A row of more than `pieces - 1` pieces. */
@@ -59,7 +59,7 @@ void rows_neon(const struct leaf_nest *nest, size_t run)
         ROWS_OF(7)
     else if (pieces == 8)
         ROWS_OF(8)
-    else if (pieces > 8 && run < CALL_MIN)
+    else if (pieces > 8 && run < TUNE_NEON_CALL_MIN)
         NEST_FOR_ROWS(nest, to, from, { copy_long(to, from, run); })
     else
         rows_c(nest, run);
@@ -74,7 +74,7 @@ void rows_neon(const struct leaf_nest *nest, size_t run)
 
 ALWAYS_INLINE void copy_run(uint8_t *to, const uint8_t *from, size_t run)
 {
-    if (run >= CALL_MIN)
+    if (run >= TUNE_NEON_CALL_MIN)
         copy_bytes(to, from, run);
     else if (run >= 4 * PIECE)
         copy_long(to, from, run);
@@ -108,7 +108,7 @@ void bordered_neon(const struct leaf_nest *nest, const struct leaf_border *borde
 {
     const size_t before = border->before, run = border->run, row = before + run + border->after;
 
-    if (row < PIECE || before >= CALL_MIN || border->after >= CALL_MIN) {
+    if (row < PIECE || before >= TUNE_NEON_CALL_MIN || border->after >= TUNE_NEON_CALL_MIN) {
         bordered_c(nest, border);
         return;
     }
@@ -121,7 +121,7 @@ void bordered_neon(const struct leaf_nest *nest, const struct leaf_border *borde
 
 void fill_neon(uint8_t *dst, size_t step, size_t run, size_t count)
 {
-    if (run <= 4 * PIECE || run >= CALL_MIN) {
+    if (run <= 4 * PIECE || run >= TUNE_NEON_CALL_MIN) {
         fill_c(dst, step, run, count);
         return;
     }

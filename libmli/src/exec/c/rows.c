@@ -4,9 +4,7 @@
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/piece.h"
-
-/* From here on a call of memcpy or memset costs less than it saves. */
-enum { CALL_MIN = 65 };
+#include "libmli/src/exec/tuning.h"
 
 #define ROWS_OF(size) NEST_FOR_ROWS(nest, to, from, { copy_bytes(to, from, size); })
 
@@ -14,7 +12,7 @@ enum { CALL_MIN = 65 };
 void rows_c(const struct leaf_nest *nest, size_t run)
 {
 #define ROWS_WITH(piece) NEST_FOR_ROWS(nest, to, from, { piece(to, from, run); })
-    if (run >= CALL_MIN)
+    if (run >= TUNE_C_CALL_MIN)
         ROWS_OF(run)
     else if (run == 32)
         ROWS_OF(32)
@@ -58,7 +56,7 @@ void bordered_c(const struct leaf_nest *nest, const struct leaf_border *border)
         piece(to + border->before, from, run);                                                     \
         zero(to + border->before + run, border->after);                                            \
     })
-    if (run >= CALL_MIN)
+    if (run >= TUNE_C_CALL_MIN)
         ROWS_WITH(copy_bytes)
     else
         PIECE_FOR_RUN(run, ROWS_WITH) ROWS_WITH(piece_32)
@@ -73,7 +71,7 @@ void bordered_c(const struct leaf_nest *nest, const struct leaf_border *border)
 
 void fill_c(uint8_t *dst, size_t step, size_t run, size_t count)
 {
-    if (run >= CALL_MIN) {
+    if (run >= TUNE_C_CALL_MIN) {
         for (size_t i = 0; i < count; i++, dst += step)
             zero_bytes(dst, run);
     } else if (run >= 32) {

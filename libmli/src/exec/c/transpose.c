@@ -7,6 +7,7 @@
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/element_words.h"
 #include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/tuning.h"
 
 #if WORDS_LITTLE
 
@@ -113,11 +114,6 @@ static inline void store_8(uint8_t *to, uint64_t (*e)[2], size_t r)
     copy_bytes(to, row, sizeof(row));
 }
 
-enum {
-    LINE = 64,              /* of a cache */
-    NARROW_BYTES = 8 * 1024 /* that few rows take of the first-level cache, for all but the first */
-};
-
 static size_t at_most(size_t count, size_t most)
 {
     return count < most ? count : most;
@@ -146,10 +142,10 @@ static size_t at_most(size_t count, size_t most)
  * cache until they are used up.
  */
 #define MOVE_BLOCKS(E, COLUMN, ROW)                                                                \
-    for (size_t r0 = 0; r0 < rows; r0 += LINE / (E))                                               \
-        for (size_t c0 = 0; c0 < cols; c0 += LINE / (E))                                           \
-            for (size_t r = r0; r < rows && r < r0 + LINE / (E); r += SIDE_##E)                    \
-                for (size_t c = c0; c < cols && c < c0 + LINE / (E); c += SIDE_##E) {              \
+    for (size_t r0 = 0; r0 < rows; r0 += TUNE_LINE / (E))                                          \
+        for (size_t c0 = 0; c0 < cols; c0 += TUNE_LINE / (E))                                      \
+            for (size_t r = r0; r < rows && r < r0 + TUNE_LINE / (E); r += SIDE_##E)               \
+                for (size_t c = c0; c < cols && c < c0 + TUNE_LINE / (E); c += SIDE_##E) {         \
                     const size_t row = at_most(r, rows - SIDE_##E);                                \
                     const size_t col = at_most(c, cols - SIDE_##E);                                \
                                                                                                    \
@@ -167,7 +163,7 @@ static size_t at_most(size_t count, size_t most)
     static void narrow_##E(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,     \
                            size_t rows, size_t cols)                                               \
     {                                                                                              \
-        const size_t most = NARROW_BYTES / src_step + 1;                                           \
+        const size_t most = TUNE_C_NARROW / src_step + 1;                                          \
                                                                                                    \
         for (size_t c = 0; c < cols; c += most) {                                                  \
             const struct leaf_nest nest = {                                                        \

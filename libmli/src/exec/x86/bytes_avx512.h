@@ -61,10 +61,6 @@ BYTES_INLINE void store_16(uint8_t *at, __m128i v)
     _mm_storeu_si128((void *)at, v);
 }
 
-/* How far ahead of a store its line is fetched: a store that has to wait holds up those behind it.
- */
-enum { AHEAD = 512 };
-
 BYTES_INLINE void fetch_to_read(const uint8_t *at)
 {
     __builtin_prefetch(at, 0, 3);

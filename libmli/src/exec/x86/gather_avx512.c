@@ -14,6 +14,7 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
@@ -25,7 +26,6 @@ enum {
     LINE = 64,
     SPREAD_MAX = 16,
     SIZES = 4,
-    SEVERAL_MIN = 8, /* rows to make it worth to find out how several are taken at once */
 };
 
 /* How one spread is gathered, for one size of element. */
@@ -281,8 +281,8 @@ void gather_avx512(uint32_t size_log, const struct leaf_nest *nest, size_t step,
     }
     if (packed_avx512_gather(nest, size, step, cols))
         return;
-    if (cols * step <= LINE && nest_rows(nest) >= SEVERAL_MIN && nest->inner.count > 1 &&
-        nest->inner.dst_step == cols * size)
+    if (cols * step <= LINE && nest_rows(nest) >= TUNE_AVX512_SEVERAL_MIN &&
+        nest->inner.count > 1 && nest->inner.dst_step == cols * size)
         scoop_several(&scoop, p, size, spread, cols, &nest->inner);
     else
         scoop_one(&scoop, p, size, spread, cols);

@@ -3,6 +3,7 @@
 #ifndef MLI_EXEC_X86_LANES_AVX2_H
 #define MLI_EXEC_X86_LANES_AVX2_H
 
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/lanes.h"
 
 /* Bytes of a lane and of a register. */
@@ -22,9 +23,7 @@ ALWAYS_INLINE void store_32(uint8_t *at, __m256i v)
    wait for it. */
 ALWAYS_INLINE void store_ahead(uint8_t *at, __m256i v)
 {
-    enum { AHEAD = 256 };
-
-    __builtin_prefetch(at + AHEAD, 1, 3);
+    __builtin_prefetch(at + TUNE_AVX2_STORE_AHEAD, 1, 3);
     store_32(at, v);
 }
 

@@ -8,6 +8,7 @@
 
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/tile_block.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
@@ -107,12 +108,12 @@ DEFINE_TRANSPOSE(8, 3)
    waits for more of them at a time than the first. */
 static void fetch_rows(const struct leaf_nest *nest, size_t bytes)
 {
-    enum { LINE = 64, TO_SECOND_LEVEL = 2 };
+    enum { TO_SECOND_LEVEL = 2 };
     const size_t ahead = nest->ahead;
 
     NEST_FOR_ROWS(nest, to, from, {
         (void)to;
-        for (size_t i = 0; i < bytes; i += LINE)
+        for (size_t i = 0; i < bytes; i += TUNE_LINE)
             __builtin_prefetch(from + ahead + i, 0, TO_SECOND_LEVEL);
         __builtin_prefetch(from + ahead + bytes - 1, 0, TO_SECOND_LEVEL);
     })

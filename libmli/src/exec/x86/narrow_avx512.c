@@ -10,6 +10,7 @@
 
 #include <immintrin.h>
 
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
@@ -17,7 +18,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,bmi2,prfchw")
 
 #include "libmli/src/exec/x86/lanes.h"
 
-enum { LINE = 64, LANE = 16, PAGE = 4096, AHEAD = 4 * LINE };
+enum { LINE = 64, LANE = 16, PAGE = 4096 };
 
 #define UNROLL _Pragma("GCC unroll 16")
 
@@ -105,7 +106,7 @@ ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bo
     {
         if (r == t->rows)
             break;
-        __builtin_prefetch(to + AHEAD, 1, 3);
+        __builtin_prefetch(to + TUNE_AVX512_NARROW_AHEAD, 1, 3);
         if (whole)
             _mm512_storeu_si512((void *)to, x[r]);
         else

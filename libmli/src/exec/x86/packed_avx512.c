@@ -14,6 +14,7 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
@@ -22,11 +23,8 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    FAR = 64,          /* rows, of which a merged register would touch lines that nobody needs */
-    MERGED_MAX = 8,    /* rows, of which each has a load of its own */
-    WINDOWS_MAX = 4,   /* loads of 64 bytes, one after the other, that a group is permuted from */
-    GROUPS_AHEAD = 16, /* whose source is fetched ahead */
-    GROUPS_MIN = 8,    /* that are worth the making of permutations */
+    MERGED_MAX = 8,  /* rows, of which each has a load of its own */
+    WINDOWS_MAX = 4, /* loads of 64 bytes, one after the other, that a group is permuted from */
 };
 
 struct packed {
@@ -127,8 +125,10 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
     for (size_t o = 0; o < p.outer.count; o++) {
         uint8_t *to = p.dst + o * p.outer.dst_step;
         const uint8_t *from = p.src + o * p.outer.src_step, *next = from + p.outer.src_step;
-        const uint8_t *ahead = p.groups > GROUPS_AHEAD ? from + GROUPS_AHEAD * stride : next;
-        size_t left_ahead = p.groups > GROUPS_AHEAD ? p.groups - GROUPS_AHEAD : p.groups;
+        const uint8_t *ahead =
+            p.groups > TUNE_AVX512_GROUPS_AHEAD ? from + TUNE_AVX512_GROUPS_AHEAD * stride : next;
+        size_t left_ahead =
+            p.groups > TUNE_AVX512_GROUPS_AHEAD ? p.groups - TUNE_AVX512_GROUPS_AHEAD : p.groups;
 
         if (!p.all)
             end = to + p.stretch;
@@ -144,7 +144,7 @@ BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t w
                 ahead = next;
                 left_ahead = p.groups;
             }
-            fetch_to_write(to + AHEAD);
+            fetch_to_write(to + TUNE_AVX512_STORE_AHEAD);
             if ((size_t)(end - to) < piece)
                 store_64_of(to, group, v);
             else if (piece == 16)
@@ -251,7 +251,7 @@ static void choose(struct packed *p, const struct leaf_nest *nest)
         most = 1;
     p->rows = most < MERGED_MAX ? most : MERGED_MAX;
     p->windows = 0;
-    if (step == 0 || step >= REGISTER || nest_rows(nest) < GROUPS_MIN * most)
+    if (step == 0 || step >= REGISTER || nest_rows(nest) < TUNE_AVX512_GROUPS_MIN * most)
         return;
     for (size_t windows = 1, cost = p->rows + 1; windows <= WINDOWS_MAX; windows++) {
         size_t rows;
@@ -277,7 +277,7 @@ static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
     const size_t span = (nest->inner.count - 1) * p->step + p->run;
     size_t outers;
 
-    if (bytes == 0 || nest->outer.count < GROUPS_MIN || 2 * bytes > REGISTER ||
+    if (bytes == 0 || nest->outer.count < TUNE_AVX512_GROUPS_MIN || 2 * bytes > REGISTER ||
         !nest_is_packed(nest, p->width) || step == 0 || step + span > WINDOWS_MAX * REGISTER)
         return 0;
     outers = (WINDOWS_MAX * REGISTER - span) / step + 1;
@@ -356,7 +356,7 @@ void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *borde
     outers = choose_outers(&p, nest);
     if (p.windows > 0) {
         move_windows(&p, nest, outers);
-    } else if (p.width <= 32 && p.step >= FAR) {
+    } else if (p.width <= 32 && p.step >= TUNE_AVX512_PACKED_FAR) {
         p.rows = 1;
         lay_out(&p, nest);
         if (p.width <= 16)

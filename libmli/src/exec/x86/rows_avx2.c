@@ -13,17 +13,13 @@
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/piece.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/kernels_avx2.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx2,prfchw")
 
 #include "libmli/src/exec/x86/lanes_avx2.h"
-
-enum {
-    LINE = 64,
-    CALL_MIN = 1024 /* longer rows are worth a call of memcpy, which knows more about long ones */
-};
 
 /* copy_N: runs of N to 2 * N bytes. */
 ALWAYS_INLINE void copy_32(uint8_t *to, const uint8_t *from, size_t run)
@@ -36,20 +32,20 @@ ALWAYS_INLINE void copy_32(uint8_t *to, const uint8_t *from, size_t run)
 
 ALWAYS_INLINE void copy_64(uint8_t *to, const uint8_t *from, size_t run)
 {
-    copy_32(to, from, LINE);
-    copy_32(to + run - LINE, from + run - LINE, LINE);
+    copy_32(to, from, TUNE_LINE);
+    copy_32(to + run - TUNE_LINE, from + run - TUNE_LINE, TUNE_LINE);
 }
 
 /* Stores that split a line cost double: but for the first and the last ones they are aligned. */
 ALWAYS_INLINE void copy_128(uint8_t *to, const uint8_t *from, size_t run)
 {
-    const __m256i head = load_32(from), a = load_32(from + run - LINE),
+    const __m256i head = load_32(from), a = load_32(from + run - TUNE_LINE),
                   b = load_32(from + run - VEC);
 
-    for (size_t i = -(uintptr_t)to % VEC; i < run - LINE; i += LINE)
-        copy_32(to + i, from + i, LINE);
+    for (size_t i = -(uintptr_t)to % VEC; i < run - TUNE_LINE; i += TUNE_LINE)
+        copy_32(to + i, from + i, TUNE_LINE);
     store_32(to, head);
-    store_32(to + run - LINE, a);
+    store_32(to + run - TUNE_LINE, a);
     store_32(to + run - VEC, b);
 }
 
@@ -62,11 +58,11 @@ ALWAYS_INLINE void copy_1024(uint8_t *to, const uint8_t *from, size_t run)
 #define FOR_RUN(run, ROWS_WITH) PIECE_FOR_RUN(run, ROWS_WITH) FOR_LONG_RUN(run, ROWS_WITH)
 
 #define FOR_LONG_RUN(run, ROWS_WITH)                                                               \
-    if ((run) <= LINE)                                                                             \
+    if ((run) <= TUNE_LINE)                                                                        \
         ROWS_WITH(copy_32)                                                                         \
-    else if ((run) <= 2 * LINE)                                                                    \
+    else if ((run) <= 2 * TUNE_LINE)                                                               \
         ROWS_WITH(copy_64)                                                                         \
-    else if ((run) < CALL_MIN)                                                                     \
+    else if ((run) < TUNE_AVX2_CALL_MIN)                                                           \
         ROWS_WITH(copy_128)                                                                        \
     else                                                                                           \
         ROWS_WITH(copy_1024)
@@ -173,7 +169,7 @@ void bordered_avx2(const struct leaf_nest *nest, const struct leaf_border *borde
 
 void fill_avx2(uint8_t *dst, size_t step, size_t run, size_t count)
 {
-    if (run < VEC || run > LINE) {
+    if (run < VEC || run > TUNE_LINE) {
         fill_c(dst, step, run, count);
         return;
     }
@@ -185,20 +181,20 @@ void fill_avx2(uint8_t *dst, size_t step, size_t run, size_t count)
 
 void stream_avx2(uint8_t *dst, const uint8_t *src, size_t bytes)
 {
-    const size_t head = -(uintptr_t)dst % LINE;
+    const size_t head = -(uintptr_t)dst % TUNE_LINE;
 
-    if (bytes < head + LINE) {
+    if (bytes < head + TUNE_LINE) {
         copy_bytes(dst, src, bytes);
         return;
     }
     copy_bytes(dst, src, head);
-    for (dst += head, src += head, bytes -= head; bytes >= LINE; bytes -= LINE) {
+    for (dst += head, src += head, bytes -= head; bytes >= TUNE_LINE; bytes -= TUNE_LINE) {
         const __m256i a = load_32(src), b = load_32(src + VEC);
 
         _mm256_stream_si256((__m256i *)(void *)dst, a);
         _mm256_stream_si256((__m256i *)(void *)(dst + VEC), b);
-        dst += LINE;
-        src += LINE;
+        dst += TUNE_LINE;
+        src += TUNE_LINE;
     }
     copy_bytes(dst, src, bytes);
 }

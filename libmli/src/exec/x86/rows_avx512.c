@@ -14,20 +14,14 @@
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 #include "libmli/src/exec/x86/bytes_avx512.h"
 
-enum {
-    REGISTER = 64,
-    PIECE_MIN = 16,       /* bytes of a row, from which on lines are worth fetching */
-    CALL_MIN = 16 * 1024, /* bytes of a row that are memcpy's */
-    FAR = 192,            /* rows, whose neighbours are in lines that nobody needs */
-    SMALL_BYTES = 4096,   /* with these all is in the first-level cache, or soon done */
-    SMALL_ROWS = 32,
-};
+enum { REGISTER = 64 };
 
 /* The loop that there is, where there is one only, as the inner one. */
 static struct leaf_nest with_inner(const struct leaf_nest *nest)
@@ -44,7 +38,7 @@ static size_t next_row(const struct leaf_nest *nest, size_t row)
 
     if (nest->ahead > 0)
         return nest->ahead;
-    return (AHEAD / step + 1) * step;
+    return (TUNE_AVX512_STORE_AHEAD / step + 1) * step;
 }
 
 /* So little that the making of groups costs more than it saves? */
@@ -52,7 +46,7 @@ static bool is_small(const struct leaf_nest *nest, size_t row)
 {
     const size_t rows = nest_rows(nest);
 
-    return rows * row <= SMALL_BYTES && (row >= 16 || rows <= SMALL_ROWS);
+    return rows * row <= TUNE_AVX512_SMALL_BYTES && (row >= 16 || rows <= TUNE_AVX512_SMALL_ROWS);
 }
 
 /* What is `next` behind this place of the source, or else of the destination. */
@@ -107,13 +101,13 @@ BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_so
     const struct leaf_nest copy = *all, *nest = &copy; /* which the rows' bytes cannot change */
     const size_t next = next_row(all, run);
 
-    if (of_source && run < PIECE_MIN)
+    if (of_source && run < TUNE_AVX512_FETCH_ROW)
         NEST_FOR_ROWS(nest, to, from, {
             (void)to;
             fetch_far(from + next);
             fetch_far(from + next + run - 1);
         })
-    if (run < PIECE_MIN || run >= CALL_MIN)
+    if (run < TUNE_AVX512_FETCH_ROW || run >= TUNE_AVX512_CALL_MIN)
         rows_c(all, run);
     else if (run == 16)
         ROWS_WHOLE(load_16, store_16)
@@ -130,8 +124,9 @@ BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_so
     else if (run <= 256)
         NEST_FOR_ROWS(nest, to, from, { copy_row(to, from, run, next, of_source, 4); })
     else
-        NEST_FOR_ROWS(nest, to, from,
-                      { copy_row(to, from, run, of_source ? next : AHEAD, of_source, 0); })
+        NEST_FOR_ROWS(nest, to, from, {
+            copy_row(to, from, run, of_source ? next : TUNE_AVX512_STORE_AHEAD, of_source, 0);
+        })
 }
 
 /* Of a source that is not in the caches. */
@@ -156,7 +151,8 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
 
     const struct leaf_nest rows = with_inner(nest);
     const bool whole = run == 32 || (run == 16 && rows.inner.src_step >= REGISTER);
-    const bool pays = run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < FAR;
+    const bool pays =
+        run > REGISTER / 2 ? !is_small(nest, run) : rows.inner.src_step < TUNE_AVX512_ROW_FAR;
 
     if (run <= REGISTER / 2 && is_small(nest, run))
         rows_c(nest, run);
@@ -260,22 +256,22 @@ static void bordered_long(const struct leaf_nest *nest, const struct leaf_border
         for (; i + REGISTER <= before; i += REGISTER)
             store_64(to + i, zero);
         if (i < before && i < last_at) {
-            fetch_to_write(to + i + AHEAD);
+            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
             store_64(to + i, load_64_of(head, from + i));
             i += REGISTER;
         }
         for (; i < full_end; i += REGISTER) {
-            fetch_to_write(to + i + AHEAD);
+            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
             store_64(to + i, load_64(from + i));
         }
         if (i < end && i < last_at) {
-            fetch_to_write(to + i + AHEAD);
+            fetch_to_write(to + i + TUNE_AVX512_STORE_AHEAD);
             store_64(to + i, load_64_of(tail, from + i));
             i += REGISTER;
         }
         for (; i < last_at; i += REGISTER)
             store_64(to + i, zero);
-        fetch_to_write(to + last_at + AHEAD);
+        fetch_to_write(to + last_at + TUNE_AVX512_STORE_AHEAD);
         store_64(to + last_at, load_64_of(last, from + last_at));
     })
 }

@@ -18,6 +18,7 @@
 
 #include <immintrin.h>
 
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/kernels_avx512.h"
 #include "libmli/src/exec/x86/target.h"
 
@@ -25,7 +26,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 #include "libmli/src/exec/x86/lanes.h"
 
-enum { LINE = 64, WORTH = 8 * LINE, MOST = 9, SIZES = 4, AHEAD = 8 * LINE };
+enum { LINE = 64, MOST = 9, SIZES = 4 };
 
 /* How pixels of S elements are taken apart, for one S and one size of element. */
 static struct network {
@@ -138,7 +139,7 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
             if (past_caches) {
                 STREAM(to, v);
             } else {
-                __builtin_prefetch(to + AHEAD, 1, 3);
+                __builtin_prefetch(to + TUNE_AVX512_SKINNY_AHEAD, 1, 3);
                 STORE(to, v);
             }
         }
@@ -176,7 +177,7 @@ ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, s
                 STREAM(dst + line[k], v);
                 continue;
             }
-            __builtin_prefetch(dst + line[k] + AHEAD, 1, 3);
+            __builtin_prefetch(dst + line[k] + TUNE_AVX512_SKINNY_AHEAD, 1, 3);
             if (whole)
                 STORE(dst + line[k], v);
             else
@@ -278,8 +279,6 @@ static size_t aligned_pixel(const uint8_t *dst, size_t step, size_t n)
     return 0;
 }
 
-enum { ALIGN_MIN = 8 /* chunks, to make it worth to write a part of one twice */ };
-
 /* `count` chunks from pixel `begin` on. */
 static void run(kernel *call, const struct network *net, const struct chunks *chunks, size_t begin,
                 size_t count, size_t pixel_dst, size_t pixel_src)
@@ -306,7 +305,7 @@ static void unzip_all(const struct skinny *t, kernel *const *kernels)
         unzip_part(t, &chunks, 0, cols);
         return;
     }
-    if (cols > ALIGN_MIN * n)
+    if (cols > TUNE_AVX512_ALIGN_MIN * n)
         begin = aligned_pixel(t->dst, size, n);
     if (begin > 0)
         run(unzips[spread], net, &chunks, 0, 1, size, t->src_step);
@@ -348,7 +347,7 @@ static void zip_all(const struct skinny *t, kernel *const *kernels)
         zip_part(t, &chunks, rows);
         return;
     }
-    if (rows > ALIGN_MIN * n)
+    if (rows > TUNE_AVX512_ALIGN_MIN * n)
         begin = aligned_pixel(t->dst, t->dst_step, n);
     if (begin > 0)
         run(edge, net, &chunks, 0, 1, t->dst_step, size);
@@ -363,7 +362,7 @@ static bool is_skinny(const struct skinny *t, size_t pixel, size_t used, size_t 
     const size_t size = (size_t)1 << t->size_log, spread = pixel >> t->size_log;
 
     return pixel % size == 0 && spread >= 2 && spread <= MOST && used <= spread &&
-           (used * size < 16 || pixels * size >= WORTH);
+           (used * size < 16 || pixels * size >= TUNE_AVX512_SKINNY_MIN);
 }
 
 bool skinny_avx512(const struct skinny *t)
@@ -383,7 +382,7 @@ static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
     const size_t n = (size_t)LINE >> t->size_log;
     const uint8_t *first_line = t->dst + aligned_pixel(t->dst, step, n) * step;
 
-    return pixels > ALIGN_MIN * n && (uintptr_t)first_line % LINE == 0;
+    return pixels > TUNE_AVX512_ALIGN_MIN * n && (uintptr_t)first_line % LINE == 0;
 }
 
 /* The kernels that stream it; null where none do. */

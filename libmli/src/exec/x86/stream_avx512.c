@@ -9,6 +9,7 @@
 #include <immintrin.h>
 
 #include "libmli/src/exec/c/kernels_c.h"
+#include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/target.h"
 
 TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
@@ -18,10 +19,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 enum {
     LINE = 64,
     PAGE = 4096,
-    LANES = 4, /* pages that are written at a time */
-    PAGES_MIN = 4 * LANES * PAGE,
-    FROM_AHEAD = 512, /* bytes of the source */
-    CALL_MIN = 2048,  /* zeros that memset is quicker with */
+    PAGES_MIN = 4 * TUNE_AVX512_STREAM_PAGES * PAGE,
 };
 
 void fill_avx512(uint8_t *dst, size_t step, size_t run, size_t count)
@@ -32,7 +30,7 @@ void fill_avx512(uint8_t *dst, size_t step, size_t run, size_t count)
         run *= count;
         count = 1;
     }
-    if (run <= 2 * LINE || run >= CALL_MIN) {
+    if (run <= 2 * LINE || run >= TUNE_AVX512_FILL_CALL_MIN) {
         fill_c(dst, step, run, count);
         return;
     }
@@ -59,8 +57,8 @@ static void copy_part(uint8_t *to, const uint8_t *from, size_t bytes)
 static void stream_pages(uint8_t *dst, const uint8_t *src)
 {
     for (size_t i = 0; i < PAGE; i += LINE) {
-        for (size_t lane = 0; lane < LANES * PAGE; lane += PAGE) {
-            fetch_to_read(src + lane + i + FROM_AHEAD);
+        for (size_t lane = 0; lane < TUNE_AVX512_STREAM_PAGES * PAGE; lane += PAGE) {
+            fetch_to_read(src + lane + i + TUNE_AVX512_STREAM_AHEAD);
             stream_line(dst + lane + i, src + lane + i);
         }
     }
@@ -74,7 +72,7 @@ void stream_avx512(uint8_t *dst, const uint8_t *src, size_t bytes)
     if (head > 0)
         copy_part(dst, src, head);
     if (bytes >= PAGES_MIN) {
-        for (; bytes - at >= LANES * PAGE; at += LANES * PAGE)
+        for (; bytes - at >= TUNE_AVX512_STREAM_PAGES * PAGE; at += TUNE_AVX512_STREAM_PAGES * PAGE)
             stream_pages(dst + at, src + at);
     }
     for (; bytes - at >= LINE; at += LINE)
