@@ -210,10 +210,10 @@ static void run_noting(struct attempt *attempt, struct client *client, uint64_t 
 {
     struct contents *contents = attempt->plan->contents;
     if (contents)
-        depends_begin(&attempt->result.basis, &attempt->file, contents);
+        resume_note_inputs(&attempt->result.fingerprint, &attempt->file, contents);
     run_jobs(attempt, client, begin_ns);
     if (contents)
-        depends_end(&attempt->result.basis, &attempt->file, contents);
+        resume_recheck_inputs(&attempt->result.fingerprint, &attempt->file, contents);
 }
 
 /* A job file that is not read is told by the reason that it cannot be. */
@@ -223,7 +223,7 @@ static int load(struct attempt *attempt, const struct batch_case *batch_case)
     struct fault fault;
     int status = text_load(&text, batch_case->file, JOB_FILE_BYTES_MAX, true, &fault);
     if (status == 0) {
-        attempt->result.fingerprint = digest64(text.bytes, text.length);
+        attempt->result.fingerprint.job_file = digest64(text.bytes, text.length);
         status = job_file_load_text(&attempt->file, batch_case->file, &text, &fault);
     }
     text_finish(&text);
@@ -246,7 +246,7 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
     if (load(attempt, batch_case) == 0)
         run_noting(attempt, client, begin_ns);
     else
-        attempt->result.basis.known = true; /* it depends on its text alone */
+        attempt->result.fingerprint.known = true; /* it depends on its text alone */
     attempt->result.ns = clock_ns() - begin_ns;
     bool whole = attempt->result.status == CASE_PASSED && !attempt->over;
     if (cancel_requested() && !whole)

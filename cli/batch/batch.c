@@ -23,16 +23,16 @@ static bool is_of_shard(const void *context, const char *name)
     return shard_of(name, shard->count) == shard->index;
 }
 
-static void outline(struct book *book)
+static void outline(struct batch *batch)
 {
-    struct cases *cases = book->cases;
-    const struct shard *shard = &book->settings->shard;
-    book->outline = (struct batch_outline){.total = cases->count, .shard = *shard};
+    struct cases *cases = batch->cases;
+    const struct shard *shard = &batch->settings->shard;
+    batch->outline = (struct batch_outline){.total = cases->count, .shard = *shard};
     for (size_t i = 0; i < cases->count; i++)
-        book->outline.set = digest_add(book->outline.set, cases->list[i].name);
+        batch->outline.set = digest_add(batch->outline.set, cases->list[i].name);
     if (shard->count)
         cases_retain(cases, is_of_shard, shard);
-    book->outline.selected = cases->count;
+    batch->outline.selected = cases->count;
 }
 
 /* "shard 1/4", or what is not sharded. */
@@ -49,147 +49,149 @@ static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard
  * Cases come and go, and --filter chooses: what stands in the file of others does no harm. Two
  * shards in one file would be taken for one.
  */
-static int check_state(const struct book *book)
+static int check_state(const struct batch *batch)
 {
-    const struct shard *now = &book->outline.shard, *then = &book->journal.state.outline.shard;
+    const struct shard *now = &batch->outline.shard, *then = &batch->state_file.state.outline.shard;
     char one[PRINT_TEXT_MAX], other[PRINT_TEXT_MAX];
-    if (!book->journal.state.begun || (now->index == then->index && now->count == then->count))
+    if (!batch->state_file.state.begun || (now->index == then->index && now->count == then->count))
         return 0;
     print_error("%s: it is %s, and this run is %s; give each shard its own --resume",
-                book->settings->resume, part_text(one, then), part_text(other, now));
+                batch->settings->resume, part_text(one, then), part_text(other, now));
     return -1;
 }
 
-static enum exit_code open_journal(struct book *book)
+static enum exit_code open_journal(struct batch *batch)
 {
     struct fault fault;
-    if (!book->settings->resume)
+    if (!batch->settings->resume)
         return EXIT_CODE_DONE;
-    book->journals = true;
-    book->contents = contents_create();
-    if (!book->contents)
+    batch->has_state_file = true;
+    batch->contents = contents_create();
+    if (!batch->contents)
         return out_of_memory();
-    if (journal_open(&book->journal, book->settings->resume, &fault)) {
+    if (state_file_open(&batch->state_file, batch->settings->resume, &fault)) {
         print_error("%s", fault.text);
         return exit_code_of(&fault);
     }
-    return check_state(book) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
+    return check_state(batch) ? EXIT_CODE_INVALID : EXIT_CODE_DONE;
 }
 
-static int choose(struct book *book, const struct setup *setup)
+static int choose(struct batch *batch, const struct run_setup *setup)
 {
-    struct cases *cases = book->cases;
-    const struct resume resume = {book->settings, &book->journal.state, setup, book->contents};
-    book->todo = calloc(cases->count + 1, sizeof(*book->todo));
-    book->ended = calloc(cases->count + 1, sizeof(*book->ended));
-    book->passed = calloc(cases->count + 1, sizeof(*book->passed));
-    book->known = calloc(cases->count + 1, sizeof(*book->known));
-    if (!book->todo || !book->ended || !book->passed || !book->known)
+    struct cases *cases = batch->cases;
+    const struct resume resume = {batch->settings, &batch->state_file.state, setup,
+                                  batch->contents};
+    batch->todo = calloc(cases->count + 1, sizeof(*batch->todo));
+    batch->ended = calloc(cases->count + 1, sizeof(*batch->ended));
+    batch->passed = calloc(cases->count + 1, sizeof(*batch->passed));
+    batch->known = calloc(cases->count + 1, sizeof(*batch->known));
+    if (!batch->todo || !batch->ended || !batch->passed || !batch->known)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
         struct batch_case *batch_case = &cases->list[i];
-        if (book->journals)
-            book->known[i] = resume_find(&resume, batch_case);
-        if (book->known[i]) {
-            book->outline.resumed++;
-            book->outline.kept = digest_add(book->outline.kept, batch_case->name);
+        if (batch->has_state_file)
+            batch->known[i] = resume_find(&resume, batch_case);
+        if (batch->known[i]) {
+            batch->outline.resumed++;
+            batch->outline.kept = digest_add(batch->outline.kept, batch_case->name);
         } else {
-            book->todo[book->todo_count++] = batch_case;
+            batch->todo[batch->todo_count++] = batch_case;
         }
     }
     return 0;
 }
 
-enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
-                         const struct options *options, const struct setup *setup)
+enum exit_code batch_open(struct batch *batch, const struct batch_settings *settings,
+                          struct cases *cases, const struct options *options,
+                          const struct run_setup *setup)
 {
-    *book = (struct book){.settings = settings, .cases = cases, .journal.fd = -1};
-    outline(book);
+    *batch = (struct batch){.settings = settings, .cases = cases, .state_file.fd = -1};
+    outline(batch);
     if (settings->list)
         return EXIT_CODE_DONE;
-    enum exit_code code = open_journal(book);
-    if (code == EXIT_CODE_DONE && choose(book, setup))
+    enum exit_code code = open_journal(batch);
+    if (code == EXIT_CODE_DONE && choose(batch, setup))
         code = out_of_memory();
     if (code == EXIT_CODE_DONE)
-        code = batch_report_create(options, &book->report);
+        code = batch_report_create(options, &batch->report);
     return code;
 }
 
 /* A full disk is told at once. Returns 0 or -1. */
-static int written(struct book *book, int status, const struct fault *fault)
+static int written(struct batch *batch, int status, const struct fault *fault)
 {
     if (status == 0)
         return 0;
-    book->spoilt = true;
+    batch->write_failed = true;
     print_error("%s", fault->text);
     return -1;
 }
 
-static void tell(struct book *book, const struct case_result *result)
+static void tell(struct batch *batch, const struct case_result *result)
 {
-    book->summary.count[result->status]++;
-    batch_report_result(book->report, result);
+    batch->summary.count[result->status]++;
+    batch_report_result(batch->report, result);
 }
 
-int book_begin(struct book *book)
+int batch_begin(struct batch *batch)
 {
     struct fault fault;
-    book->begin_ns = clock_ns();
-    clock_gettime(CLOCK_REALTIME_COARSE, &book->begin);
-    if (book->journals &&
-        written(book, journal_begin(&book->journal, &book->outline, &fault), &fault))
+    batch->begin_ns = clock_ns();
+    clock_gettime(CLOCK_REALTIME_COARSE, &batch->begin);
+    if (batch->has_state_file &&
+        written(batch, state_file_begin(&batch->state_file, &batch->outline, &fault), &fault))
         return -1;
-    batch_report_begin(book->report, &book->outline);
-    resume_tell(book->report, book->todo, book->todo_count);
-    for (size_t i = 0; i < book->cases->count && book->outline.resumed > 0; i++) {
-        const struct case_result *result = book->known[i];
+    batch_report_begin(batch->report, &batch->outline);
+    resume_report(batch->report, batch->todo, batch->todo_count);
+    for (size_t i = 0; i < batch->cases->count && batch->outline.resumed > 0; i++) {
+        const struct case_result *result = batch->known[i];
         if (!result)
             continue;
-        tell(book, result);
-        if (!book->spoilt)
-            written(book, journal_keep(&book->journal, result, &fault), &fault);
+        tell(batch, result);
+        if (!batch->write_failed)
+            written(batch, state_file_keep(&batch->state_file, result, &fault), &fault);
     }
     return 0;
 }
 
 static bool case_ended(void *context, size_t index, const struct trial *trial)
 {
-    struct book *book = context;
+    struct batch *batch = context;
     struct fault fault;
-    book->ended[index] = true;
-    book->passed[index] = case_status_is_good(trial->result.status, true);
-    if (book->journals && !book->spoilt)
-        written(book, journal_add(&book->journal, &trial->result, &fault), &fault);
-    tell(book, &trial->result);
-    if (trial->complains && !book->complained) {
-        book->complained = true;
+    batch->ended[index] = true;
+    batch->passed[index] = case_status_is_good(trial->result.status, true);
+    if (batch->has_state_file && !batch->write_failed)
+        written(batch, state_file_add(&batch->state_file, &trial->result, &fault), &fault);
+    tell(batch, &trial->result);
+    if (trial->complains && !batch->complained) {
+        batch->complained = true;
         print_error("--keep: %s", trial->fault.text);
     }
-    return !book->spoilt;
+    return !batch->write_failed;
 }
 
 static void tick(void *context)
 {
-    struct book *book = context;
-    uint32_t repeats = book->settings->trial.repeat;
-    uint32_t now = atomic_load_explicit(&book->repeat_now, memory_order_relaxed);
+    struct batch *batch = context;
+    uint32_t repeats = batch->settings->trial.repeat;
+    uint32_t now = atomic_load_explicit(&batch->repeat_now, memory_order_relaxed);
     if (repeats > 1 && now > 0)
-        batch_report_repeat(book->report, now, repeats);
-    batch_report_tick(book->report, clock_ns() - book->begin_ns);
+        batch_report_repeat(batch->report, now, repeats);
+    batch_report_tick(batch->report, clock_ns() - batch->begin_ns);
 }
 
-struct runner_ears book_ears(struct book *book)
+struct workers_callbacks batch_callbacks(struct batch *batch)
 {
-    return (struct runner_ears){.ended = case_ended, .tick = tick, .context = book};
+    return (struct workers_callbacks){.ended = case_ended, .tick = tick, .context = batch};
 }
 
-static void tell_not_run(struct book *book)
+static void tell_not_run(struct batch *batch)
 {
-    for (size_t i = 0; i < book->todo_count; i++) {
-        if (book->ended[i])
+    for (size_t i = 0; i < batch->todo_count; i++) {
+        if (batch->ended[i])
             continue;
-        book->summary.not_run++;
-        batch_report_not_run(book->report, book->todo[i]->name, book->todo[i]->file);
+        batch->summary.not_run++;
+        batch_report_not_run(batch->report, batch->todo[i]->name, batch->todo[i]->file);
     }
 }
 
@@ -199,18 +201,18 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* The cases of the run by their places; null: no memory. */
-static struct kept_case *list_places(const struct book *book, const char *keep)
+static struct kept_case *list_places(const struct batch *batch, const char *keep)
 {
-    const struct cases *cases = book->cases;
+    const struct cases *cases = batch->cases;
     struct kept_case *list = calloc(cases->count + 1, sizeof(*list));
     bool failed = !list;
     for (size_t i = 0; i < cases->count && !failed; i++) {
-        list[i].place = keep_place(keep, cases->list[i].name);
-        list[i].in_use = book->known[i] && !case_status_is_good(book->known[i]->status, true);
+        list[i].place = kept_place(keep, cases->list[i].name);
+        list[i].in_use = batch->known[i] && !case_status_is_good(batch->known[i]->status, true);
         failed = !list[i].place;
     }
-    for (size_t i = 0; i < book->todo_count && !failed; i++)
-        list[book->todo[i] - cases->list].in_use = !book->passed[i];
+    for (size_t i = 0; i < batch->todo_count && !failed; i++)
+        list[batch->todo[i] - cases->list].in_use = !batch->passed[i];
     if (!failed) {
         qsort(list, cases->count, sizeof(*list), compare_places);
         return list;
@@ -222,48 +224,48 @@ static struct kept_case *list_places(const struct book *book, const char *keep)
 }
 
 /* Removes what earlier runs kept of cases that pass now; after a run that is complete. */
-static void clean(const struct book *book)
+static void clean(const struct batch *batch)
 {
-    const struct keeping *keeping = &book->settings->trial.keeping;
+    const struct keeping *keeping = &batch->settings->trial.keeping;
     if (!keeping->directory)
         return;
     kept_end(keeping->directory);
     struct kept_case *list =
-        book->summary.not_run > 0 ? NULL : list_places(book, keeping->directory);
+        batch->summary.not_run > 0 ? NULL : list_places(batch, keeping->directory);
     if (!list)
         return;
-    kept_clean(keeping, list, book->cases->count, book->settings->whole, &book->begin);
-    for (size_t i = 0; i < book->cases->count; i++)
+    kept_clean(keeping, list, batch->cases->count, batch->settings->whole, &batch->begin);
+    for (size_t i = 0; i < batch->cases->count; i++)
         free(list[i].place);
     free(list);
 }
 
-enum exit_code book_end(struct book *book, enum exit_code exit)
+enum exit_code batch_end(struct batch *batch, enum exit_code exit)
 {
-    struct batch_summary *summary = &book->summary;
+    struct batch_summary *summary = &batch->summary;
     struct fault fault;
-    tell_not_run(book);
-    clean(book);
-    summary->ns = clock_ns() - book->begin_ns;
-    summary->exit = batch_summary_exit(summary, book->settings->flaky_is_good);
-    if (book->spoilt)
+    tell_not_run(batch);
+    clean(batch);
+    summary->ns = clock_ns() - batch->begin_ns;
+    summary->exit = batch_summary_exit(summary, batch->settings->flaky_is_good);
+    if (batch->write_failed)
         summary->exit = EXIT_CODE_FAILED;
     if (exit != EXIT_CODE_DONE && summary->not_run > 0)
         summary->exit = exit;
-    if (book->journals && !book->spoilt &&
-        written(book, journal_end(&book->journal, summary, &fault), &fault) &&
+    if (batch->has_state_file && !batch->write_failed &&
+        written(batch, state_file_end(&batch->state_file, summary, &fault), &fault) &&
         summary->exit == EXIT_CODE_DONE)
         summary->exit = EXIT_CODE_FAILED;
-    return batch_report_end(book->report, summary);
+    return batch_report_end(batch->report, summary);
 }
 
-void book_finish(struct book *book)
+void batch_finish(struct batch *batch)
 {
-    batch_report_destroy(book->report);
-    journal_close(&book->journal);
-    contents_destroy(book->contents);
-    free(book->todo);
-    free(book->ended);
-    free(book->passed);
-    free(book->known);
+    batch_report_destroy(batch->report);
+    state_file_close(&batch->state_file);
+    contents_destroy(batch->contents);
+    free(batch->todo);
+    free(batch->ended);
+    free(batch->passed);
+    free(batch->known);
 }

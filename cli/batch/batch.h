@@ -15,7 +15,7 @@
 #include "cli/options.h"
 
 /* What the options of `mlictl batch` say of what is run, and how. */
-struct settings {
+struct batch_settings {
     uint32_t workers;
     uint32_t channels; /* of the service in this process; 0: all that its engine has */
     struct shard shard;
@@ -30,17 +30,17 @@ struct settings {
  * The books of a batch: which cases there are, what became of each, what is told and written of it.
  * One thread keeps them.
  */
-struct book {
-    const struct settings *settings;
+struct batch {
+    const struct batch_settings *settings;
     struct cases *cases;
     struct batch_outline outline;
     struct batch_summary summary;
     struct batch_report *report;
-    struct journal journal;
+    struct state_file state_file;
     struct contents *contents;        /* of the files that cases read; null without a state file */
     const struct case_result **known; /* by case: its result, where it is not run again */
-    bool journals;                    /* there is a state file */
-    bool spoilt;                      /* it could not be written */
+    bool has_state_file;              /* there is a state file */
+    bool write_failed;                /* it could not be written */
     bool complained;                  /* of --keep: once is enough */
     struct batch_case **todo;         /* those that are run */
     bool *ended;                      /* of todo */
@@ -54,20 +54,21 @@ struct book {
 /**
  * Chooses the cases to run from sorted and filtered ones: those of the shard without a valid result
  * in the state file. `setup` is read only with a state file.
- * Returns DONE, or another code after saying what is wrong. book_finish() is legal after both.
+ * Returns DONE, or another code after saying what is wrong. batch_finish() is legal after both.
  */
-enum exit_code book_open(struct book *book, const struct settings *settings, struct cases *cases,
-                         const struct options *options, const struct setup *setup);
+enum exit_code batch_open(struct batch *batch, const struct batch_settings *settings,
+                          struct cases *cases, const struct options *options,
+                          const struct run_setup *setup);
 
 /** Begins to tell. Returns 0, or -1 after saying what is wrong with the state file. */
-int book_begin(struct book *book);
+int batch_begin(struct batch *batch);
 
 /** What the runner calls. */
-struct runner_ears book_ears(struct book *book);
+struct workers_callbacks batch_callbacks(struct batch *batch);
 
 /** `exit`: why no further case began; DONE: all did, or one failed. Returns that of the batch. */
-enum exit_code book_end(struct book *book, enum exit_code exit);
+enum exit_code batch_end(struct batch *batch, enum exit_code exit);
 
-void book_finish(struct book *book);
+void batch_finish(struct batch *batch);
 
 #endif /* CLI_BATCH_BATCH_H */

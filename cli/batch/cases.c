@@ -51,7 +51,7 @@ static void drop(struct batch_case *batch_case)
 {
     free(batch_case->name);
     free(batch_case->file);
-    free(batch_case->rerun);
+    free(batch_case->rerun_reason);
 }
 
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
@@ -63,7 +63,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     }
     if (text)
-        added.fingerprint = digest64(text, length);
+        added.digest = digest64(text, length);
     cases->list[cases->count++] = added;
     return 0;
 }
@@ -73,15 +73,15 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
     struct stat status;
     char shown[PRINT_PATH_MAX];
     if (strcmp(path, "-") == 0)
-        return manifest_add(cases, path, fault);
+        return cases_add_manifest(cases, path, fault);
     if (stat(path, &status))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", print_path(shown, path),
                          strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return walk_add(cases, path, fault);
+        return cases_add_directory(cases, path, fault);
     if (case_is_job_file(path))
         return cases_add(cases, path, path, NULL, 0, fault);
-    return manifest_add(cases, path, fault);
+    return cases_add_manifest(cases, path, fault);
 }
 
 static int compare(const void *a, const void *b)
@@ -131,17 +131,17 @@ void cases_retain(struct cases *cases, bool (*stays)(const void *context, const 
     cases->count = kept;
 }
 
-uint64_t case_fingerprint(struct batch_case *batch_case)
+uint64_t case_digest(struct batch_case *batch_case)
 {
     struct text text = {0};
     struct fault fault;
     if (!batch_case->read) {
         batch_case->read = true;
         if (text_load(&text, batch_case->file, JOB_FILE_BYTES_MAX, true, &fault) == 0)
-            batch_case->fingerprint = digest64(text.bytes, text.length);
+            batch_case->digest = digest64(text.bytes, text.length);
         text_finish(&text);
     }
-    return batch_case->fingerprint;
+    return batch_case->digest;
 }
 
 void cases_finish(struct cases *cases)
@@ -187,7 +187,7 @@ static int add_entry(const struct manifest *manifest, const char *entry)
     if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
         return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
     int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
-                     ? walk_add(manifest->cases, file, manifest->fault)
+                     ? cases_add_directory(manifest->cases, file, manifest->fault)
                      : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
     free(file);
     return result;
@@ -234,7 +234,7 @@ static int take_lines(struct manifest *manifest, const struct text *text)
     return 0;
 }
 
-int manifest_add(struct cases *cases, const char *path, struct fault *fault)
+int cases_add_manifest(struct cases *cases, const char *path, struct fault *fault)
 {
     struct text text = {0};
     struct fault why;
@@ -256,7 +256,7 @@ int manifest_add(struct cases *cases, const char *path, struct fault *fault)
     return status;
 }
 
-int filter_check(const struct options *options)
+int cases_check_filter(const struct options *options)
 {
     const char *pattern;
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
@@ -268,7 +268,7 @@ int filter_check(const struct options *options)
     return 0;
 }
 
-bool filter_selects(const struct options *options, const char *name)
+bool cases_filter_selects(const struct options *options, const char *name)
 {
     bool wanted = false, any = false;
     const char *pattern;

@@ -17,10 +17,10 @@
  */
 struct batch_case {
     char *name;
-    char *file;           /* its job file, as it is opened */
-    bool read;            /* `fingerprint` is that of the text when the cases were looked for */
-    uint64_t fingerprint; /* 0: the file could not be read */
-    char *rerun;          /* why it runs although the state file has a result; or null */
+    char *file;         /* its job file, as it is opened */
+    bool read;          /* `digest` is that of the text when the cases were looked for */
+    uint64_t digest;    /* 0: the file could not be read */
+    char *rerun_reason; /* why it runs although the state file has a result; or null */
 };
 
 struct cases {
@@ -50,7 +50,7 @@ void cases_retain(struct cases *cases, bool (*stays)(const void *context, const 
                   const void *context);
 
 /** The digest of the case's job file as it is now, 0 where it cannot be read. */
-uint64_t case_fingerprint(struct batch_case *batch_case);
+uint64_t case_digest(struct batch_case *batch_case);
 
 void cases_finish(struct cases *cases);
 
@@ -63,14 +63,14 @@ bool case_is_job_file(const char *path);
  * be it a directory, is a case too: it fails. Links are followed, but no directory is looked into
  * twice. Returns 0, or -1 where `directory` itself cannot be read, or without memory.
  */
-int walk_add(struct cases *cases, const char *directory, struct fault *fault);
+int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault);
 
 /* Lists of cases: a path to each line, relative to the list; comments behind #. */
 /**
  * Adds what the manifest `path` names, "-" being standard input: job files, and the job files of
  * directories. Returns 0, or -1 with a sentence that names the line.
  */
-int manifest_add(struct cases *cases, const char *path, struct fault *fault);
+int cases_add_manifest(struct cases *cases, const char *path, struct fault *fault);
 
 /* Which cases --filter selects. */
 #define FILTER_OPTION                                                                              \
@@ -80,16 +80,16 @@ int manifest_add(struct cases *cases, const char *path, struct fault *fault);
     }
 
 /** Returns 0, or -1 after saying which pattern is none. */
-int filter_check(const struct options *options);
+int cases_check_filter(const struct options *options);
 
 /** Whether a name matches one of the patterns, if there are any, and none of those behind a !. */
-bool filter_selects(const struct options *options, const char *name);
+bool cases_filter_selects(const struct options *options, const char *name);
 
 /* Which JSON is a job file, and which is something else that lies beside them. */
 /**
  * Whether a text is a job file, or was meant to be one: an object, or one of an array, has a member
  * that job files have; or it is no JSON at all.
  */
-bool discern_job_file(const char *text, size_t length);
+bool cases_is_job_text(const char *text, size_t length);
 
 #endif /* CLI_BATCH_CASES_H */

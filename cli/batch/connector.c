@@ -131,8 +131,8 @@ static const char *option_of_service(const struct options *options, const char *
     return !value && embedded && strcmp(name, "engine") == 0 ? mli_mov_engine_at(0) : value;
 }
 
-int setup_find(struct setup *setup, const struct options *options, struct client *client,
-               struct fault *fault)
+int connector_setup(struct run_setup *setup, const struct options *options, struct client *client,
+                    struct fault *fault)
 {
     struct xxh64 x;
     xxh64_init(&x);
@@ -143,7 +143,7 @@ int setup_find(struct setup *setup, const struct options *options, struct client
         add_environment(&x);
     else if (add_daemon(&x, client, fault))
         return -1;
-    *setup = (struct setup){
+    *setup = (struct run_setup){
         .program = sum_program(), .service = xxh64_value(&x), .options = sum_options(options)};
     return 0;
 }
@@ -167,7 +167,7 @@ static void quote(struct textw *w, const char *word)
     textw_printf(w, "'");
 }
 
-char *again_command(const struct options *options, const char *job_file)
+char *connector_rerun_command(const struct options *options, const char *job_file)
 {
     static const char *const names[] = {"engine", "channels", "socket", "host"};
     struct textw command;

@@ -37,14 +37,14 @@ void connector_finish(struct connector *connector);
  * Fills *setup from the options and, if they name a daemon, from the daemon.info of `client`.
  * Returns 0, or -1 with the fault filled.
  */
-int setup_find(struct setup *setup, const struct options *options, struct client *client,
-               struct fault *fault);
+int connector_setup(struct run_setup *setup, const struct options *options, struct client *client,
+                    struct fault *fault);
 
 /* The command line that does a failed job again. */
 /**
  * "mlictl run --engine mock batch-failed/a/job.json", for a shell: on the same service as the
  * options of the batch say. Heap; null: no memory.
  */
-char *again_command(const struct options *options, const char *job_file);
+char *connector_rerun_command(const struct options *options, const char *job_file);
 
 #endif /* CLI_BATCH_CONNECTOR_H */

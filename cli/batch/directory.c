@@ -25,7 +25,7 @@ static bool has_member_of_job(const struct json *value)
     return false;
 }
 
-bool discern_job_file(const char *text, size_t length)
+bool cases_is_job_text(const char *text, size_t length)
 {
     struct fault fault;
     struct json root, item = {0};
@@ -99,7 +99,7 @@ static int add_file(struct walk *walk, const char *path)
     int status = 0;
     if (text_load(&text, path, JOB_FILE_BYTES_MAX, true, &why))
         status = add(walk, path, NULL);
-    else if (discern_job_file(text.bytes, text.length))
+    else if (cases_is_job_text(text.bytes, text.length))
         status = add(walk, path, &text);
     text_finish(&text);
     return status;
@@ -170,7 +170,7 @@ static char *trim(const char *directory)
     return strndup(directory, length);
 }
 
-int walk_add(struct cases *cases, const char *directory, struct fault *fault)
+int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault)
 {
     struct walk walk = {.cases = cases, .fault = fault};
     struct stat except, own;

@@ -54,36 +54,37 @@ int digest_read(const struct json *value, uint64_t *digest)
 }
 
 #define ROLE_WORD(name, word, text) word,
-static const char *const role_words[] = {BASIS_ROLE_TABLE(ROLE_WORD) NULL};
+static const char *const role_words[] = {INPUT_ROLE_TABLE(ROLE_WORD) NULL};
 #undef ROLE_WORD
 #define ROLE_TEXT(name, word, text) text,
-static const char *const role_texts[] = {BASIS_ROLE_TABLE(ROLE_TEXT)};
+static const char *const role_texts[] = {INPUT_ROLE_TABLE(ROLE_TEXT)};
 #undef ROLE_TEXT
 
-void basis_finish(struct basis *basis)
+void fingerprint_finish(struct fingerprint *fingerprint)
 {
-    for (size_t i = 0; i < basis->count; i++)
-        free(basis->files[i].name);
-    free(basis->files);
-    *basis = (struct basis){0};
+    for (size_t i = 0; i < fingerprint->count; i++)
+        free(fingerprint->files[i].name);
+    free(fingerprint->files);
+    *fingerprint = (struct fingerprint){0};
 }
 
-const char *basis_role_text(enum basis_role role)
+const char *input_role_text(enum input_role role)
 {
     return role_texts[role];
 }
 
-void basis_write(struct jsonw *w, const struct basis *basis)
+void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint)
 {
-    if (!basis->known)
+    digest_write(w, "fingerprint", fingerprint->job_file);
+    if (!fingerprint->known)
         return;
     jsonw_object_begin(w, "basis");
-    digest_write(w, "program", basis->setup.program);
-    digest_write(w, "service", basis->setup.service);
-    digest_write(w, "options", basis->setup.options);
+    digest_write(w, "program", fingerprint->setup.program);
+    digest_write(w, "service", fingerprint->setup.service);
+    digest_write(w, "options", fingerprint->setup.options);
     jsonw_array_begin(w, "files");
-    for (size_t i = 0; i < basis->count; i++) {
-        const struct basis_file *file = &basis->files[i];
+    for (size_t i = 0; i < fingerprint->count; i++) {
+        const struct input_file *file = &fingerprint->files[i];
         jsonw_object_begin(w, NULL);
         jsonw_string(w, "role", role_words[file->role]);
         jsonw_string(w, "file", file->name);
@@ -96,17 +97,17 @@ void basis_write(struct jsonw *w, const struct basis *basis)
     jsonw_object_end(w);
 }
 
-static int read_word(const struct json *object, const char *key, char out[BASIS_DIGITS + 1])
+static int read_word(const struct json *object, const char *key, char out[CONTENT_DIGITS + 1])
 {
     struct json value = json_member(object, key);
     const char *text;
-    if (json_string(&value, BASIS_DIGITS, &text))
+    if (json_string(&value, CONTENT_DIGITS, &text))
         return -1;
     strcpy(out, text);
     return 0;
 }
 
-static int read_file(const struct json *value, struct basis_file *file)
+static int read_file(const struct json *value, struct input_file *file)
 {
     static const char *const keys[] = {"role", "file", "content", "stamp", NULL};
     struct json role = json_member(value, "role"), name = json_member(value, "file"),
@@ -118,24 +119,24 @@ static int read_file(const struct json *value, struct basis_file *file)
         read_word(value, "content", file->content.word) ||
         (json_present(&stamp) && read_word(value, "stamp", file->content.stamp)))
         return -1;
-    file->role = (enum basis_role)index;
+    file->role = (enum input_role)index;
     file->name = strdup(text);
     return file->name ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-static int read_files(const struct json *value, struct basis *basis)
+static int read_files(const struct json *value, struct fingerprint *fingerprint)
 {
     struct json files = json_member(value, "files"), item = {0};
     size_t count;
     if (json_array(&files, &count))
         return -1;
-    basis->files = calloc(count + 1, sizeof(*basis->files));
-    if (!basis->files)
+    fingerprint->files = calloc(count + 1, sizeof(*fingerprint->files));
+    if (!fingerprint->files)
         return fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
     while (json_next(&files, &item)) {
-        if (read_file(&item, &basis->files[basis->count]))
+        if (read_file(&item, &fingerprint->files[fingerprint->count]))
             return -1;
-        basis->count++;
+        fingerprint->count++;
     }
     return 0;
 }
@@ -146,22 +147,29 @@ static int read_number(const struct json *value, const char *key, uint64_t *out)
     return digest_read(&member, out);
 }
 
-int basis_read(const struct json *object, struct basis *basis)
+static int read_basis(const struct json *value, struct fingerprint *fingerprint)
 {
     static const char *const keys[] = {"program", "service", "options", "files", NULL};
-    struct json value = json_member(object, "basis");
-    struct setup *setup = &basis->setup;
-    *basis = (struct basis){0};
-    if (!json_present(&value))
-        return 0;
-    basis->known = true;
-    if (json_object(&value, keys) || read_number(&value, "program", &setup->program) ||
-        read_number(&value, "service", &setup->service) ||
-        read_number(&value, "options", &setup->options) || read_files(&value, basis)) {
-        basis_finish(basis);
+    struct run_setup *setup = &fingerprint->setup;
+
+    fingerprint->known = true;
+    if (json_object(value, keys) || read_number(value, "program", &setup->program) ||
+        read_number(value, "service", &setup->service) ||
+        read_number(value, "options", &setup->options))
         return -1;
-    }
-    return 0;
+    return read_files(value, fingerprint);
+}
+
+int fingerprint_read(const struct json *object, struct fingerprint *fingerprint)
+{
+    struct json basis = json_member(object, "basis"), job_file = json_member(object, "fingerprint");
+
+    *fingerprint = (struct fingerprint){0};
+    if ((!json_present(&basis) || read_basis(&basis, fingerprint) == 0) &&
+        (!json_present(&job_file) || digest_read(&job_file, &fingerprint->job_file) == 0))
+        return 0;
+    fingerprint_finish(fingerprint);
+    return -1;
 }
 
 enum {
@@ -274,9 +282,9 @@ static bool is_settled(const struct stat *status, const struct timespec *now)
            status->st_ctim.tv_sec + SETTLED_S < now->tv_sec;
 }
 
-static void put_digits(char out[BASIS_DIGITS + 1], uint64_t number)
+static void put_digits(char out[CONTENT_DIGITS + 1], uint64_t number)
 {
-    snprintf(out, BASIS_DIGITS + 1, "%016" PRIx64, number);
+    snprintf(out, CONTENT_DIGITS + 1, "%016" PRIx64, number);
 }
 
 static int sum_bytes(int fd, uint64_t *sum)
@@ -302,7 +310,7 @@ static void read_open(struct contents *contents, int fd, struct content *content
     struct stat before, after;
     struct timespec now;
     uint64_t sum;
-    strcpy(content->word, BASIS_UNREADABLE);
+    strcpy(content->word, CONTENT_UNREADABLE);
     if (fstat(fd, &before) || !S_ISREG(before.st_mode))
         return;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -310,7 +318,7 @@ static void read_open(struct contents *contents, int fd, struct content *content
         return;
     uint64_t stamp = stamp_of(&before);
     if (stamp != stamp_of(&after)) {
-        strcpy(content->word, BASIS_CHANGED);
+        strcpy(content->word, CONTENT_CHANGED);
         return;
     }
     put_digits(content->word, sum);
@@ -322,11 +330,11 @@ static void read_open(struct contents *contents, int fd, struct content *content
 
 static bool look(const char *path, struct stat *status, struct content *content)
 {
-    *content = (struct content){.word = BASIS_UNREADABLE};
+    *content = (struct content){.word = CONTENT_UNREADABLE};
     if (stat(path, status) == 0)
         return S_ISREG(status->st_mode);
     if (errno == ENOENT || errno == ENOTDIR)
-        strcpy(content->word, BASIS_MISSING);
+        strcpy(content->word, CONTENT_MISSING);
     return false;
 }
 
@@ -353,17 +361,17 @@ bool contents_same(struct contents *contents, const char *path, const struct con
                    struct content *now)
 {
     struct stat status;
-    char stamp[BASIS_DIGITS + 1];
+    char stamp[CONTENT_DIGITS + 1];
     if (*then->stamp && look(path, &status, now)) {
         put_digits(stamp, stamp_of(&status));
         if (strcmp(stamp, then->stamp) == 0)
             return true;
     }
     contents_find(contents, path, now);
-    return strcmp(then->word, BASIS_CHANGED) != 0 && strcmp(then->word, now->word) == 0;
+    return strcmp(then->word, CONTENT_CHANGED) != 0 && strcmp(then->word, now->word) == 0;
 }
 
-bool contents_stamp(const struct stat *status, char out[BASIS_DIGITS + 1])
+bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1])
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

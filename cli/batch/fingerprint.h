@@ -33,63 +33,64 @@ int digest_read(const struct json *value, uint64_t *digest);
  *     resume.c     job file -> the files that its jobs read, with the checksums of their contents
  */
 enum {
-    BASIS_DIGITS = 16,
-    BASIS_FILES_MAX = 2048,       /* of one case: a line of a state file has its limits */
-    BASIS_NAMES_MAX = 512 * 1024, /* bytes of their names */
+    CONTENT_DIGITS = 16,
+    FINGERPRINT_FILES_MAX = 2048,       /* of one case: a line of a state file has its limits */
+    FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of their names */
 };
 
 /* X(name, word, text): the role of a file in a job; the word in a state file, the text in messages.
  */
-#define BASIS_ROLE_TABLE(X)                                                                        \
+#define INPUT_ROLE_TABLE(X)                                                                        \
     X(SRC, "src", "source")                                                                        \
     X(DST, "dst", "updated file")                                                                  \
     X(EXPECT, "expect", "golden file")
 
-enum basis_role {
-#define BASIS_ENUM(name, word, text) BASIS_##name,
-    BASIS_ROLE_TABLE(BASIS_ENUM)
-#undef BASIS_ENUM
+enum input_role {
+#define INPUT_ENUM(name, word, text) INPUT_##name,
+    INPUT_ROLE_TABLE(INPUT_ENUM)
+#undef INPUT_ENUM
 };
 
-/* The content of a file. Equal words mean equal contents, except BASIS_CHANGED. */
+/* The content of a file. Equal words mean equal contents, except CONTENT_CHANGED. */
 struct content {
-    char word[BASIS_DIGITS + 1];  /* XXH64 of the content in hexadecimal, or a word below */
-    char stamp[BASIS_DIGITS + 1]; /* checksum of inode, size and times; empty: the times are too
-                                   * recent to prove anything */
+    char word[CONTENT_DIGITS + 1];  /* XXH64 of the content in hexadecimal, or a word below */
+    char stamp[CONTENT_DIGITS + 1]; /* checksum of inode, size and times; empty: the times are too
+                                     * recent to prove anything */
 };
 
-#define BASIS_MISSING    "missing"    /* there is no such file */
-#define BASIS_UNREADABLE "unreadable" /* it is no regular file, or cannot be opened or read */
-#define BASIS_CHANGED    "changed"    /* it changed while the case ran */
+#define CONTENT_MISSING    "missing"    /* there is no such file */
+#define CONTENT_UNREADABLE "unreadable" /* it is no regular file, or cannot be opened or read */
+#define CONTENT_CHANGED    "changed"    /* it changed while the case ran */
 
-struct basis_file {
-    enum basis_role role;
+struct input_file {
+    enum input_role role;
     char *name; /* as the job file has it */
     struct content content;
 };
 
-struct setup {
+struct run_setup {
     uint64_t program; /* the build of mlictl */
     uint64_t service; /* engine and channels, or the daemon */
     uint64_t options; /* further options that a result depends on */
 };
 
-struct basis {
-    bool known; /* false: not noted; the case runs again */
-    struct setup setup;
-    struct basis_file *files;
+struct fingerprint {
+    uint64_t job_file; /* digest64() of the text of the job file; 0: it could not be read */
+    bool known;        /* false: not noted; the case runs again */
+    struct run_setup setup;
+    struct input_file *files;
     size_t count;
 };
 
-void basis_finish(struct basis *basis);
+void fingerprint_finish(struct fingerprint *fingerprint);
 
 /** Returns the name of the role for messages: "golden file". */
-const char *basis_role_text(enum basis_role role);
+const char *input_role_text(enum input_role role);
 
 /** Writes the basis as member "basis"; writes nothing if it is not known. */
-void basis_write(struct jsonw *w, const struct basis *basis);
+void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint);
 /** The reverse, of the object that has the member. Returns 0, or -1 with the fault filled. */
-int basis_read(const struct json *object, struct basis *basis);
+int fingerprint_read(const struct json *object, struct fingerprint *fingerprint);
 
 /*
  * Checksums of files. Thousands of cases read the same few files, so a checksum is kept and used
@@ -112,6 +113,6 @@ bool contents_same(struct contents *contents, const char *path, const struct con
  * Writes the stamp of a file. Returns false if the file changed so recently that its content may
  * still change without changing the stamp.
  */
-bool contents_stamp(const struct stat *status, char out[BASIS_DIGITS + 1]);
+bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1]);
 
 #endif /* CLI_BATCH_FINGERPRINT_H */

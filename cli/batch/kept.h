@@ -55,7 +55,7 @@ int kept_open_pool(const char *directory, bool make);
 
 /* A case of the run that ends. */
 struct kept_case {
-    char *place; /* keep_place() of it; owned */
+    char *place; /* kept_place() of it; owned */
     bool in_use; /* the case did not pass */
 };
 
@@ -73,14 +73,14 @@ void kept_end(const char *directory);
 
 /* What is needed to do a failed job again, held until it is known whether the case stays failed. */
 /* A file that the job reads. */
-struct exhibit {
+struct evidence_file {
     char *path; /* as this process opens it */
     int fd;     /* of the file; -1: it has to be opened */
 };
 
 struct evidence {
     const struct job_spec *job; /* null: there is none; belongs to the attempt */
-    struct exhibit source, golden, before;
+    struct evidence_file source, golden, before;
     int given; /* the whole output file; -1: there is none */
 };
 
@@ -113,12 +113,12 @@ struct kept {
  * Keeps the case `name` below keeping->directory, which is made if it does not exist. Returns 0
  * with *kept filled, or -1 with *kept empty.
  */
-int keep_case(const struct keeping *keeping, const char *name, const struct evidence *evidence,
+int kept_save(const struct keeping *keeping, const char *name, const struct evidence *evidence,
               struct kept *kept, struct fault *fault);
 
 /** The directory of a case: `name` below `directory`, wherever its dots lead. Heap; null: no
  *  memory. */
-char *keep_place(const char *directory, const char *name);
+char *kept_place(const char *directory, const char *name);
 
 /*
  * DIR/.kept, the list of directories that mlictl batch has made below the directory of --keep. Each

@@ -17,7 +17,7 @@
 
 void evidence_init(struct evidence *evidence)
 {
-    static const struct exhibit none = {.fd = -1};
+    static const struct evidence_file none = {.fd = -1};
     *evidence = (struct evidence){.source = none, .golden = none, .before = none, .given = -1};
 }
 
@@ -34,14 +34,14 @@ static int file_of(const struct tensor_file *file)
 }
 
 /* A file that the job reads, or would have read. */
-static void take_input(struct exhibit *exhibit, const char *path, const struct tensor_file *open,
-                       const struct produced *produced)
+static void take_input(struct evidence_file *evidence_file, const char *path,
+                       const struct tensor_file *open, const struct produced *produced)
 {
     if (!path)
         return;
     const struct tensor_file *found = produced_find(produced, path);
-    exhibit->path = strdup(path);
-    exhibit->fd = found ? duplicate(found->fd) : file_of(open);
+    evidence_file->path = strdup(path);
+    evidence_file->fd = found ? duplicate(found->fd) : file_of(open);
 }
 
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
@@ -57,11 +57,11 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
         evidence->given = duplicate(resolved->output.fd);
 }
 
-static void finish(struct exhibit *exhibit)
+static void finish(struct evidence_file *evidence_file)
 {
-    free(exhibit->path);
-    if (exhibit->fd >= 0)
-        close(exhibit->fd);
+    free(evidence_file->path);
+    if (evidence_file->fd >= 0)
+        close(evidence_file->fd);
 }
 
 void evidence_finish(struct evidence *evidence)
@@ -107,7 +107,7 @@ static size_t plain_bytes(const char *at)
  * slash in front), for bytes that no terminal shows, for "%" itself, and for the dot in front of
  * ".kept...", because the list and the pool have these names.
  */
-char *keep_place(const char *directory, const char *name)
+char *kept_place(const char *directory, const char *name)
 {
     size_t length = strlen(directory);
     char *place = malloc(length + 2 + 3 * strlen(name) + 1);
@@ -209,7 +209,7 @@ static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, 
 static bool save_link(const struct keeper *keeper, const char *name, int fd)
 {
     struct stat status;
-    char stamp[BASIS_DIGITS + 1];
+    char stamp[CONTENT_DIGITS + 1];
     if (fstat(fd, &status) || status.st_size < LINKED_BYTES_MIN || !contents_stamp(&status, stamp))
         return false;
     int pool = kept_open_pool(keeper->keeping->directory, true);
@@ -221,15 +221,15 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
 
 /* Copies a file that the job reads. A file that cannot be opened is left out, so the kept job fails
  * for the same reason. */
-static int save_input(const struct keeper *keeper, const struct exhibit *exhibit,
+static int save_input(const struct keeper *keeper, const struct evidence_file *evidence_file,
                       struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
 {
-    if (!exhibit->path)
+    if (!evidence_file->path)
         return out_of_memory(keeper->fault);
     struct stat looked;
-    int fd = exhibit->fd, opened = -1, status = 0;
+    int fd = evidence_file->fd, opened = -1, status = 0;
     if (fd < 0)
-        fd = opened = regular_open(exhibit->path, O_RDONLY, &looked);
+        fd = opened = regular_open(evidence_file->path, O_RDONLY, &looked);
     snprintf(name, FILE_NAME_MAX, "%s.%s", called, ending_of(ref));
     ref->file = name;
     if (fd >= 0 && !save_link(keeper, name, fd))
@@ -301,10 +301,10 @@ static int fill(struct keeper *keeper, const struct evidence *evidence)
     return status;
 }
 
-int keep_case(const struct keeping *keeping, const char *name, const struct evidence *evidence,
+int kept_save(const struct keeping *keeping, const char *name, const struct evidence *evidence,
               struct kept *kept, struct fault *fault)
 {
-    char *place = keep_place(keeping->directory, name);
+    char *place = kept_place(keeping->directory, name);
     struct keeper keeper = {.keeping = keeping, .place = place, .fault = fault};
     *kept = (struct kept){0};
     if (!place)

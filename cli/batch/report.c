@@ -10,53 +10,53 @@
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
-static bool wants_events(const struct batch_taste *taste)
+static bool wants_events(const struct report_style *style)
 {
-    return taste->json;
+    return style->json;
 }
 
-static bool wants_tap(const struct batch_taste *taste)
+static bool wants_tap(const struct report_style *style)
 {
-    return taste->tap;
+    return style->tap;
 }
 
-static bool wants_junit(const struct batch_taste *taste)
+static bool wants_junit(const struct report_style *style)
 {
-    return taste->junit != NULL;
+    return style->junit != NULL;
 }
 
-static bool fills_output(const struct batch_taste *taste)
+static bool fills_output(const struct report_style *style)
 {
-    return taste->json || taste->tap || (taste->junit && strcmp(taste->junit, "-") == 0);
+    return style->json || style->tap || (style->junit && strcmp(style->junit, "-") == 0);
 }
 
-static bool wants_lines(const struct batch_taste *taste)
+static bool wants_lines(const struct report_style *style)
 {
-    return !fills_output(taste);
+    return !fills_output(style);
 }
 
-static bool wants_progress(const struct batch_taste *taste)
+static bool wants_progress(const struct report_style *style)
 {
-    return taste->live_fd >= 0;
+    return style->live_fd >= 0;
 }
 
 /* In the order they are called: the live line comes back below all others. */
 static const struct form {
-    const struct batch_sink *sink;
-    bool (*wanted)(const struct batch_taste *taste);
-} forms[] = {{&sink_events, wants_events},
-             {&sink_tap, wants_tap},
-             {&sink_junit, wants_junit},
-             {&sink_lines, wants_lines},
-             {&sink_progress, wants_progress}};
+    const struct reporter *reporter;
+    bool (*wanted)(const struct report_style *style);
+} forms[] = {{&reporter_events, wants_events},
+             {&reporter_tap, wants_tap},
+             {&reporter_junit, wants_junit},
+             {&reporter_lines, wants_lines},
+             {&reporter_progress, wants_progress}};
 
 enum { FORMS = sizeof(forms) / sizeof(forms[0]) };
 
 struct batch_report {
     struct {
-        const struct batch_sink *sink;
+        const struct reporter *reporter;
         void *state;
-    } outlets[FORMS];
+    } active[FORMS];
     size_t count;
 };
 
@@ -73,27 +73,27 @@ int batch_report_flaky(const struct options *options, bool *is_good)
 
 /* People see it below the lines; or, where these go to a file, on standard error. A pipe may lead
  * to somebody who writes to the same terminal. */
-static int live_place(const struct batch_taste *taste)
+static int live_place(const struct report_style *style)
 {
     struct stat output;
-    if (taste->quiet)
+    if (style->quiet)
         return -1;
-    if (taste->terminal)
-        return wants_lines(taste) && terminal_draws(STDOUT_FILENO) ? STDOUT_FILENO : -1;
+    if (style->terminal)
+        return wants_lines(style) && terminal_draws(STDOUT_FILENO) ? STDOUT_FILENO : -1;
     bool to_file = fstat(STDOUT_FILENO, &output) == 0 && S_ISREG(output.st_mode);
     return to_file && terminal_draws(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
 
 /* Two that would write into each other. */
-static int refuse_both(const struct batch_taste *taste)
+static int refuse_both(const struct report_style *style)
 {
     const char *first = NULL;
     const struct {
         bool given;
         const char *name;
-    } all[] = {{taste->json, "--json"},
-               {taste->tap, "--tap"},
-               {taste->junit && strcmp(taste->junit, "-") == 0, "--junit -"}};
+    } all[] = {{style->json, "--json"},
+               {style->tap, "--tap"},
+               {style->junit && strcmp(style->junit, "-") == 0, "--junit -"}};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (all[i].given && first) {
             print_error("%s and %s: both are for standard output", first, all[i].name);
@@ -105,29 +105,29 @@ static int refuse_both(const struct batch_taste *taste)
     return 0;
 }
 
-static int find_taste(const struct options *options, struct batch_taste *taste)
+static int find_style(const struct options *options, struct report_style *style)
 {
-    *taste = (struct batch_taste){.junit = options_get(options, "junit"),
-                                  .json = options_get(options, "json") != NULL,
-                                  .tap = options_get(options, "tap") != NULL,
-                                  .verbose = options_get(options, "verbose") != NULL,
-                                  .quiet = options_get(options, "quiet") != NULL,
-                                  .terminal = isatty(STDOUT_FILENO)};
-    if (batch_report_flaky(options, &taste->flaky_is_good) || refuse_both(taste))
+    *style = (struct report_style){.junit = options_get(options, "junit"),
+                                   .json = options_get(options, "json") != NULL,
+                                   .tap = options_get(options, "tap") != NULL,
+                                   .verbose = options_get(options, "verbose") != NULL,
+                                   .quiet = options_get(options, "quiet") != NULL,
+                                   .terminal = isatty(STDOUT_FILENO)};
+    if (batch_report_flaky(options, &style->flaky_is_good) || refuse_both(style))
         return -1;
-    if (taste->verbose && taste->quiet) {
+    if (style->verbose && style->quiet) {
         print_error("--verbose and --quiet: say one of them");
         return -1;
     }
-    taste->live_fd = live_place(taste);
+    style->live_fd = live_place(style);
     return 0;
 }
 
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out)
 {
-    struct batch_taste taste;
+    struct report_style style;
     *out = NULL;
-    if (find_taste(options, &taste))
+    if (find_style(options, &style))
         return EXIT_CODE_INVALID;
     struct batch_report *report = calloc(1, sizeof(*report));
     if (!report) {
@@ -136,11 +136,11 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
     }
     *out = report;
     for (size_t i = 0; i < FORMS; i++) {
-        if (!forms[i].wanted(&taste))
+        if (!forms[i].wanted(&style))
             continue;
-        if (forms[i].sink->create(&taste, &report->outlets[report->count].state))
+        if (forms[i].reporter->create(&style, &report->active[report->count].state))
             return EXIT_CODE_INVALID;
-        report->outlets[report->count++].sink = forms[i].sink;
+        report->active[report->count++].reporter = forms[i].reporter;
     }
     return EXIT_CODE_DONE;
 }
@@ -148,8 +148,8 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
 /* Calls a member of each sink that has it. */
 #define EACH(report, member, ...)                                                                  \
     for (size_t i = 0; i < (report)->count; i++) {                                                 \
-        if ((report)->outlets[i].sink->member)                                                     \
-            (report)->outlets[i].sink->member((report)->outlets[i].state, __VA_ARGS__);            \
+        if ((report)->active[i].reporter->member)                                                  \
+            (report)->active[i].reporter->member((report)->active[i].state, __VA_ARGS__);          \
     }
 
 void batch_report_gap(struct batch_report *report, const char *name, const char *text)
@@ -191,7 +191,7 @@ enum exit_code batch_report_end(struct batch_report *report, const struct batch_
 {
     int status = 0;
     for (size_t i = 0; i < report->count; i++)
-        status |= report->outlets[i].sink->end(report->outlets[i].state, summary);
+        status |= report->active[i].reporter->end(report->active[i].state, summary);
     return status && summary->exit == EXIT_CODE_DONE ? EXIT_CODE_FAILED : summary->exit;
 }
 
@@ -200,11 +200,11 @@ void batch_report_destroy(struct batch_report *report)
     if (!report)
         return;
     for (size_t i = 0; i < report->count; i++)
-        report->outlets[i].sink->destroy(report->outlets[i].state);
+        report->active[i].reporter->destroy(report->active[i].state);
     free(report);
 }
 
-void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule)
+void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule)
 {
     const char *message = result->message ? result->message : case_reason_word(result->reason);
     escaped_write(w, result->file, rule);
@@ -218,7 +218,7 @@ void sentence_what(struct textw *w, const struct case_result *result, escaped_ru
     }
 }
 
-void sentence_rate(struct textw *w, size_t cases, uint64_t ns)
+void reporter_rate(struct textw *w, size_t cases, uint64_t ns)
 {
     double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
     if (rate > 0)
@@ -226,9 +226,9 @@ void sentence_rate(struct textw *w, size_t cases, uint64_t ns)
 }
 
 /* A batch for programs: an object to each line, as things happen. */
-static int create(const struct batch_taste *taste, void **state)
+static int create(const struct report_style *style, void **state)
 {
-    (void)taste;
+    (void)style;
     *state = NULL;
     return 0;
 }
@@ -279,5 +279,5 @@ static void destroy(void *state)
     (void)state;
 }
 
-const struct batch_sink sink_events = {
+const struct reporter reporter_events = {
     .create = create, .begin = begin, .result = result, .end = end, .destroy = destroy};

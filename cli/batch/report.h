@@ -16,7 +16,7 @@
  * What is told of a batch, while it runs and at its end. One thread calls all of this. `merge`
  * tells the same of results that it reads, so that reports do not know whether anything runs.
  *
- * To add a form: write a struct batch_sink, and list it in report.c.
+ * To add a form: write a struct reporter, and list it in report.c.
  */
 struct batch_report;
 
@@ -63,7 +63,7 @@ void batch_report_destroy(struct batch_report *report);
 
 /* One form in which a batch is told. Private to the reports. */
 /* What the options say, and where standard output goes. */
-struct batch_taste {
+struct report_style {
     const char *junit; /* a file, or null */
     bool json, tap, verbose, quiet;
     bool flaky_is_good;
@@ -72,9 +72,9 @@ struct batch_taste {
 };
 
 /* Null members are not called; `create`, `end` and `destroy` are always there. */
-struct batch_sink {
+struct reporter {
     /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
-    int (*create)(const struct batch_taste *taste, void **state);
+    int (*create)(const struct report_style *style, void **state);
     /** Before the beginning: a shard that is missing, or shards, and what is told of that. */
     void (*gap)(void *state, const char *name, const char *text);
     void (*begin)(void *state, const struct batch_outline *outline);
@@ -91,14 +91,15 @@ struct batch_sink {
     void (*destroy)(void *state);
 };
 
-extern const struct batch_sink sink_events, sink_junit, sink_lines, sink_progress, sink_tap;
+extern const struct reporter reporter_events, reporter_junit, reporter_lines, reporter_progress,
+    reporter_tap;
 
 /* What is said of a case, the same in all forms. */
 /** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
-void sentence_what(struct textw *w, const struct case_result *result, escaped_rule rule);
+void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
 
 /** ", 580 cases/s", where anything was done. */
-void sentence_rate(struct textw *w, size_t cases, uint64_t ns);
+void reporter_rate(struct textw *w, size_t cases, uint64_t ns);
 
 /* mlictl batch merge: one report of the state files of all shards. */
 /**

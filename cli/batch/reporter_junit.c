@@ -48,7 +48,7 @@ static const char *xml_rule(uint32_t code, char out[ESCAPED_MAX])
     }
 }
 
-static int create(const struct batch_taste *taste, void **state)
+static int create(const struct report_style *style, void **state)
 {
     struct fault fault;
     struct junit *junit = malloc(sizeof(*junit));
@@ -56,9 +56,9 @@ static int create(const struct batch_taste *taste, void **state)
         print_error("out of memory");
         return -1;
     }
-    *junit = (struct junit){.flaky_is_good = taste->flaky_is_good,
-                            .to_file = strcmp(taste->junit, "-") != 0};
-    if (junit->to_file && (output_init(&junit->output, taste->junit, NULL, &fault) ||
+    *junit = (struct junit){.flaky_is_good = style->flaky_is_good,
+                            .to_file = strcmp(style->junit, "-") != 0};
+    if (junit->to_file && (output_init(&junit->output, style->junit, NULL, &fault) ||
                            output_check_markup(&junit->output, "no report", &fault))) {
         print_error("--junit %s", fault.text);
         output_finish(&junit->output);
@@ -122,7 +122,7 @@ static void put_verdict(struct textw *w, const char *element, const char *type,
     put_attribute(w, "type", type);
     put_attribute(w, "message", result->message ? result->message : type);
     textw_printf(w, ">");
-    sentence_what(w, result, xml_rule);
+    reporter_sentence(w, result, xml_rule);
     textw_printf(w, "</%s>\n", element);
 }
 
@@ -151,9 +151,9 @@ static void put_out(struct textw *w, const struct case_result *result)
 {
     textw_printf(w, "      <system-out>%" PRIu32 " attempt%s", result->attempts,
                  print_s(result->attempts));
-    if (result->again) {
+    if (result->rerun_command) {
         textw_printf(w, "; again: ");
-        escaped_write(w, result->again, xml_rule);
+        escaped_write(w, result->rerun_command, xml_rule);
     }
     textw_printf(w, "</system-out>\n");
 }
@@ -296,10 +296,10 @@ static void destroy(void *state)
     free(junit);
 }
 
-const struct batch_sink sink_junit = {.create = create,
-                                      .gap = gap,
-                                      .begin = begin,
-                                      .result = result,
-                                      .not_run = not_run,
-                                      .end = end,
-                                      .destroy = destroy};
+const struct reporter reporter_junit = {.create = create,
+                                        .gap = gap,
+                                        .begin = begin,
+                                        .result = result,
+                                        .not_run = not_run,
+                                        .end = end,
+                                        .destroy = destroy};

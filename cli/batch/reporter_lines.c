@@ -49,26 +49,26 @@ static void put_other(struct lines *lines, const struct case_result *result)
     textw_printf(w, ": ");
     if (result->status == CASE_FLAKY)
         textw_printf(w, "passed at attempt %" PRIu32 "; before that ", result->attempts);
-    sentence_what(w, result, escaped_plain);
+    reporter_sentence(w, result, escaped_plain);
     textw_printf(w, "\n");
-    if (result->again) {
+    if (result->rerun_command) {
         textw_printf(w, "       again: ");
-        escaped_write(w, result->again, escaped_plain);
+        escaped_write(w, result->rerun_command, escaped_plain);
         textw_printf(w, "\n");
     }
     print_text(&lines->text);
 }
 
-static int create(const struct batch_taste *taste, void **state)
+static int create(const struct report_style *style, void **state)
 {
     struct lines *lines = malloc(sizeof(*lines));
     if (!lines) {
         print_error("out of memory");
         return -1;
     }
-    *lines = (struct lines){.all = (taste->terminal || taste->verbose) && !taste->quiet,
-                            .quiet = taste->quiet,
-                            .flaky_is_good = taste->flaky_is_good};
+    *lines = (struct lines){.all = (style->terminal || style->verbose) && !style->quiet,
+                            .quiet = style->quiet,
+                            .flaky_is_good = style->flaky_is_good};
     textw_init(&lines->text);
     *state = lines;
     return 0;
@@ -128,7 +128,7 @@ static int end(void *state, const struct batch_summary *summary)
         textw_printf(w, "; %zu from before", lines->resumed);
     if (summary->ns) /* a shard that was killed cannot tell */
         textw_printf(w, "; %s", print_time(time, summary->ns));
-    sentence_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
+    reporter_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
     textw_printf(w, "\n");
     print_text(&lines->text);
     return 0;
@@ -141,12 +141,12 @@ static void destroy(void *state)
     free(lines);
 }
 
-const struct batch_sink sink_lines = {.create = create,
-                                      .begin = begin,
-                                      .note = note,
-                                      .result = result,
-                                      .end = end,
-                                      .destroy = destroy};
+const struct reporter reporter_lines = {.create = create,
+                                        .begin = begin,
+                                        .note = note,
+                                        .result = result,
+                                        .end = end,
+                                        .destroy = destroy};
 
 /* A live line: how far a batch is, at which rate, how long it will take, and what has failed. */
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
@@ -236,7 +236,7 @@ static void put_line(struct textw *w, const struct progress *progress)
     /* The first moments tell nothing: programs start, files are read for the first time. */
     if (done.ran == 0 || progress->ns < SECOND_NS)
         return;
-    sentence_rate(w, done.ran, done.ns);
+    reporter_rate(w, done.ran, done.ns);
     if (progress->ended < all)
         put_left(w, (double)(all - progress->ended) * (double)done.ns / (double)done.ran / 1e9);
 }
@@ -256,14 +256,14 @@ static void show(const struct progress *progress)
     textw_finish(&w);
 }
 
-static int progress_create(const struct batch_taste *taste, void **state)
+static int progress_create(const struct report_style *style, void **state)
 {
     *state = calloc(1, sizeof(struct progress));
     if (!*state) {
         print_error("out of memory");
         return -1;
     }
-    terminal_line_begin(taste->live_fd);
+    terminal_line_begin(style->live_fd);
     return 0;
 }
 
@@ -313,10 +313,10 @@ static void progress_destroy(void *state)
     free(state);
 }
 
-const struct batch_sink sink_progress = {.create = progress_create,
-                                         .begin = progress_begin,
-                                         .result = progress_result,
-                                         .tick = progress_tick,
-                                         .repeat = progress_repeat,
-                                         .end = progress_end,
-                                         .destroy = progress_destroy};
+const struct reporter reporter_progress = {.create = progress_create,
+                                           .begin = progress_begin,
+                                           .result = progress_result,
+                                           .tick = progress_tick,
+                                           .repeat = progress_repeat,
+                                           .end = progress_end,
+                                           .destroy = progress_destroy};

@@ -42,14 +42,14 @@ static const char *yaml_rule(uint32_t code, char out[ESCAPED_MAX])
     return out;
 }
 
-static int create(const struct batch_taste *taste, void **state)
+static int create(const struct report_style *style, void **state)
 {
     struct tap *tap = malloc(sizeof(*tap));
     if (!tap) {
         print_error("out of memory");
         return -1;
     }
-    *tap = (struct tap){.flaky_is_good = taste->flaky_is_good};
+    *tap = (struct tap){.flaky_is_good = style->flaky_is_good};
     textw_init(&tap->text);
     *state = tap;
     return 0;
@@ -83,7 +83,7 @@ static void put_member(struct textw *w, const char *key, const char *value)
 static void put_diagnostics(struct textw *w, const struct case_result *result, bool ok)
 {
     textw_printf(w, "  ---\n  message: \"");
-    sentence_what(w, result, yaml_rule);
+    reporter_sentence(w, result, yaml_rule);
     textw_printf(w, "\"\n  severity: %s\n", ok ? "comment" : "fail");
     put_member(w, "status", case_status_word(result->status));
     if (result->reason != CASE_WHY_NONE)
@@ -93,9 +93,9 @@ static void put_diagnostics(struct textw *w, const struct case_result *result, b
         put_member(w, "pointer", result->pointer);
     textw_printf(w, "  attempts: %" PRIu32 "\n  duration_ms: %" PRIu64 ".%06" PRIu64 "\n",
                  result->attempts, result->ns / 1000000, result->ns % 1000000);
-    if (result->again) {
+    if (result->rerun_command) {
         textw_printf(w, "  again: \"");
-        escaped_write(w, result->again, yaml_rule);
+        escaped_write(w, result->rerun_command, yaml_rule);
         textw_printf(w, "\"\n");
     }
     textw_printf(w, "  ...\n");
@@ -136,9 +136,9 @@ static void destroy(void *state)
     free(tap);
 }
 
-const struct batch_sink sink_tap = {.create = create,
-                                    .begin = begin,
-                                    .note = note,
-                                    .result = result,
-                                    .end = end,
-                                    .destroy = destroy};
+const struct reporter reporter_tap = {.create = create,
+                                      .begin = begin,
+                                      .note = note,
+                                      .result = result,
+                                      .end = end,
+                                      .destroy = destroy};

@@ -32,9 +32,9 @@ void case_result_finish(struct case_result *result)
     free(result->pointer);
     free(result->difference);
     free(result->kept);
-    free(result->again);
-    free(result->rerun);
-    basis_finish(&result->basis);
+    free(result->rerun_command);
+    free(result->rerun_reason);
+    fingerprint_finish(&result->fingerprint);
     *result = (struct case_result){0};
 }
 
@@ -194,13 +194,12 @@ void case_result_write(struct jsonw *w, const struct case_result *result, bool f
     if (result->difference)
         jsonw_raw(w, "difference", result->difference);
     write_optional(w, "kept", result->kept);
-    write_optional(w, "again", result->again);
+    write_optional(w, "again", result->rerun_command);
     if (!fingerprint) {
-        write_optional(w, "rerun", result->rerun);
+        write_optional(w, "rerun", result->rerun_reason);
         return;
     }
-    digest_write(w, "fingerprint", result->fingerprint);
-    basis_write(w, &result->basis);
+    fingerprint_write(w, &result->fingerprint);
 }
 
 static int read_words(const struct json *object, struct case_result *result)
@@ -216,12 +215,6 @@ static int read_words(const struct json *object, struct case_result *result)
         return -1;
     result->reason = (enum case_reason)(index + 1);
     return 0;
-}
-
-static int read_fingerprint(const struct json *object, uint64_t *out)
-{
-    struct json value = json_member(object, "fingerprint");
-    return json_present(&value) ? digest_read(&value, out) : 0;
 }
 
 int case_result_read(const struct json *value, struct case_result *result)
@@ -241,8 +234,8 @@ int case_result_read(const struct json *value, struct case_result *result)
         read_optional(value, "pointer", &result->pointer) ||
         read_difference(value, &result->difference) ||
         read_optional(value, "kept", &result->kept) ||
-        read_optional(value, "again", &result->again) || basis_read(value, &result->basis) ||
-        read_fingerprint(value, &result->fingerprint)) {
+        read_optional(value, "again", &result->rerun_command) ||
+        fingerprint_read(value, &result->fingerprint)) {
         case_result_finish(result);
         return -1;
     }

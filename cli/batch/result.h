@@ -64,17 +64,16 @@ struct case_result {
     enum case_status status;
     enum case_reason reason; /* of the first attempt that did not pass */
     uint32_t attempts;
-    uint64_t ns;          /* the last attempt, files included */
-    uint64_t bytes;       /* moved by the last attempt */
-    uint64_t fingerprint; /* digest64() of the job file's text; 0: it could not be read */
-    struct basis basis;   /* what else it depends on */
+    uint64_t ns;    /* the last attempt, files included */
+    uint64_t bytes; /* moved by the last attempt */
+    struct fingerprint fingerprint;
     /* Null where there is nothing to tell. */
-    char *message;    /* a sentence, as `mlictl run` would say it, without the file */
-    char *pointer;    /* into the job file */
-    char *difference; /* JSON, as `mlictl diff --json` tells it */
-    char *kept;       /* the job file that does it again */
-    char *again;      /* the command that does so, for a shell */
-    char *rerun;      /* why it ran again although --resume knew a result; in no state file */
+    char *message;       /* a sentence, as `mlictl run` would say it, without the file */
+    char *pointer;       /* into the job file */
+    char *difference;    /* JSON, as `mlictl diff --json` tells it */
+    char *kept;          /* the job file that does it again */
+    char *rerun_command; /* the command that does so, for a shell */
+    char *rerun_reason;  /* why it ran again although --resume knew a result; in no state file */
 };
 
 /** Frees what a result holds; `struct case_result r = {0}` is an empty one. */

@@ -44,7 +44,7 @@ static bool names_add(struct names *names, const char *name)
 }
 
 struct collector {
-    struct basis *basis;
+    struct fingerprint *fingerprint;
     struct names known; /* files that are noted, or that a job has written */
     size_t bytes;       /* of the names */
     size_t capacity;
@@ -52,28 +52,28 @@ struct collector {
 
 static int grow(struct collector *collector)
 {
-    struct basis *basis = collector->basis;
+    struct fingerprint *fingerprint = collector->fingerprint;
     size_t capacity = collector->capacity ? 2 * collector->capacity : 4;
-    struct basis_file *files = reallocarray(basis->files, capacity, sizeof(*files));
+    struct input_file *files = reallocarray(fingerprint->files, capacity, sizeof(*files));
     if (!files)
         return -1;
-    basis->files = files;
+    fingerprint->files = files;
     collector->capacity = capacity;
     return 0;
 }
 
-static int note(struct collector *collector, enum basis_role role, const char *name)
+static int note(struct collector *collector, enum input_role role, const char *name)
 {
-    struct basis *basis = collector->basis;
+    struct fingerprint *fingerprint = collector->fingerprint;
     if (!name || !names_add(&collector->known, name))
         return 0;
     collector->bytes += strlen(name);
-    if (basis->count == BASIS_FILES_MAX || collector->bytes > BASIS_NAMES_MAX ||
-        (basis->count == collector->capacity && grow(collector)))
+    if (fingerprint->count == FINGERPRINT_FILES_MAX || collector->bytes > FINGERPRINT_NAMES_MAX ||
+        (fingerprint->count == collector->capacity && grow(collector)))
         return -1;
-    struct basis_file *file = &basis->files[basis->count];
-    *file = (struct basis_file){.role = role, .name = strdup(name)};
-    basis->count += file->name != NULL;
+    struct input_file *file = &fingerprint->files[fingerprint->count];
+    *file = (struct input_file){.role = role, .name = strdup(name)};
+    fingerprint->count += file->name != NULL;
     return file->name ? 0 : -1;
 }
 
@@ -81,10 +81,10 @@ static int collect(struct collector *collector, const struct job_file *file)
 {
     for (size_t i = 0; i < file->list.count; i++) {
         const struct job_spec *job = &file->list.jobs[file->order[i]];
-        if (note(collector, BASIS_SRC, job->src.file) ||
-            (job->dst.update && note(collector, BASIS_DST, job->dst.file)) ||
+        if (note(collector, INPUT_SRC, job->src.file) ||
+            (job->dst.update && note(collector, INPUT_DST, job->dst.file)) ||
             (job->expect.kind == EXPECT_FILE &&
-             note(collector, BASIS_EXPECT, job->expect.golden.file)))
+             note(collector, INPUT_EXPECT, job->expect.golden.file)))
             return -1;
         names_add(&collector->known, job->dst.file);
         if (job->dst.params)
@@ -102,52 +102,63 @@ static char *join(const char *directory, int length, const char *name)
     return asprintf(&path, "%.*s%s", length, directory, name) < 0 ? NULL : path;
 }
 
-static void look_at_all(struct basis *basis, const struct job_file *file, struct contents *contents,
-                        bool again)
+static void look_at_all(struct fingerprint *fingerprint, const struct job_file *file,
+                        struct contents *contents, bool recheck)
 {
-    for (size_t i = 0; i < basis->count; i++) {
-        struct content *content = &basis->files[i].content, now = {.word = BASIS_CHANGED};
-        char *path = job_file_path(file, basis->files[i].name);
-        if (!again && path)
+    for (size_t i = 0; i < fingerprint->count; i++) {
+        struct content *content = &fingerprint->files[i].content, now = {.word = CONTENT_CHANGED};
+        char *path = job_file_path(file, fingerprint->files[i].name);
+        if (!recheck && path)
             contents_find(contents, path, content);
         else if (!path || !contents_same(contents, path, content, &now))
-            *content = (struct content){.word = BASIS_CHANGED};
+            *content = (struct content){.word = CONTENT_CHANGED};
         free(path);
     }
 }
 
-void depends_begin(struct basis *basis, const struct job_file *file, struct contents *contents)
+static void forget_inputs(struct fingerprint *fingerprint)
 {
-    struct collector collector = {.basis = basis};
-    if (names_init(&collector.known, 4 * file->list.count) == 0)
-        basis->known = collect(&collector, file) == 0;
-    free(collector.known.slots);
-    if (basis->known)
-        look_at_all(basis, file, contents, false);
-    else
-        basis_finish(basis);
+    uint64_t job_file = fingerprint->job_file;
+
+    fingerprint_finish(fingerprint);
+    fingerprint->job_file = job_file;
 }
 
-void depends_end(struct basis *basis, const struct job_file *file, struct contents *contents)
+void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *file,
+                        struct contents *contents)
 {
-    look_at_all(basis, file, contents, true);
+    struct collector collector = {.fingerprint = fingerprint};
+    if (names_init(&collector.known, 4 * file->list.count) == 0)
+        fingerprint->known = collect(&collector, file) == 0;
+    free(collector.known.slots);
+    if (fingerprint->known)
+        look_at_all(fingerprint, file, contents, false);
+    else
+        forget_inputs(fingerprint);
+}
+
+void resume_recheck_inputs(struct fingerprint *fingerprint, const struct job_file *file,
+                           struct contents *contents)
+{
+    look_at_all(fingerprint, file, contents, true);
 }
 
 static const char *how_changed(const struct content *then, const struct content *now)
 {
-    if (strcmp(now->word, BASIS_MISSING) == 0)
+    if (strcmp(now->word, CONTENT_MISSING) == 0)
         return "is missing now";
-    return strcmp(then->word, BASIS_MISSING) == 0 ? "is there now" : "changed";
+    return strcmp(then->word, CONTENT_MISSING) == 0 ? "is there now" : "changed";
 }
 
-const struct basis_file *depends_changed(const struct basis *basis, const char *path,
-                                         struct contents *contents, const char **how)
+static const struct input_file *changed_input(const struct fingerprint *fingerprint,
+                                              const char *path, struct contents *contents,
+                                              const char **how)
 {
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 0;
-    for (size_t i = 0; i < basis->count; i++) {
-        const struct basis_file *file = &basis->files[i];
-        struct content now = {.word = BASIS_CHANGED};
+    for (size_t i = 0; i < fingerprint->count; i++) {
+        const struct input_file *file = &fingerprint->files[i];
+        struct content now = {.word = CONTENT_CHANGED};
         char *joined = join(path, length, file->name);
         bool same = joined && contents_same(contents, joined, &file->content, &now);
         free(joined);
@@ -158,10 +169,10 @@ const struct basis_file *depends_changed(const struct basis *basis, const char *
     return NULL;
 }
 
-enum { REASONS_TOLD_MAX = 8 };
+enum { REASONS_SHOWN_MAX = 8 };
 
 /* The setup comes first: if it changed, no file has to be read. */
-static const char *common_reason(const struct basis *then, const struct setup *now)
+static const char *common_reason(const struct fingerprint *then, const struct run_setup *now)
 {
     if (!then->known)
         return "the state file does not say what the result depends on";
@@ -178,7 +189,7 @@ static const char *common_reason(const struct basis *then, const struct setup *n
 static bool is_kept(const struct keeping *keeping, const struct case_result *then)
 {
     static const char job[] = "/job.json";
-    char *place = keep_place(keeping->directory, then->name);
+    char *place = kept_place(keeping->directory, then->name);
     size_t length = place ? strlen(place) : 0;
     bool there = place && strncmp(then->kept, place, length) == 0 &&
                  strcmp(then->kept + length, job) == 0 && access(then->kept, F_OK) == 0;
@@ -218,28 +229,28 @@ static void drop_kept(struct case_result *result)
         return;
     cut_given(result);
     free(result->kept);
-    free(result->again);
-    result->kept = result->again = NULL;
+    free(result->rerun_command);
+    result->kept = result->rerun_command = NULL;
 }
 
 /* Returns the reason, on the heap; NULL if the result holds, or without memory. */
 static char *reason_of(const struct resume *resume, const struct case_result *then,
                        struct batch_case *batch_case, bool *holds)
 {
-    const char *why = common_reason(&then->basis, resume->setup), *how;
-    const struct basis_file *file = NULL;
+    const char *why = common_reason(&then->fingerprint, resume->setup), *how;
+    const struct input_file *file = NULL;
     char *text = NULL;
-    if (!why && then->fingerprint != case_fingerprint(batch_case))
+    if (!why && then->fingerprint.job_file != case_digest(batch_case))
         why = "the job file changed";
     if (!why)
-        file = depends_changed(&then->basis, batch_case->file, resume->contents, &how);
+        file = changed_input(&then->fingerprint, batch_case->file, resume->contents, &how);
     if (!why && !file && resume->settings->rerun &&
         !case_status_is_good(then->status, resume->settings->flaky_is_good))
         why = "it did not pass";
     if (!why && !file)
         why = output_reason(resume, then);
     *holds = !why && !file;
-    if (file && asprintf(&text, "%s %s %s", basis_role_text(file->role), file->name, how) < 0)
+    if (file && asprintf(&text, "%s %s %s", input_role_text(file->role), file->name, how) < 0)
         return NULL;
     return why ? strdup(why) : text;
 }
@@ -250,7 +261,7 @@ const struct case_result *resume_find(const struct resume *resume, struct batch_
     bool holds;
     if (!record)
         return NULL;
-    batch_case->rerun = reason_of(resume, &record->result, batch_case, &holds);
+    batch_case->rerun_reason = reason_of(resume, &record->result, batch_case, &holds);
     if (!holds)
         return NULL;
     drop_kept(&record->result);
@@ -267,10 +278,10 @@ static struct reason *reason_for(struct reason *reasons, size_t *count,
                                  const struct batch_case *batch_case)
 {
     for (size_t i = 0; i < *count; i++) {
-        if (strcmp(reasons[i].first->rerun, batch_case->rerun) == 0)
+        if (strcmp(reasons[i].first->rerun_reason, batch_case->rerun_reason) == 0)
             return &reasons[i];
     }
-    if (*count == REASONS_TOLD_MAX)
+    if (*count == REASONS_SHOWN_MAX)
         return NULL;
     reasons[*count] = (struct reason){.first = batch_case};
     return &reasons[(*count)++];
@@ -281,9 +292,9 @@ static void tell_reason(struct batch_report *report, const struct reason *reason
     struct textw w;
     textw_init(&w);
     if (reason->count == 1)
-        textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun);
+        textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun_reason);
     else
-        textw_printf(&w, "%zu cases run again: %s", reason->count, reason->first->rerun);
+        textw_printf(&w, "%zu cases run again: %s", reason->count, reason->first->rerun_reason);
     if (w.failed)
         print_lost();
     else
@@ -291,16 +302,17 @@ static void tell_reason(struct batch_report *report, const struct reason *reason
     textw_finish(&w);
 }
 
-void resume_tell(struct batch_report *report, struct batch_case *const *cases, size_t count)
+void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count)
 {
-    struct reason reasons[REASONS_TOLD_MAX];
+    struct reason reasons[REASONS_SHOWN_MAX];
     size_t told = 0, others = 0;
     char text[80];
     for (size_t i = 0; i < count; i++) {
-        struct reason *reason = cases[i]->rerun ? reason_for(reasons, &told, cases[i]) : NULL;
+        struct reason *reason =
+            cases[i]->rerun_reason ? reason_for(reasons, &told, cases[i]) : NULL;
         if (reason)
             reason->count++;
-        else if (cases[i]->rerun)
+        else if (cases[i]->rerun_reason)
             others++;
     }
     for (size_t i = 0; i < told; i++)

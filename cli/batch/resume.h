@@ -12,26 +12,21 @@
 /* The files that a case reads, and whether they are still what they were. */
 /**
  * Notes what the jobs of the file read, but for the outputs of jobs before them. *basis is empty
- * before; it stays unknown where there is no memory, or the files are too many. basis_finish() when
- * done.
+ * before; it stays unknown where there is no memory, or the files are too many.
+ * fingerprint_finish() when done.
  */
-void depends_begin(struct basis *basis, const struct job_file *file, struct contents *contents);
+void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *file,
+                        struct contents *contents);
 
 /** After the jobs have run: marks the files that changed meanwhile. */
-void depends_end(struct basis *basis, const struct job_file *file, struct contents *contents);
-
-/**
- * Returns the first file of the basis that changed, or NULL. `path` is the job file, to which names
- * are relative. *how becomes the verb for messages: "changed", "is missing now", "is there now".
- */
-const struct basis_file *depends_changed(const struct basis *basis, const char *path,
-                                         struct contents *contents, const char **how);
+void resume_recheck_inputs(struct fingerprint *fingerprint, const struct job_file *file,
+                           struct contents *contents);
 
 /* Decides which results of an earlier run are still valid, and explains why others are not. */
 struct resume {
-    const struct settings *settings;
+    const struct batch_settings *settings;
     const struct state *state;
-    const struct setup *setup; /* of this run */
+    const struct run_setup *setup; /* of this run */
     struct contents *contents;
 };
 
@@ -42,6 +37,6 @@ struct resume {
 const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case);
 
 /** Reports how many of the cases run again, a line for each reason. */
-void resume_tell(struct batch_report *report, struct batch_case *const *cases, size_t count);
+void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count);
 
 #endif /* CLI_BATCH_RESUME_H */

@@ -76,7 +76,7 @@ static int take_case(struct reader *reader, const struct json *value)
     }
     record->result = result;
     if (reader->state->outline.older) /* what a result depends on meant something else then */
-        basis_finish(&record->result.basis);
+        fingerprint_finish(&record->result.fingerprint);
     return 0;
 }
 
@@ -232,46 +232,51 @@ struct state_record *state_find(const struct state *state, const char *name)
     return bsearch(name, state->records, state->count, sizeof(*state->records), compare_name);
 }
 
-static int complain(const struct journal *journal, int error, const char *what, struct fault *fault)
+static int complain(const struct state_file *state_file, int error, const char *what,
+                    struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
     return fault_set(fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
-                     NULL, "%s: %s: %s", print_path(shown, journal->path), what, strerror(error));
+                     NULL, "%s: %s: %s", print_path(shown, state_file->path), what,
+                     strerror(error));
 }
 
-static int refuse(const struct journal *journal, const char *why, struct fault *fault)
+static int refuse(const struct state_file *state_file, const char *why, struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", print_path(shown, journal->path),
-                     why);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s",
+                     print_path(shown, state_file->path), why);
 }
 
 /* File systems without locks do without. */
-static int lock(struct journal *journal, struct fault *fault)
+static int lock(struct state_file *state_file, struct fault *fault)
 {
-    if (flock(journal->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return refuse(journal, "another run writes to it; give each its own --resume", fault);
+    if (flock(state_file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return refuse(state_file, "another run writes to it; give each its own --resume", fault);
     return 0;
 }
 
-static int open_file(struct journal *journal, struct fault *fault)
+static int open_file(struct state_file *state_file, struct fault *fault)
 {
     struct stat status;
-    if (stat(journal->path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-        return refuse(journal, "it is no regular file", fault);
-    journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (journal->fd < 0)
-        return complain(journal, errno, "cannot be opened", fault);
-    if (fstat(journal->fd, &status))
-        return complain(journal, errno, "cannot be looked up", fault);
-    return S_ISREG(status.st_mode) ? 0 : refuse(journal, "it is no regular file", fault);
+    if (stat(state_file->path, &status) == 0 && !S_ISREG(status.st_mode) &&
+        !S_ISDIR(status.st_mode))
+        return refuse(state_file, "it is no regular file", fault);
+    state_file->fd =
+        open(state_file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (state_file->fd < 0)
+        return complain(state_file, errno, "cannot be opened", fault);
+    if (fstat(state_file->fd, &status))
+        return complain(state_file, errno, "cannot be looked up", fault);
+    return S_ISREG(status.st_mode) ? 0 : refuse(state_file, "it is no regular file", fault);
 }
 
 /* The fault of a line, with the file in front of it. */
-static int blame_line(const struct journal *journal, const struct fault *line, struct fault *fault)
+static int blame_line(const struct state_file *state_file, const struct fault *line,
+                      struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
-    print_path(shown, journal->path);
+    print_path(shown, state_file->path);
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
     return fault_set(fault, line->code, NULL,
@@ -280,60 +285,61 @@ static int blame_line(const struct journal *journal, const struct fault *line, s
 }
 
 /* What a killed run left half written would stand before our first line. */
-static int cut(struct journal *journal, struct fault *fault)
+static int cut(struct state_file *state_file, struct fault *fault)
 {
-    journal->size = journal->state.whole;
-    return ftruncate(journal->fd, journal->size)
-               ? complain(journal, errno, "cannot be cut after its last whole line", fault)
+    state_file->size = state_file->state.whole;
+    return ftruncate(state_file->fd, state_file->size)
+               ? complain(state_file, errno, "cannot be cut after its last whole line", fault)
                : 0;
 }
 
-int journal_open(struct journal *journal, const char *path, struct fault *fault)
+int state_file_open(struct state_file *state_file, const char *path, struct fault *fault)
 {
     static const char foreign[] =
         "its last line has no end and is none of a state file, and is not taken away: take another "
         "file";
     struct fault line;
-    *journal = (struct journal){.path = path, .fd = -1};
-    if (open_file(journal, fault) || lock(journal, fault))
+    *state_file = (struct state_file){.path = path, .fd = -1};
+    if (open_file(state_file, fault) || lock(state_file, fault))
         return -1;
-    if (state_read(&journal->state, journal->fd, &line))
-        return blame_line(journal, &line, fault);
-    if (journal->state.foreign)
-        return refuse(journal, foreign, fault);
-    return cut(journal, fault);
+    if (state_read(&state_file->state, state_file->fd, &line))
+        return blame_line(state_file, &line, fault);
+    if (state_file->state.foreign)
+        return refuse(state_file, foreign, fault);
+    return cut(state_file, fault);
 }
 
 /* A line that is not whole; where that fails too, no line comes behind it, and the next run cuts
  * it.
  */
-static void take_back(struct journal *journal)
+static void take_back(struct state_file *state_file)
 {
-    if (ftruncate(journal->fd, journal->size) == 0)
+    if (ftruncate(state_file->fd, state_file->size) == 0)
         return;
-    close(journal->fd);
-    journal->fd = -1;
+    close(state_file->fd);
+    state_file->fd = -1;
 }
 
-static int append(struct journal *journal, const char *text, size_t length, struct fault *fault)
+static int append(struct state_file *state_file, const char *text, size_t length,
+                  struct fault *fault)
 {
     for (size_t done = 0; done < length;) {
-        ssize_t put = write(journal->fd, text + done, length - done);
+        ssize_t put = write(state_file->fd, text + done, length - done);
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
             int error = put < 0 ? errno : EIO;
-            take_back(journal);
-            return complain(journal, error, "cannot be written", fault);
+            take_back(state_file);
+            return complain(state_file, error, "cannot be written", fault);
         }
         done += (size_t)put;
     }
-    journal->size += (off_t)length;
+    state_file->size += (off_t)length;
     return 0;
 }
 
 /* Ends the line that `w` holds, writes it and finishes `w`. */
-static int append_line(struct journal *journal, struct jsonw *w, struct fault *fault)
+static int append_line(struct state_file *state_file, struct jsonw *w, struct fault *fault)
 {
     sigset_t old;
     jsonw_object_end(w);
@@ -341,7 +347,7 @@ static int append_line(struct journal *journal, struct jsonw *w, struct fault *f
     const char *text = jsonw_text(w);
     /* The second ^C does not end us within a line. */
     cancel_hold(&old);
-    int status = text ? append(journal, text, w->length, fault)
+    int status = text ? append(state_file, text, w->length, fault)
                       : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     cancel_admit(&old);
     jsonw_finish(w);
@@ -368,43 +374,47 @@ static bool goes_on(const struct state *state, const struct batch_outline *outli
     return current == outline->kept;
 }
 
-int journal_begin(struct journal *journal, const struct batch_outline *outline, struct fault *fault)
+int state_file_begin(struct state_file *state_file, const struct batch_outline *outline,
+                     struct fault *fault)
 {
     struct batch_outline line = *outline;
     struct jsonw w;
-    journal->anew = !goes_on(&journal->state, outline);
-    line.anew = journal->anew && journal->state.begun;
+    state_file->anew = !goes_on(&state_file->state, outline);
+    line.anew = state_file->anew && state_file->state.begun;
     begin_line(&w);
     batch_outline_write(&w, &line);
     jsonw_uint(&w, "format", OUTLINE_FORMAT);
-    return append_line(journal, &w, fault);
+    return append_line(state_file, &w, fault);
 }
 
-int journal_keep(struct journal *journal, const struct case_result *result, struct fault *fault)
+int state_file_keep(struct state_file *state_file, const struct case_result *result,
+                    struct fault *fault)
 {
-    return journal->anew ? journal_add(journal, result, fault) : 0;
+    return state_file->anew ? state_file_add(state_file, result, fault) : 0;
 }
 
-int journal_add(struct journal *journal, const struct case_result *result, struct fault *fault)
+int state_file_add(struct state_file *state_file, const struct case_result *result,
+                   struct fault *fault)
 {
     struct jsonw w;
     begin_line(&w);
     case_result_write(&w, result, true);
-    return append_line(journal, &w, fault);
+    return append_line(state_file, &w, fault);
 }
 
-int journal_end(struct journal *journal, const struct batch_summary *summary, struct fault *fault)
+int state_file_end(struct state_file *state_file, const struct batch_summary *summary,
+                   struct fault *fault)
 {
     struct jsonw w;
     begin_line(&w);
     batch_summary_write(&w, summary);
-    return append_line(journal, &w, fault);
+    return append_line(state_file, &w, fault);
 }
 
-void journal_close(struct journal *journal)
+void state_file_close(struct state_file *state_file)
 {
-    state_finish(&journal->state);
-    if (journal->fd >= 0)
-        close(journal->fd);
-    *journal = (struct journal){.fd = -1};
+    state_finish(&state_file->state);
+    if (state_file->fd >= 0)
+        close(state_file->fd);
+    *state_file = (struct state_file){.fd = -1};
 }

@@ -55,13 +55,13 @@ struct state_record *state_find(const struct state *state, const char *name);
  * A state file, written: a line for each case as it ends. A line is written at once and whole, or
  * taken back, so that a run that is killed loses the cases that were under way and no others.
  *
- *     journal_open(&journal, path, &fault)      made, or read; locked
- *     journal_begin(&journal, &outline, &fault)
- *     journal_keep(...)                         for each case that is not run again
- *     journal_add(...)                          for each case that ends
- *     journal_end(&journal, &summary, &fault)
+ *     state_file_open(&journal, path, &fault)      made, or read; locked
+ *     state_file_begin(&journal, &outline, &fault)
+ *     state_file_keep(...)                         for each case that is not run again
+ *     state_file_add(...)                          for each case that ends
+ *     state_file_end(&journal, &summary, &fault)
  */
-struct journal {
+struct state_file {
     const char *path; /* borrowed */
     int fd;
     off_t size;
@@ -70,19 +70,22 @@ struct journal {
 };
 
 /**
- * Opens or makes the file and takes its lock, which journal_close() gives back; refuses at once
- * where another run has it. Reads what stands in it. Returns 0 or -1; journal_close() is legal
+ * Opens or makes the file and takes its lock, which state_file_close() gives back; refuses at once
+ * where another run has it. Reads what stands in it. Returns 0 or -1; state_file_close() is legal
  * after both.
  */
-int journal_open(struct journal *journal, const char *path, struct fault *fault);
+int state_file_open(struct state_file *state_file, const char *path, struct fault *fault);
 
-int journal_begin(struct journal *journal, const struct batch_outline *outline,
-                  struct fault *fault);
+int state_file_begin(struct state_file *state_file, const struct batch_outline *outline,
+                     struct fault *fault);
 /** A case that this run takes over from `journal->state`: written again only where it must be. */
-int journal_keep(struct journal *journal, const struct case_result *result, struct fault *fault);
-int journal_add(struct journal *journal, const struct case_result *result, struct fault *fault);
-int journal_end(struct journal *journal, const struct batch_summary *summary, struct fault *fault);
+int state_file_keep(struct state_file *state_file, const struct case_result *result,
+                    struct fault *fault);
+int state_file_add(struct state_file *state_file, const struct case_result *result,
+                   struct fault *fault);
+int state_file_end(struct state_file *state_file, const struct batch_summary *summary,
+                   struct fault *fault);
 
-void journal_close(struct journal *journal);
+void state_file_close(struct state_file *state_file);
 
 #endif /* CLI_BATCH_STATE_FILE_H */

@@ -17,17 +17,17 @@
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 
 /* A case that has ended, on its way to the thread that waits. */
-struct report {
-    struct report *next;
+struct ended_case {
+    struct ended_case *next;
     size_t index;
     struct trial trial;
 };
 
-struct runner {
-    const struct runner_plan *plan;
+struct shared {
+    const struct workers_plan *plan;
     pthread_mutex_t mutex; /* of what follows */
-    pthread_cond_t told;
-    struct report *first, **last;
+    pthread_cond_t changed;
+    struct ended_case *first, **last;
     size_t next;         /* case to begin */
     size_t alive;        /* workers */
     bool stop;           /* no further case begins */
@@ -36,131 +36,132 @@ struct runner {
 };
 
 struct worker {
-    struct runner *runner;
+    struct shared *shared;
     struct client client;
     pthread_t thread;
 };
 
-static void stop_for(struct runner *runner, const struct fault *fault)
+static void stop_for(struct shared *shared, const struct fault *fault)
 {
-    if (runner->exit == EXIT_CODE_DONE) {
-        runner->exit = exit_code_of(fault);
-        runner->fault = *fault;
+    if (shared->exit == EXIT_CODE_DONE) {
+        shared->exit = exit_code_of(fault);
+        shared->fault = *fault;
     }
-    runner->stop = true;
+    shared->stop = true;
 }
 
 /* The next case, with room for what will be told of it; null: there is none. */
-static struct report *take(struct runner *runner)
+static struct ended_case *take(struct shared *shared)
 {
     struct fault fault;
-    struct report *report = malloc(sizeof(*report));
-    pthread_mutex_lock(&runner->mutex);
-    if (!report) {
+    struct ended_case *ended = malloc(sizeof(*ended));
+    pthread_mutex_lock(&shared->mutex);
+    if (!ended) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
-        stop_for(runner, &fault);
+        stop_for(shared, &fault);
     }
-    if (runner->stop || runner->next == runner->plan->count || cancel_requested()) {
-        free(report);
-        report = NULL;
+    if (shared->stop || shared->next == shared->plan->count || cancel_requested()) {
+        free(ended);
+        ended = NULL;
     } else {
-        report->next = NULL;
-        report->index = runner->next++;
+        ended->next = NULL;
+        ended->index = shared->next++;
     }
-    pthread_mutex_unlock(&runner->mutex);
-    return report;
+    pthread_mutex_unlock(&shared->mutex);
+    return ended;
 }
 
-static void hand_in(struct runner *runner, struct report *report)
+static void hand_in(struct shared *shared, struct ended_case *ended)
 {
-    const struct runner_plan *plan = runner->plan;
-    const struct trial *trial = &report->trial;
-    pthread_mutex_lock(&runner->mutex);
+    const struct workers_plan *plan = shared->plan;
+    const struct trial *trial = &ended->trial;
+    pthread_mutex_lock(&shared->mutex);
     if (trial->end == ATTEMPT_LOST)
-        stop_for(runner, &trial->fault);
+        stop_for(shared, &trial->fault);
     if (trial->end == ATTEMPT_ENDED) {
         if (plan->fail_fast && !case_status_is_good(trial->result.status, plan->flaky_is_good))
-            runner->stop = true;
-        *runner->last = report;
-        runner->last = &report->next;
-        report = NULL;
-        pthread_cond_signal(&runner->told);
+            shared->stop = true;
+        *shared->last = ended;
+        shared->last = &ended->next;
+        ended = NULL;
+        pthread_cond_signal(&shared->changed);
     }
-    pthread_mutex_unlock(&runner->mutex);
-    if (report)
-        case_result_finish(&report->trial.result);
-    free(report);
+    pthread_mutex_unlock(&shared->mutex);
+    if (ended)
+        case_result_finish(&ended->trial.result);
+    free(ended);
 }
 
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    struct runner *runner = worker->runner;
-    const struct runner_plan *plan = runner->plan;
-    struct report *report;
-    while ((report = take(runner))) {
-        trial_run(&report->trial, plan->cases[report->index], &plan->trial, plan->connector,
+    struct shared *shared = worker->shared;
+    const struct workers_plan *plan = shared->plan;
+    struct ended_case *ended;
+    while ((ended = take(shared))) {
+        trial_run(&ended->trial, plan->cases[ended->index], &plan->trial, plan->connector,
                   &worker->client);
-        hand_in(runner, report);
+        hand_in(shared, ended);
     }
     client_finish(&worker->client);
-    pthread_mutex_lock(&runner->mutex);
-    runner->alive--;
-    pthread_cond_signal(&runner->told);
-    pthread_mutex_unlock(&runner->mutex);
+    pthread_mutex_lock(&shared->mutex);
+    shared->alive--;
+    pthread_cond_signal(&shared->changed);
+    pthread_mutex_unlock(&shared->mutex);
     return NULL;
 }
 
 /* Until there is something to tell, no worker is left, or it is time for a tick. Returns whether
  * there will be more. */
-static bool await(struct runner *runner, uint64_t until_ns, struct report **reports)
+static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **ended)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
-    pthread_mutex_lock(&runner->mutex);
+    pthread_mutex_lock(&shared->mutex);
     int error = 0;
-    while (!runner->first && runner->alive > 0 && error == 0)
-        error = pthread_cond_timedwait(&runner->told, &runner->mutex, &until);
-    *reports = runner->first;
-    runner->first = NULL;
-    runner->last = &runner->first;
-    bool more = runner->alive > 0;
-    pthread_mutex_unlock(&runner->mutex);
+    while (!shared->first && shared->alive > 0 && error == 0)
+        error = pthread_cond_timedwait(&shared->changed, &shared->mutex, &until);
+    *ended = shared->first;
+    shared->first = NULL;
+    shared->last = &shared->first;
+    bool more = shared->alive > 0;
+    pthread_mutex_unlock(&shared->mutex);
     return more;
 }
 
-static void tell(struct runner *runner, struct report *report, const struct runner_ears *ears)
+static void tell(struct shared *shared, struct ended_case *ended,
+                 const struct workers_callbacks *callbacks)
 {
-    while (report) {
-        struct report *next = report->next;
-        if (!ears->ended(ears->context, report->index, &report->trial)) {
-            pthread_mutex_lock(&runner->mutex);
-            runner->stop = true;
-            pthread_mutex_unlock(&runner->mutex);
+    while (ended) {
+        struct ended_case *next = ended->next;
+        if (!callbacks->ended(callbacks->context, ended->index, &ended->trial)) {
+            pthread_mutex_lock(&shared->mutex);
+            shared->stop = true;
+            pthread_mutex_unlock(&shared->mutex);
         }
-        case_result_finish(&report->trial.result);
-        free(report);
-        report = next;
+        case_result_finish(&ended->trial.result);
+        free(ended);
+        ended = next;
     }
 }
 
-static void listen(struct runner *runner, const struct runner_ears *ears)
+static void listen(struct shared *shared, const struct workers_callbacks *callbacks)
 {
     uint64_t tick_ns = clock_ns() + TICK_NS;
     bool more;
     do {
-        struct report *reports;
-        more = await(runner, tick_ns, &reports);
-        tell(runner, reports, ears);
+        struct ended_case *ended;
+        more = await(shared, tick_ns, &ended);
+        tell(shared, ended, callbacks);
         if (clock_ns() < tick_ns)
             continue;
-        ears->tick(ears->context);
+        callbacks->tick(callbacks->context);
         tick_ns = clock_ns() + TICK_NS;
     } while (more);
 }
 
 /* Signals are the first thread's, but for those that a fault sends. */
-static int start_threads(struct runner *runner, struct worker *workers, uint32_t count)
+static int start_threads(struct shared *shared, struct worker *workers, uint32_t count)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t held, old;
@@ -170,76 +171,76 @@ static int start_threads(struct runner *runner, struct worker *workers, uint32_t
         sigdelset(&held, faults[i]);
     pthread_sigmask(SIG_SETMASK, &held, &old);
     for (uint32_t i = 0; i < count && error == 0; i++) {
-        workers[i].runner = runner;
-        pthread_mutex_lock(&runner->mutex);
+        workers[i].shared = shared;
+        pthread_mutex_lock(&shared->mutex);
         error = pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-        runner->alive += error == 0;
-        pthread_mutex_unlock(&runner->mutex);
+        shared->alive += error == 0;
+        pthread_mutex_unlock(&shared->mutex);
         if (error)
-            workers[i].runner = NULL;
+            workers[i].shared = NULL;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return error;
 }
 
-static void init(struct runner *runner, const struct runner_plan *plan)
+static void init(struct shared *shared, const struct workers_plan *plan)
 {
     pthread_condattr_t monotonic;
-    *runner = (struct runner){.plan = plan, .exit = EXIT_CODE_DONE};
-    runner->last = &runner->first;
-    pthread_mutex_init(&runner->mutex, NULL);
+    *shared = (struct shared){.plan = plan, .exit = EXIT_CODE_DONE};
+    shared->last = &shared->first;
+    pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&runner->told, &monotonic);
+    pthread_cond_init(&shared->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
 
-static void run_workers(struct runner *runner, struct worker *workers, uint32_t count,
-                        const struct runner_ears *ears)
+static void run_workers(struct shared *shared, struct worker *workers, uint32_t count,
+                        const struct workers_callbacks *callbacks)
 {
     struct fault fault;
-    int error = start_threads(runner, workers, count);
+    int error = start_threads(shared, workers, count);
     /* Fewer workers do as well, but none do not. */
-    if (error && !workers[0].runner) {
+    if (error && !workers[0].shared) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "no thread: %s", strerror(error));
-        stop_for(runner, &fault);
+        stop_for(shared, &fault);
     }
-    listen(runner, ears);
+    listen(shared, callbacks);
     for (uint32_t i = 0; i < count; i++) {
-        if (workers[i].runner)
+        if (workers[i].shared)
             pthread_join(workers[i].thread, NULL);
     }
 }
 
-enum exit_code runner_run(const struct runner_plan *plan, struct client *first,
-                          const struct runner_ears *ears, struct fault *fault)
+enum exit_code workers_run(const struct workers_plan *plan, struct client *first,
+                           const struct workers_callbacks *callbacks, struct fault *fault)
 {
-    struct runner runner;
+    struct shared shared;
     uint32_t count = plan->count < plan->workers ? (uint32_t)plan->count : plan->workers;
     struct worker *workers = calloc(count ? count : 1, sizeof(*workers));
-    init(&runner, plan);
+    init(&shared, plan);
     if (workers) {
         workers[0].client = *first;
         *first = (struct client){0};
-        run_workers(&runner, workers, count, ears);
+        run_workers(&shared, workers, count, callbacks);
         client_finish(&workers[0].client); /* where its thread was none */
     } else {
-        fault_set(&runner.fault, FAULT_INTERNAL, NULL, "out of memory");
-        runner.exit = EXIT_CODE_FAILED;
+        fault_set(&shared.fault, FAULT_INTERNAL, NULL, "out of memory");
+        shared.exit = EXIT_CODE_FAILED;
     }
     client_finish(first);
     free(workers);
-    pthread_cond_destroy(&runner.told);
-    pthread_mutex_destroy(&runner.mutex);
-    *fault = runner.fault;
-    return cancel_requested() ? EXIT_CODE_STOPPED : runner.exit;
+    pthread_cond_destroy(&shared.changed);
+    pthread_mutex_destroy(&shared.mutex);
+    *fault = shared.fault;
+    return cancel_requested() ? EXIT_CODE_STOPPED : shared.exit;
 }
 
 /* What the attempts have come to. */
 struct tally {
     uint32_t passed, attempts;
-    uint64_t ns, bytes, fingerprint; /* of the last one */
-    struct basis basis;              /* of the last one */
+    uint64_t ns, bytes;             /* of the last one */
+    struct fingerprint fingerprint; /* of the last one */
     bool failed;
     struct attempt failure; /* the first */
 };
@@ -262,10 +263,9 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
     uint32_t failures = ++tally->attempts - tally->passed;
     tally->ns = attempt->result.ns;
     tally->bytes = attempt->result.bytes;
+    fingerprint_finish(&tally->fingerprint);
     tally->fingerprint = attempt->result.fingerprint;
-    basis_finish(&tally->basis);
-    tally->basis = attempt->result.basis;
-    attempt->result.basis = (struct basis){0}; /* has moved */
+    attempt->result.fingerprint = (struct fingerprint){0}; /* has moved */
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
         return ++tally->passed < plan->repeat;
@@ -317,10 +317,10 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
         return;
     struct kept kept;
     trial->complains =
-        keep_case(&plan->keeping, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
+        kept_save(&plan->keeping, batch_case->name, &failure->evidence, &kept, &trial->fault) != 0;
     trial->result.kept = kept.job;
     if (kept.job)
-        trial->result.again = again_command(plan->options, kept.job);
+        trial->result.rerun_command = connector_rerun_command(plan->options, kept.job);
     if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
         tell_given(&trial->result, kept.given);
     free(kept.given);
@@ -345,11 +345,10 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->ns = tally->ns;
     result->bytes = tally->bytes;
     result->fingerprint = tally->fingerprint;
-    result->basis = tally->basis;
-    result->basis.setup = plan->setup;
-    tally->basis = (struct basis){0};
-    if (batch_case->rerun)
-        result->rerun = strdup(batch_case->rerun);
+    result->fingerprint.setup = plan->setup;
+    tally->fingerprint = (struct fingerprint){0};
+    if (batch_case->rerun_reason)
+        result->rerun_reason = strdup(batch_case->rerun_reason);
     if (!tally->failed)
         return;
     struct case_result *failure = &tally->failure.result;
@@ -373,5 +372,5 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
         conclude(trial, &tally, batch_case, plan);
     if (tally.failed)
         attempt_finish(&tally.failure);
-    basis_finish(&tally.basis);
+    fingerprint_finish(&tally.fingerprint);
 }

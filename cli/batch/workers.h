@@ -20,7 +20,7 @@ struct trial_plan {
     uint32_t retries;              /* attempts that may fail, if the next one passes */
     struct keeping keeping;        /* where failed cases are kept */
     const struct options *options; /* of the command line, which tell how to do that again */
-    struct setup setup;            /* what all results depend on, where they are noted */
+    struct run_setup setup;        /* what all results depend on, where they are noted */
 };
 
 /* What came of it. */
@@ -40,9 +40,9 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
  * Workers: threads that take one case after the other and hand in what became of it. The thread
  * that started them waits for that and alone tells and writes it down.
  */
-enum { RUNNER_WORKERS_MAX = 256 };
+enum { WORKERS_MAX = 256 };
 
-struct runner_plan {
+struct workers_plan {
     struct trial_plan trial;
     const struct connector *connector;
     uint32_t workers;
@@ -52,7 +52,7 @@ struct runner_plan {
 };
 
 /* What the thread that waits does. */
-struct runner_ears {
+struct workers_callbacks {
     /** A case has ended; the result is the caller's, until it returns. False: begin no further one.
      */
     bool (*ended)(void *context, size_t index, const struct trial *trial);
@@ -65,7 +65,7 @@ struct runner_ears {
  * Runs all cases; `first` becomes the connection of the first worker and is closed. Returns DONE;
  * or what ended it before: STOPPED, or what goes with *fault.
  */
-enum exit_code runner_run(const struct runner_plan *plan, struct client *first,
-                          const struct runner_ears *ears, struct fault *fault);
+enum exit_code workers_run(const struct workers_plan *plan, struct client *first,
+                           const struct workers_callbacks *callbacks, struct fault *fault);
 
 #endif /* CLI_BATCH_WORKERS_H */

@@ -58,15 +58,15 @@ static int read_number(const struct options *options, const char *name, uint64_t
 static uint32_t processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > RUNNER_WORKERS_MAX ? RUNNER_WORKERS_MAX : (uint32_t)count;
+    return count < 1 ? 1 : count > WORKERS_MAX ? WORKERS_MAX : (uint32_t)count;
 }
 
-static int read_numbers(struct settings *settings, const struct options *options)
+static int read_numbers(struct batch_settings *settings, const struct options *options)
 {
     struct trial_plan *trial = &settings->trial;
     settings->workers = given(options, "host") ? 1 : processors();
     trial->repeat = 1;
-    if (read_number(options, "jobs", 1, RUNNER_WORKERS_MAX, &settings->workers) ||
+    if (read_number(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
         read_number(options, "retries", 0, ATTEMPTS_MAX, &trial->retries) ||
         read_number(options, "repeat", 1, ATTEMPTS_MAX, &trial->repeat) ||
         read_number(options, "timeout", 1, JOB_TIMEOUT_MAX_MS, &trial->attempt.timeout_ms))
@@ -105,10 +105,10 @@ static int check(const struct options *options)
                     "--socket and --host");
         return -1;
     }
-    return filter_check(options);
+    return cases_check_filter(options);
 }
 
-static int read_shard(struct settings *settings, const struct options *options)
+static int read_shard(struct batch_settings *settings, const struct options *options)
 {
     struct fault fault;
     const char *text = options_get(options, "shard");
@@ -118,7 +118,7 @@ static int read_shard(struct settings *settings, const struct options *options)
     return -1;
 }
 
-static void read_keep(struct settings *settings, const struct options *options)
+static void read_keep(struct batch_settings *settings, const struct options *options)
 {
     const char *directory = options_get(options, "keep");
     bool none = directory && strcmp(directory, "none") == 0;
@@ -130,13 +130,14 @@ static void read_keep(struct settings *settings, const struct options *options)
     settings->trial.attempt.keep = !none;
 }
 
-static int settings_read(struct settings *settings, const struct options *options)
+static int read_settings(struct batch_settings *settings, const struct options *options)
 {
-    *settings = (struct settings){.resume = options_get(options, "resume"),
-                                  .whole = !given(options, "filter") && !given(options, "shard"),
-                                  .rerun = given(options, "rerun"),
-                                  .list = given(options, "list"),
-                                  .fail_fast = given(options, "fail-fast")};
+    *settings =
+        (struct batch_settings){.resume = options_get(options, "resume"),
+                                .whole = !given(options, "filter") && !given(options, "shard"),
+                                .rerun = given(options, "rerun"),
+                                .list = given(options, "list"),
+                                .fail_fast = given(options, "fail-fast")};
     settings->trial.options = options;
     settings->trial.attempt.update_golden = given(options, "update-golden");
     read_keep(settings, options);
@@ -153,11 +154,11 @@ static enum exit_code fail(const struct options *options, const struct fault *fa
 
 static bool is_selected(const void *context, const char *name)
 {
-    return filter_selects(context, name);
+    return cases_filter_selects(context, name);
 }
 
 /* A run must not remove the files that it reads. */
-static int check_kept(const struct cases *cases, const struct settings *settings,
+static int check_kept(const struct cases *cases, const struct batch_settings *settings,
                       struct fault *fault)
 {
     const char *keep = settings->trial.keeping.directory;
@@ -174,7 +175,7 @@ static int check_kept(const struct cases *cases, const struct settings *settings
 }
 
 /* Sorted, and without those that --filter leaves out. */
-static enum exit_code collect(struct cases *cases, const struct settings *settings,
+static enum exit_code collect(struct cases *cases, const struct batch_settings *settings,
                               const struct options *options)
 {
     struct fault fault;
@@ -225,12 +226,12 @@ static void raise_limit(void)
 
 /* A run, and the service that it is on. */
 struct batch_run {
-    const struct settings *settings;
+    const struct batch_settings *settings;
     const struct options *options;
     struct connector connector;
     struct client first; /* the first connection, until a worker has it */
     bool connected;
-    struct setup setup;
+    struct run_setup setup;
 };
 
 static int connect_first(struct batch_run *run, struct fault *fault)
@@ -249,70 +250,70 @@ static int find_setup(struct batch_run *run, struct fault *fault)
         return 0;
     if (!connector_is_embedded(run->options) && connect_first(run, fault))
         return -1;
-    return setup_find(&run->setup, run->options, &run->first, fault);
+    return connector_setup(&run->setup, run->options, &run->first, fault);
 }
 
-static enum exit_code run_cases(struct batch_run *run, struct book *book)
+static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
 {
-    const struct settings *settings = run->settings;
-    struct runner_plan plan = {.trial = settings->trial,
-                               .connector = &run->connector,
-                               .workers = settings->workers,
-                               .fail_fast = settings->fail_fast,
-                               .flaky_is_good = settings->flaky_is_good,
-                               .cases = book->todo,
-                               .count = book->todo_count};
-    const struct runner_ears ears = book_ears(book);
+    const struct batch_settings *settings = run->settings;
+    struct workers_plan plan = {.trial = settings->trial,
+                                .connector = &run->connector,
+                                .workers = settings->workers,
+                                .fail_fast = settings->fail_fast,
+                                .flaky_is_good = settings->flaky_is_good,
+                                .cases = batch->todo,
+                                .count = batch->todo_count};
+    const struct workers_callbacks callbacks = batch_callbacks(batch);
     struct fault fault;
-    plan.trial.repeat_now = &book->repeat_now;
-    plan.trial.attempt.contents = book->contents;
+    plan.trial.repeat_now = &batch->repeat_now;
+    plan.trial.attempt.contents = batch->contents;
     plan.trial.setup = run->setup;
-    if (book_begin(book))
+    if (batch_begin(batch))
         return EXIT_CODE_FAILED;
-    enum exit_code why = runner_run(&plan, &run->first, &ears, &fault);
-    enum exit_code code = book_end(book, why);
+    enum exit_code why = workers_run(&plan, &run->first, &callbacks, &fault);
+    enum exit_code code = batch_end(batch, why);
     if (why != EXIT_CODE_DONE && why != EXIT_CODE_STOPPED)
         print_error("%s", fault.text);
     return code;
 }
 
-static enum exit_code run_book(struct batch_run *run, struct book *book)
+static enum exit_code run_book(struct batch_run *run, struct batch *batch)
 {
     struct fault fault;
-    if (book->todo_count > 0 && connect_first(run, &fault))
+    if (batch->todo_count > 0 && connect_first(run, &fault))
         return fail(run->options, &fault);
-    return run_cases(run, book);
+    return run_cases(run, batch);
 }
 
-static enum exit_code run_all(struct cases *cases, const struct settings *settings,
+static enum exit_code run_all(struct cases *cases, const struct batch_settings *settings,
                               const struct options *options)
 {
     struct batch_run run = {.settings = settings, .options = options};
-    struct book book = {.journal.fd = -1};
+    struct batch batch = {.state_file.fd = -1};
     struct fault fault;
     enum exit_code code;
     raise_limit();
     if (find_setup(&run, &fault)) {
         code = fail(options, &fault);
     } else {
-        code = book_open(&book, settings, cases, options, &run.setup);
+        code = batch_open(&batch, settings, cases, options, &run.setup);
         if (code == EXIT_CODE_DONE)
-            code = settings->list ? list(cases, options) : run_book(&run, &book);
+            code = settings->list ? list(cases, options) : run_book(&run, &batch);
     }
     client_finish(&run.first);
     connector_finish(&run.connector);
-    book_finish(&book);
+    batch_finish(&batch);
     return code;
 }
 
 static enum exit_code batch(const struct options *options)
 {
-    struct settings settings;
+    struct batch_settings settings;
     if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
         return batch_merge(options);
     if (options->argument_count == 0)
         return command_misused(&cmd_batch);
-    if (settings_read(&settings, options))
+    if (read_settings(&settings, options))
         return EXIT_CODE_INVALID;
     struct cases cases = {.except = settings.keep};
     enum exit_code code = collect(&cases, &settings, options);

@@ -25,7 +25,7 @@ static inline struct case_result results_make(const char *name, enum case_status
                                  .attempts = 1,
                                  .ns = 1234567,
                                  .bytes = 24,
-                                 .fingerprint = 7};
+                                 .fingerprint.job_file = 7};
 
     return result;
 }

@@ -85,7 +85,7 @@ static void test_job_files(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (discern_job_file(texts[i].text, strlen(texts[i].text)) != texts[i].is_one)
+        if (cases_is_job_text(texts[i].text, strlen(texts[i].text)) != texts[i].is_one)
             fail_msg("%s", texts[i].text);
     }
 }
@@ -107,13 +107,13 @@ static void test_filters(void **state)
     for (size_t i = 0; i < COUNT_OF(words); i++)
         argv[i] = words[i];
     assert_int_equal(options_parse(&options, table, (int)COUNT_OF(words), argv), 0);
-    assert_int_equal(filter_check(&options), 0);
+    assert_int_equal(cases_check_filter(&options), 0);
     for (size_t i = 0; i < COUNT_OF(in); i++)
-        assert_true(filter_selects(&options, in[i]));
+        assert_true(cases_filter_selects(&options, in[i]));
     for (size_t i = 0; i < COUNT_OF(out); i++)
-        assert_false(filter_selects(&options, out[i]));
+        assert_false(cases_filter_selects(&options, out[i]));
     options = (struct options){.table = table};
-    assert_true(filter_selects(&options, "anything"));
+    assert_true(cases_filter_selects(&options, "anything"));
 }
 
 static void test_places(void **state)
@@ -128,7 +128,7 @@ static void test_places(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(places); i++) {
-        char *place = keep_place("d", places[i][0]);
+        char *place = kept_place("d", places[i][0]);
 
         assert_string_equal(place, places[i][1]);
         free(place);

@@ -134,7 +134,7 @@ static void tell(struct batch_report *report)
                                  .message = (char[]){"a long message that makes buffers grow, and "
                                                      "a longer one, which makes them grow again"},
                                  .kept = (char[]){"k k"},
-                                 .again = (char[]){"mlictl run 'k k'"}};
+                                 .rerun_command = (char[]){"mlictl run 'k k'"}};
 
     batch_report_begin(report, &outline);
     for (int i = 0; i < 10; i++)

@@ -58,14 +58,14 @@ static const char *news(void)
 
 static void *begin(size_t selected, size_t resumed)
 {
-    const struct batch_taste taste = {.live_fd = terminal};
+    const struct report_style style = {.live_fd = terminal};
     const struct batch_outline outline = {
         .total = selected, .selected = selected, .resumed = resumed};
     void *progress;
 
     seen = 0;
-    assert_int_equal(sink_progress.create(&taste, &progress), 0);
-    sink_progress.begin(progress, &outline);
+    assert_int_equal(reporter_progress.create(&style, &progress), 0);
+    reporter_progress.begin(progress, &outline);
     return progress;
 }
 
@@ -74,13 +74,13 @@ static void tell(void *progress, enum case_status status, int count)
     const struct case_result result = {.status = status};
 
     for (int i = 0; i < count; i++)
-        sink_progress.result(progress, &result);
+        reporter_progress.result(progress, &result);
 }
 
 static void check_tick(void *progress, uint64_t ns, const char *expected)
 {
     news();
-    sink_progress.tick(progress, ns);
+    reporter_progress.tick(progress, ns);
     assert_string_equal(news(), expected);
 }
 
@@ -88,8 +88,8 @@ static void end(void *progress)
 {
     const struct batch_summary summary = {0};
 
-    assert_int_equal(sink_progress.end(progress, &summary), 0);
-    sink_progress.destroy(progress);
+    assert_int_equal(reporter_progress.end(progress, &summary), 0);
+    reporter_progress.destroy(progress);
 }
 
 static void test_line(void **state)
@@ -139,13 +139,13 @@ static void test_window(void **state)
     (void)state;
     for (second = 1; second <= 60; second++) {
         tell(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
-        sink_progress.tick(progress, SECONDS(second));
+        reporter_progress.tick(progress, SECONDS(second));
     }
     /* 15 seconds lie between the oldest sample that is kept and now. */
     snprintf(line, sizeof line, "\r30300/100000  30 %%, 10 cases/s, 1:56:10 left\033[K");
     check_tick(progress, SECONDS(60), line);
     for (; second <= 90; second++)
-        sink_progress.tick(progress, SECONDS(second));
+        reporter_progress.tick(progress, SECONDS(second));
     check_tick(progress, SECONDS(90), "\r30300/100000  30 %, 337 cases/s, 3:27 left\033[K");
     end(progress);
 }

@@ -62,7 +62,7 @@ static struct case_result make_mismatch(void)
         "2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 in golden.npy");
 
     result.kept = results_copy("batch-failed/conv/tile_3/job.json");
-    result.again = results_copy(AGAIN);
+    result.rerun_command = results_copy(AGAIN);
     result.difference = results_copy("{\"kind\":\"values\"}");
     return result;
 }
@@ -74,7 +74,7 @@ static struct case_result make_hostile(void)
         "]]> & \t \x01\x7f \xe2\x82\xac\xf0\x9f\x98\x80 \xed\xa0\x80");
 
     result.kept = results_copy("it's here/a b");
-    result.again = results_copy("mlictl run 'it'\\''s here/a b'");
+    result.rerun_command = results_copy("mlictl run 'it'\\''s here/a b'");
     return result;
 }
 

@@ -73,8 +73,8 @@ static void test_failed(void **state)
     (void)state;
     result.difference = results_copy("{\"kind\":\"values\",\"at\":[1,0],\"b\":{\"value\":-1}}");
     result.kept = results_copy("batch-failed/a/job.json");
-    result.again = results_copy("mlictl run batch-failed/a/job.json");
-    result.fingerprint = UINT64_MAX;
+    result.rerun_command = results_copy("mlictl run batch-failed/a/job.json");
+    result.fingerprint.job_file = UINT64_MAX;
     result.attempts = UINT32_MAX;
     check_again(
         &result,
@@ -89,19 +89,20 @@ static void test_failed(void **state)
 static void test_basis(void **state)
 {
     struct case_result result = results_make("a", CASE_PASSED);
-    struct basis_file files[] = {
-        {BASIS_SRC, (char[]){"../in.npy"}, {"0123456789abcdef", "00000000000000ff"}},
-        {BASIS_DST, (char[]){"big.npy"}, {.word = BASIS_CHANGED}},
-        {BASIS_EXPECT, (char[]){"g.npy"}, {.word = BASIS_MISSING}}};
+    struct input_file files[] = {
+        {INPUT_SRC, (char[]){"../in.npy"}, {"0123456789abcdef", "00000000000000ff"}},
+        {INPUT_DST, (char[]){"big.npy"}, {.word = CONTENT_CHANGED}},
+        {INPUT_EXPECT, (char[]){"g.npy"}, {.word = CONTENT_MISSING}}};
 
     (void)state;
-    result.rerun = results_copy("mlictl changed"); /* in no state file */
-    result.basis = (struct basis){.known = true, .setup = {1, 2, UINT64_MAX}, .count = 3};
-    result.basis.files = calloc(3, sizeof(*files));
-    assert_non_null(result.basis.files);
+    result.rerun_reason = results_copy("mlictl changed"); /* in no state file */
+    result.fingerprint =
+        (struct fingerprint){.job_file = 7, .known = true, .setup = {1, 2, UINT64_MAX}, .count = 3};
+    result.fingerprint.files = calloc(3, sizeof(*files));
+    assert_non_null(result.fingerprint.files);
     for (int i = 0; i < 3; i++) {
-        result.basis.files[i] = files[i];
-        result.basis.files[i].name = results_copy(files[i].name);
+        result.fingerprint.files[i] = files[i];
+        result.fingerprint.files[i].name = results_copy(files[i].name);
     }
     check_again(
         &result,

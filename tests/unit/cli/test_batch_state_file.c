@@ -23,16 +23,16 @@ static int set_up(void **state)
     return 0;
 }
 
-static void open_journal(struct journal *journal)
+static void open_journal(struct state_file *state_file)
 {
     struct fault fault;
 
-    assert_no_fault(journal_open(journal, path, &fault), &fault);
+    assert_no_fault(state_file_open(state_file, path, &fault), &fault);
 }
 
 /* A run of the cases whose set is called `set`, which takes those over whose letters are in `kept`.
  */
-static void begin(struct journal *journal, uint64_t set, const char *kept)
+static void begin(struct state_file *state_file, uint64_t set, const char *kept)
 {
     struct batch_outline outline = {.total = 3, .selected = 3, .resumed = strlen(kept), .set = set};
     struct fault fault;
@@ -40,28 +40,28 @@ static void begin(struct journal *journal, uint64_t set, const char *kept)
     for (; *kept; kept++)
         outline.kept = digest_add(outline.kept, (const char[]){*kept, '\0'});
 
-    assert_no_fault(journal_begin(journal, &outline, &fault), &fault);
+    assert_no_fault(state_file_begin(state_file, &outline, &fault), &fault);
 }
 
-typedef int (*writer)(struct journal *journal, const struct case_result *result,
+typedef int (*writer)(struct state_file *state_file, const struct case_result *result,
                       struct fault *fault);
 
-static void put(struct journal *journal, writer write_one, const char *name,
+static void put(struct state_file *state_file, writer write_one, const char *name,
                 enum case_status status)
 {
     struct case_result result = results_make(name, status);
     struct fault fault;
 
-    assert_no_fault(write_one(journal, &result, &fault), &fault);
+    assert_no_fault(write_one(state_file, &result, &fault), &fault);
     case_result_finish(&result);
 }
 
-static void end(struct journal *journal)
+static void end(struct state_file *state_file)
 {
     const struct batch_summary summary = {.count = {[CASE_PASSED] = 3}, .ns = 5};
     struct fault fault;
 
-    assert_no_fault(journal_end(journal, &summary, &fault), &fault);
+    assert_no_fault(state_file_end(state_file, &summary, &fault), &fault);
 }
 
 static size_t count_lines(void)
@@ -83,132 +83,132 @@ static void check_state(const struct state *state, size_t count, const char *nam
     assert_int_equal(state->count, count);
     assert_non_null(record);
     assert_int_equal(record->current, current);
-    assert_int_equal(record->result.fingerprint, 7);
+    assert_int_equal(record->result.fingerprint.job_file, 7);
 }
 
 static void test_runs(void **state)
 {
-    struct journal journal;
+    struct state_file state_file;
 
     (void)state;
-    open_journal(&journal);
-    assert_false(journal.state.begun);
-    begin(&journal, 1, "");
-    put(&journal, journal_add, "a", CASE_PASSED);
-    put(&journal, journal_add, "b", CASE_FAILED);
-    end(&journal);
-    journal_close(&journal);
+    open_journal(&state_file);
+    assert_false(state_file.state.begun);
+    begin(&state_file, 1, "");
+    put(&state_file, state_file_add, "a", CASE_PASSED);
+    put(&state_file, state_file_add, "b", CASE_FAILED);
+    end(&state_file);
+    state_file_close(&state_file);
     assert_int_equal(count_lines(), 4);
     /* It goes on: what is taken over stands there already. */
-    open_journal(&journal);
-    check_state(&journal.state, 2, "a", true);
-    begin(&journal, 1, "ab");
-    put(&journal, journal_keep, "a", CASE_PASSED);
-    put(&journal, journal_keep, "b", CASE_FAILED);
-    put(&journal, journal_add, "c", CASE_PASSED);
-    journal_close(&journal);
+    open_journal(&state_file);
+    check_state(&state_file.state, 2, "a", true);
+    begin(&state_file, 1, "ab");
+    put(&state_file, state_file_keep, "a", CASE_PASSED);
+    put(&state_file, state_file_keep, "b", CASE_FAILED);
+    put(&state_file, state_file_add, "c", CASE_PASSED);
+    state_file_close(&state_file);
     assert_int_equal(count_lines(), 6);
     /* Other cases: it is written again. */
-    open_journal(&journal);
-    check_state(&journal.state, 3, "a", true);
-    begin(&journal, 2, "a");
-    put(&journal, journal_keep, "a", CASE_PASSED);
-    journal_close(&journal);
+    open_journal(&state_file);
+    check_state(&state_file.state, 3, "a", true);
+    begin(&state_file, 2, "a");
+    put(&state_file, state_file_keep, "a", CASE_PASSED);
+    state_file_close(&state_file);
     assert_int_equal(count_lines(), 8);
-    open_journal(&journal);
-    check_state(&journal.state, 3, "a", true);
-    check_state(&journal.state, 3, "b", false);
+    open_journal(&state_file);
+    check_state(&state_file.state, 3, "a", true);
+    check_state(&state_file.state, 3, "b", false);
     /* One more than the run before has taken over. */
-    begin(&journal, 2, "ab");
-    put(&journal, journal_keep, "a", CASE_PASSED);
-    put(&journal, journal_keep, "b", CASE_FAILED);
-    journal_close(&journal);
+    begin(&state_file, 2, "ab");
+    put(&state_file, state_file_keep, "a", CASE_PASSED);
+    put(&state_file, state_file_keep, "b", CASE_FAILED);
+    state_file_close(&state_file);
     assert_int_equal(count_lines(), 11);
-    open_journal(&journal);
-    check_state(&journal.state, 3, "b", true);
-    journal_close(&journal);
+    open_journal(&state_file);
+    check_state(&state_file.state, 3, "b", true);
+    state_file_close(&state_file);
 }
 
 /* What is done again is not known until it has been. */
 static void test_again(void **state)
 {
-    struct journal journal;
+    struct state_file state_file;
 
     (void)state;
-    open_journal(&journal);
-    begin(&journal, 1, "");
-    put(&journal, journal_add, "a", CASE_PASSED);
-    put(&journal, journal_add, "b", CASE_FAILED);
-    put(&journal, journal_add, "c", CASE_PASSED);
-    end(&journal);
-    journal_close(&journal);
-    open_journal(&journal);
-    begin(&journal, 1, "ac");
-    put(&journal, journal_keep, "a", CASE_PASSED);
-    put(&journal, journal_keep, "c", CASE_PASSED);
-    journal_close(&journal);
-    open_journal(&journal);
-    check_state(&journal.state, 3, "a", true);
-    check_state(&journal.state, 3, "b", false);
-    assert_int_equal(journal.state.ns, 0);
-    journal_close(&journal);
+    open_journal(&state_file);
+    begin(&state_file, 1, "");
+    put(&state_file, state_file_add, "a", CASE_PASSED);
+    put(&state_file, state_file_add, "b", CASE_FAILED);
+    put(&state_file, state_file_add, "c", CASE_PASSED);
+    end(&state_file);
+    state_file_close(&state_file);
+    open_journal(&state_file);
+    begin(&state_file, 1, "ac");
+    put(&state_file, state_file_keep, "a", CASE_PASSED);
+    put(&state_file, state_file_keep, "c", CASE_PASSED);
+    state_file_close(&state_file);
+    open_journal(&state_file);
+    check_state(&state_file.state, 3, "a", true);
+    check_state(&state_file.state, 3, "b", false);
+    assert_int_equal(state_file.state.ns, 0);
+    state_file_close(&state_file);
 }
 
 /* A run that was killed within a line. */
 static void test_cut(void **state)
 {
-    struct journal journal;
+    struct state_file state_file;
     struct stat before;
     int fd;
 
     (void)state;
-    open_journal(&journal);
-    begin(&journal, 1, "");
-    put(&journal, journal_add, "a", CASE_PASSED);
-    journal_close(&journal);
+    open_journal(&state_file);
+    begin(&state_file, 1, "");
+    put(&state_file, state_file_add, "a", CASE_PASSED);
+    state_file_close(&state_file);
     assert_int_equal(stat(path, &before), 0);
     fd = open(path, O_WRONLY | O_APPEND);
     assert_int_equal(write(fd, "{\"event\":\"case\",\"na", 19), 19);
     close(fd);
-    open_journal(&journal);
-    check_state(&journal.state, 1, "a", true);
-    begin(&journal, 1, "");
-    put(&journal, journal_add, "b", CASE_PASSED);
-    journal_close(&journal);
-    open_journal(&journal);
-    check_state(&journal.state, 2, "b", true);
-    journal_close(&journal);
+    open_journal(&state_file);
+    check_state(&state_file.state, 1, "a", true);
+    begin(&state_file, 1, "");
+    put(&state_file, state_file_add, "b", CASE_PASSED);
+    state_file_close(&state_file);
+    open_journal(&state_file);
+    check_state(&state_file.state, 2, "b", true);
+    state_file_close(&state_file);
     assert_int_equal(count_lines(), 4);
 }
 
 static void test_lock(void **state)
 {
-    struct journal one, two;
+    struct state_file one, two;
     struct fault fault;
     char expected[160];
 
     (void)state;
     open_journal(&one);
-    assert_int_equal(journal_open(&two, path, &fault), -1);
+    assert_int_equal(state_file_open(&two, path, &fault), -1);
     snprintf(expected, sizeof expected, "%s: another run writes to it; give each its own --resume",
              path);
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, "lock");
-    journal_close(&two);
-    journal_close(&one);
+    state_file_close(&two);
+    state_file_close(&one);
     open_journal(&two);
-    journal_close(&two);
+    state_file_close(&two);
 }
 
 static void check_refused(const char *place, const char *complaint)
 {
-    struct journal journal;
+    struct state_file state_file;
     struct fault fault;
     char expected[300];
 
-    assert_int_equal(journal_open(&journal, place, &fault), -1);
+    assert_int_equal(state_file_open(&state_file, place, &fault), -1);
     snprintf(expected, sizeof expected, "%s%s", place, complaint);
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, place);
-    journal_close(&journal);
+    state_file_close(&state_file);
 }
 
 static void test_refused(void **state)
@@ -233,31 +233,31 @@ static void test_refused(void **state)
 static void test_full(void **state)
 {
     struct case_result result = results_make("b", CASE_PASSED);
-    struct journal journal;
+    struct state_file state_file;
     struct rlimit before, limit;
     struct fault fault;
     char expected[160];
 
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
-    open_journal(&journal);
-    begin(&journal, 1, "");
-    put(&journal, journal_add, "a", CASE_PASSED);
+    open_journal(&state_file);
+    begin(&state_file, 1, "");
+    put(&state_file, state_file_add, "a", CASE_PASSED);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
-    limit.rlim_cur = (rlim_t)journal.size + 20;
+    limit.rlim_cur = (rlim_t)state_file.size + 20;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    assert_int_equal(journal_add(&journal, &result, &fault), -1);
+    assert_int_equal(state_file_add(&state_file, &result, &fault), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     snprintf(expected, sizeof expected, "%s: cannot be written: File too large", path);
     assert_fault(&fault, FAULT_IO_ERROR, NULL, expected, "full");
     assert_int_equal(count_lines(), 2);
-    assert_no_fault(journal_add(&journal, &result, &fault), &fault);
-    journal_close(&journal);
-    open_journal(&journal);
-    check_state(&journal.state, 2, "b", true);
+    assert_no_fault(state_file_add(&state_file, &result, &fault), &fault);
+    state_file_close(&state_file);
+    open_journal(&state_file);
+    check_state(&state_file.state, 2, "b", true);
     assert_int_equal(count_lines(), 3);
-    journal_close(&journal);
+    state_file_close(&state_file);
     case_result_finish(&result);
 }
 
