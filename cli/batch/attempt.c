@@ -22,6 +22,7 @@
 static bool is_about_a_file(const struct fault *fault)
 {
     const char *last = fault->has_pointer ? strrchr(fault->pointer, '/') : NULL;
+
     return last && (strcmp(last, "/file") == 0 || strcmp(last, "/tensor") == 0 ||
                     strcmp(last, "/params") == 0);
 }
@@ -61,6 +62,7 @@ static void set_reason(struct attempt *attempt, enum case_reason reason)
 static void tell_fault(struct attempt *attempt, const struct fault *fault)
 {
     struct case_result *result = &attempt->result;
+
     if (fault->line) {
         if (asprintf(&result->message, "line %u, column %u: %s", fault->line, fault->column,
                      fault->text) < 0)
@@ -79,6 +81,7 @@ static void tell_difference(struct attempt *attempt, const struct resolved *reso
     const char *golden = resolved->expect_path;
     char text[COMPARE_TEXT_MAX], shown[PRINT_PATH_MAX];
     struct jsonw w;
+
     difference_expected(&outcome->difference, golden ? print_path(shown, golden) : NULL, text);
     result->message = strdup(text);
     if (asprintf(&result->pointer, "%s/expect", resolved->job->pointer) < 0)
@@ -114,6 +117,7 @@ static void untell(struct case_result *result)
 static void append(char **message, const char *between, const char *more)
 {
     char *joined = NULL;
+
     if (*message && asprintf(&joined, "%s%s%s", *message, between, more) >= 0) {
         free(*message);
         *message = joined;
@@ -125,6 +129,7 @@ static void tell_more(struct attempt *attempt, const struct resolved *resolved,
                       const struct outcome *outcome)
 {
     struct attempt other = {0};
+
     tell(&other, resolved, outcome);
     const char *pointer = other.result.pointer;
     if (pointer)
@@ -139,6 +144,7 @@ static void update(struct attempt *attempt, const struct resolved *resolved,
 {
     char *text;
     struct fault fault;
+
     if (attempt->result.status == CASE_UPDATED)
         tell_more(attempt, resolved, outcome);
     else
@@ -159,6 +165,7 @@ static void on_failure(void *context, const struct resolved *resolved,
                        const struct outcome *outcome)
 {
     struct attempt *attempt = context;
+
     if (cancel_requested()) {
         attempt->over = true;
     } else if (attempt->plan->update_golden && golden_would_do(outcome)) {
@@ -176,6 +183,7 @@ static void run_job(struct attempt *attempt, struct execution *execution,
                     const struct job_spec *job)
 {
     struct outcome outcome = {0};
+
     execution_run(execution, &attempt->file, job, &outcome);
     if (outcome.moved)
         attempt->result.bytes += outcome.result.bytes;
@@ -197,6 +205,7 @@ static void run_jobs(struct attempt *attempt, struct client *client, uint64_t be
             plan->timeout_ms ? begin_ns + (uint64_t)plan->timeout_ms * CLOCK_NS_PER_MS : 0,
         .failed = on_failure,
         .context = attempt};
+
     for (size_t i = 0; i < file->list.count && !attempt->over; i++) {
         if (cancel_requested())
             attempt->over = true;
@@ -209,6 +218,7 @@ static void run_jobs(struct attempt *attempt, struct client *client, uint64_t be
 static void run_noting(struct attempt *attempt, struct client *client, uint64_t begin_ns)
 {
     struct contents *contents = attempt->plan->contents;
+
     if (contents)
         resume_note_inputs(&attempt->result.fingerprint, &attempt->file, contents);
     run_jobs(attempt, client, begin_ns);
@@ -222,6 +232,7 @@ static int load(struct attempt *attempt, const struct batch_case *batch_case)
     struct text text = {0};
     struct fault fault;
     int status = text_load(&text, batch_case->file, JOB_FILE_BYTES_MAX, true, &fault);
+
     if (status == 0) {
         attempt->result.fingerprint.job_file = digest64(text.bytes, text.length);
         status = job_file_load_text(&attempt->file, batch_case->file, &text, &fault);
@@ -239,6 +250,7 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
                  struct client *client, const struct attempt_plan *plan)
 {
     uint64_t begin_ns = clock_ns();
+
     *attempt = (struct attempt){
         .plan = plan, .produced = {.memory = true, .without_golden = plan->update_golden}};
     evidence_init(&attempt->evidence);
@@ -280,10 +292,12 @@ static int write_elements(struct output *golden, const struct tensor_file *whole
     size_t item = header->item_size, row = header->shape[last] * item;
     uint8_t *packed = malloc(row);
     int status = 0;
+
     if (!packed)
         return out_of_memory(fault);
     while (status == 0) {
         int64_t from = 0;
+
         for (uint32_t d = 0; d < last; d++)
             from += (int64_t)at[d] * whole->strides[d];
         for (uint32_t i = 0; i < header->shape[last]; i++)
@@ -305,6 +319,7 @@ static int write_npy(struct output *golden, const struct tensor_file *whole, str
 {
     char bytes[NPY_FORMAT_SIZE];
     struct npy_header header = whole->header;
+
     header.fortran_order = false;
     if (npy_format(&header, bytes, sizeof(bytes)))
         return fault_set(fault, FAULT_INTERNAL, NULL, "the .npy header does not fit");
@@ -319,6 +334,7 @@ static int write_content(struct output *golden, const struct resolved *r, struct
     enum file_format format = tensor_spec_format(&r->job->expect.golden);
     bool npy = format == FILE_FORMAT_NPY;
     struct tensor_file whole = r->whole;
+
     whole.fd = r->output.fd;
     if (format == whole.format)
         return output_copy(golden, whole.fd, (uint64_t)whole.stat.st_size, fault);
@@ -338,6 +354,7 @@ static int check_place(const char *path, struct fault *fault)
 {
     struct stat status;
     char shown[PRINT_PATH_MAX];
+
     if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "%s cannot be written: it is there, "
@@ -350,6 +367,7 @@ static int write_file(const struct resolved *r, const char *path, bool fresh, st
 {
     struct output golden;
     int status = check_place(path, fault);
+
     if (status)
         return -1;
     if (output_init(&golden, path, NULL, fault) || write_content(&golden, r, fault) ||
@@ -364,6 +382,7 @@ int golden_write(const struct resolved *r, char **text, struct fault *fault)
     char *path = NULL, shown[PRINT_PATH_MAX];
     struct fault ignored;
     bool fresh = r->expect.fd < 0;
+
     *text = NULL;
     if (r->job->expect.kind != EXPECT_FILE) {
         *text = strdup("the first one goes into the job file where it is right");

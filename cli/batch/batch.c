@@ -20,6 +20,7 @@ static enum exit_code out_of_memory(void)
 static bool is_of_shard(const void *context, const char *name)
 {
     const struct shard *shard = context;
+
     return shard_of(name, shard->count) == shard->index;
 }
 
@@ -27,6 +28,7 @@ static void outline(struct batch *batch)
 {
     struct cases *cases = batch->cases;
     const struct shard *shard = &batch->settings->shard;
+
     batch->outline = (struct batch_outline){.total = cases->count, .shard = *shard};
     for (size_t i = 0; i < cases->count; i++)
         batch->outline.set = digest_add(batch->outline.set, cases->list[i].name);
@@ -39,6 +41,7 @@ static void outline(struct batch *batch)
 static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard)
 {
     char text[SHARD_TEXT_MAX];
+
     if (shard->count == 0)
         return "of all shards";
     snprintf(out, PRINT_TEXT_MAX, "of shard %s", shard_text(text, shard));
@@ -53,6 +56,7 @@ static int check_state(const struct batch *batch)
 {
     const struct shard *now = &batch->outline.shard, *then = &batch->state_file.state.outline.shard;
     char one[PRINT_TEXT_MAX], other[PRINT_TEXT_MAX];
+
     if (!batch->state_file.state.begun || (now->index == then->index && now->count == then->count))
         return 0;
     print_error("%s: it is %s, and this run is %s; give each shard its own --resume",
@@ -63,6 +67,7 @@ static int check_state(const struct batch *batch)
 static enum exit_code open_journal(struct batch *batch)
 {
     struct fault fault;
+
     if (!batch->settings->resume)
         return EXIT_CODE_DONE;
     batch->has_state_file = true;
@@ -81,6 +86,7 @@ static int choose(struct batch *batch, const struct run_setup *setup)
     struct cases *cases = batch->cases;
     const struct resume resume = {batch->settings, &batch->state_file.state, setup,
                                   batch->contents};
+
     batch->todo = calloc(cases->count + 1, sizeof(*batch->todo));
     batch->ended = calloc(cases->count + 1, sizeof(*batch->ended));
     batch->passed = calloc(cases->count + 1, sizeof(*batch->passed));
@@ -89,6 +95,7 @@ static int choose(struct batch *batch, const struct run_setup *setup)
         return -1;
     for (size_t i = 0; i < cases->count; i++) {
         struct batch_case *batch_case = &cases->list[i];
+
         if (batch->has_state_file)
             batch->known[i] = resume_find(&resume, batch_case);
         if (batch->known[i]) {
@@ -136,6 +143,7 @@ static void tell(struct batch *batch, const struct case_result *result)
 int batch_begin(struct batch *batch)
 {
     struct fault fault;
+
     batch->begin_ns = clock_ns();
     clock_gettime(CLOCK_REALTIME_COARSE, &batch->begin);
     if (batch->has_state_file &&
@@ -145,6 +153,7 @@ int batch_begin(struct batch *batch)
     resume_report(batch->report, batch->todo, batch->todo_count);
     for (size_t i = 0; i < batch->cases->count && batch->outline.resumed > 0; i++) {
         const struct case_result *result = batch->known[i];
+
         if (!result)
             continue;
         tell(batch, result);
@@ -158,6 +167,7 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
 {
     struct batch *batch = context;
     struct fault fault;
+
     batch->ended[index] = true;
     batch->passed[index] = case_status_is_good(trial->result.status, true);
     if (batch->has_state_file && !batch->write_failed)
@@ -175,6 +185,7 @@ static void tick(void *context)
     struct batch *batch = context;
     uint32_t repeats = batch->settings->trial.repeat;
     uint32_t now = atomic_load_explicit(&batch->repeat_now, memory_order_relaxed);
+
     if (repeats > 1 && now > 0)
         batch_report_repeat(batch->report, now, repeats);
     batch_report_tick(batch->report, clock_ns() - batch->begin_ns);
@@ -206,6 +217,7 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
     const struct cases *cases = batch->cases;
     struct kept_case *list = calloc(cases->count + 1, sizeof(*list));
     bool failed = !list;
+
     for (size_t i = 0; i < cases->count && !failed; i++) {
         list[i].place = kept_place(keep, cases->list[i].name);
         list[i].in_use = batch->known[i] && !case_status_is_good(batch->known[i]->status, true);
@@ -227,6 +239,7 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
 static void clean(const struct batch *batch)
 {
     const struct keeping *keeping = &batch->settings->trial.keeping;
+
     if (!keeping->directory)
         return;
     kept_end(keeping->directory);
@@ -244,6 +257,7 @@ enum exit_code batch_end(struct batch *batch, enum exit_code exit)
 {
     struct batch_summary *summary = &batch->summary;
     struct fault fault;
+
     tell_not_run(batch);
     clean(batch);
     summary->ns = clock_ns() - batch->begin_ns;

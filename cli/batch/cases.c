@@ -22,6 +22,7 @@ static const char ending[] = ".json";
 bool case_is_job_file(const char *path)
 {
     size_t length = strlen(path), wanted = sizeof(ending) - 1;
+
     return length > wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
@@ -40,6 +41,7 @@ static int grow(struct cases *cases)
 {
     size_t capacity = cases->capacity ? 2 * cases->capacity : 64;
     struct batch_case *list = reallocarray(cases->list, capacity, sizeof(*list));
+
     if (!list)
         return -1;
     cases->list = list;
@@ -58,6 +60,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
               size_t length, struct fault *fault)
 {
     struct batch_case added = {.name = name_of(called), .file = strdup(file), .read = text != NULL};
+
     if (!added.name || !added.file || (cases->count == cases->capacity && grow(cases))) {
         drop(&added);
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -72,6 +75,7 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
 {
     struct stat status;
     char shown[PRINT_PATH_MAX];
+
     if (strcmp(path, "-") == 0)
         return cases_add_manifest(cases, path, fault);
     if (stat(path, &status))
@@ -88,6 +92,7 @@ static int compare(const void *a, const void *b)
 {
     const struct batch_case *x = a, *y = b;
     int order = strcmp(x->name, y->name);
+
     return order ? order : strcmp(x->file, y->file);
 }
 
@@ -95,6 +100,7 @@ static int refuse_twins(const struct batch_case *one, const struct batch_case *o
                         struct fault *fault)
 {
     char name[PRINT_PATH_MAX], shown[2][PRINT_PATH_MAX];
+
     print_path(name, one->name);
     print_path(shown[0], one->file);
     if (strcmp(one->file, other->file) == 0)
@@ -112,6 +118,7 @@ int cases_sort(struct cases *cases, struct fault *fault)
         qsort(cases->list, cases->count, sizeof(*cases->list), compare);
     for (size_t i = 1; i < cases->count; i++) {
         const struct batch_case *one = &cases->list[i - 1], *other = &cases->list[i];
+
         if (strcmp(one->name, other->name) == 0)
             return refuse_twins(one, other, fault);
     }
@@ -122,6 +129,7 @@ void cases_retain(struct cases *cases, bool (*stays)(const void *context, const 
                   const void *context)
 {
     size_t kept = 0;
+
     for (size_t i = 0; i < cases->count; i++) {
         if (stays(context, cases->list[i].name))
             cases->list[kept++] = cases->list[i];
@@ -135,6 +143,7 @@ uint64_t case_digest(struct batch_case *batch_case)
 {
     struct text text = {0};
     struct fault fault;
+
     if (!batch_case->read) {
         batch_case->read = true;
         if (text_load(&text, batch_case->file, JOB_FILE_BYTES_MAX, true, &fault) == 0)
@@ -184,6 +193,7 @@ static int add_entry(const struct manifest *manifest, const char *entry)
     struct stat status;
     char *file = NULL;
     int prefix = entry[0] == '/' ? 0 : manifest->prefix;
+
     if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
         return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
     int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
@@ -219,9 +229,11 @@ static int take_lines(struct manifest *manifest, const struct text *text)
 {
     const char *line = text->bytes;
     size_t left = text->length;
+
     while (left > 0) {
         const char *newline = memchr(line, '\n', left);
         size_t length = newline ? (size_t)(newline - line) : left;
+
         manifest->line++;
         if (cancel_requested())
             return cancel_fault(manifest->fault);
@@ -248,6 +260,7 @@ int cases_add_manifest(struct cases *cases, const char *path, struct fault *faul
                                 .fault = fault};
     int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
                                 : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
+
     if (status)
         fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
     else
@@ -259,6 +272,7 @@ int cases_add_manifest(struct cases *cases, const char *path, struct fault *faul
 int cases_check_filter(const struct options *options)
 {
     const char *pattern;
+
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
         if (pattern[*pattern == '!'])
             continue;
@@ -272,9 +286,11 @@ bool cases_filter_selects(const struct options *options, const char *name)
 {
     bool wanted = false, any = false;
     const char *pattern;
+
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
         bool excludes = *pattern == '!';
         bool matches = fnmatch(pattern + excludes, name, 0) == 0;
+
         if (excludes && matches)
             return false;
         any = any || !excludes;

@@ -69,6 +69,7 @@ static void add_text(struct xxh64 *x, const char *text)
 static void add_number(struct xxh64 *x, uint32_t number)
 {
     char text[16];
+
     snprintf(text, sizeof(text), "%" PRIu32, number);
     add_text(x, text);
 }
@@ -76,9 +77,11 @@ static void add_number(struct xxh64 *x, uint32_t number)
 static uint64_t sum_options(const struct options *options)
 {
     struct xxh64 x;
+
     xxh64_init(&x);
     for (size_t i = 0; options->table[i].name; i++) {
         const char *name = options->table[i].name;
+
         if (!options->values[i] || is_one_of(name, of_service) || is_one_of(name, of_no_result))
             continue;
         add_text(&x, name);
@@ -90,6 +93,7 @@ static uint64_t sum_options(const struct options *options)
 static uint64_t sum_program(void)
 {
     struct xxh64 x;
+
     xxh64_init(&x);
     add_text(&x, mli_version());
     add_text(&x, build_id());
@@ -100,6 +104,7 @@ static uint64_t sum_program(void)
 static void add_environment(struct xxh64 *x)
 {
     static const char *const names[] = {"MLI_CPU_MASK", "MLI_STREAM_MIN"};
+
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_text(x, getenv(names[i]));
 }
@@ -108,6 +113,7 @@ static int add_daemon(struct xxh64 *x, struct client *client, struct fault *faul
 {
     struct rpc_reply reply;
     struct daemon_info info;
+
     if (client_ask(client, "daemon.info", &reply, fault))
         return -1;
     int status = daemon_info_read(&reply.result, &info);
@@ -128,6 +134,7 @@ static int add_daemon(struct xxh64 *x, struct client *client, struct fault *faul
 static const char *option_of_service(const struct options *options, const char *name, bool embedded)
 {
     const char *value = options_get(options, name);
+
     return !value && embedded && strcmp(name, "engine") == 0 ? mli_mov_engine_at(0) : value;
 }
 
@@ -135,6 +142,7 @@ int connector_setup(struct run_setup *setup, const struct options *options, stru
                     struct fault *fault)
 {
     struct xxh64 x;
+
     xxh64_init(&x);
     bool embedded = connector_is_embedded(options);
     for (size_t i = 0; of_service[i]; i++)
@@ -153,6 +161,7 @@ static void quote(struct textw *w, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./:=@%+,";
+
     if (*word && *word != '-' && word[strspn(word, plain)] == '\0') {
         textw_printf(w, "%s", word);
         return;
@@ -171,10 +180,12 @@ char *connector_rerun_command(const struct options *options, const char *job_fil
 {
     static const char *const names[] = {"engine", "channels", "socket", "host"};
     struct textw command;
+
     textw_init(&command);
     textw_printf(&command, "mlictl %s ", connector_is_embedded(options) ? "run" : "submit");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *value = options_get(options, names[i]);
+
         if (!value)
             continue;
         textw_printf(&command, "--%s ", names[i]);

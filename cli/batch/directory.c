@@ -17,8 +17,10 @@
 static bool has_member_of_job(const struct json *value)
 {
     static const char *const keys[] = {"op", "src", "dst", "jobs", "defaults"};
+
     for (size_t i = 0; json_is_object(value) && i < sizeof(keys) / sizeof(keys[0]); i++) {
         struct json member = json_member(value, keys[i]);
+
         if (json_present(&member))
             return true;
     }
@@ -29,6 +31,7 @@ bool cases_is_job_text(const char *text, size_t length)
 {
     struct fault fault;
     struct json root, item = {0};
+
     if (json_parse(text, length, &prescan_job_file_limits, &root, &fault))
         return true;
     bool found = has_member_of_job(&root);
@@ -58,6 +61,7 @@ static int no_memory(const struct walk *walk)
 static int compare_ids(const void *a, const void *b)
 {
     const struct place_id *x = a, *y = b;
+
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     return (x->inode > y->inode) - (x->inode < y->inode);
@@ -67,6 +71,7 @@ static int compare_ids(const void *a, const void *b)
 static int visit(struct walk *walk, const struct stat *status, bool *fresh)
 {
     struct place_id *id = malloc(sizeof(*id));
+
     if (!id)
         return no_memory(walk);
     *id = (struct place_id){status->st_dev, status->st_ino};
@@ -81,6 +86,7 @@ static char *join(const char *directory, const char *name)
 {
     char *path = NULL;
     const char *slash = strcmp(directory, "/") == 0 ? "" : "/";
+
     if (strcmp(directory, ".") == 0)
         return strdup(name);
     return asprintf(&path, "%s%s%s", directory, slash, name) < 0 ? NULL : path;
@@ -97,6 +103,7 @@ static int add_file(struct walk *walk, const char *path)
     struct text text = {0};
     struct fault why;
     int status = 0;
+
     if (text_load(&text, path, JOB_FILE_BYTES_MAX, true, &why))
         status = add(walk, path, NULL);
     else if (cases_is_job_text(text.bytes, text.length))
@@ -122,6 +129,7 @@ static int look_at(struct walk *walk, const char *path, const struct dirent *ent
     struct stat status;
     bool fresh = false;
     bool job_file = case_is_job_file(entry->d_name);
+
     if (entry->d_type == DT_REG)
         return job_file ? add_file(walk, path) : 0;
     int lost = stat(path, &status);
@@ -140,6 +148,7 @@ static int look_into(struct walk *walk, const char *directory, bool below)
     struct dirent **entries;
     char shown[PRINT_PATH_MAX];
     int count = scandir(directory, &entries, skip_hidden, by_bytes);
+
     if (count < 0 && errno == ENOMEM)
         return no_memory(walk);
     if (count < 0 && below)
@@ -150,6 +159,7 @@ static int look_into(struct walk *walk, const char *directory, bool below)
     int status = 0;
     for (int i = 0; i < count; i++) {
         char *path = status ? NULL : join(directory, entries[i]->d_name);
+
         if (status == 0 && cancel_requested())
             status = cancel_fault(walk->fault);
         else if (status == 0)
@@ -165,6 +175,7 @@ static int look_into(struct walk *walk, const char *directory, bool below)
 static char *trim(const char *directory)
 {
     size_t length = strlen(directory);
+
     while (length > 1 && directory[length - 1] == '/')
         length--;
     return strndup(directory, length);
@@ -177,6 +188,7 @@ int cases_add_directory(struct cases *cases, const char *directory, struct fault
     bool fresh;
     int status = 0;
     char *root = trim(directory);
+
     if (!root)
         return no_memory(&walk);
     if (strcmp(root, ".") != 0)

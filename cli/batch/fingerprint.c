@@ -23,6 +23,7 @@ uint64_t digest64(const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
     uint64_t h = UINT64_C(0xcbf29ce484222325);
+
     for (size_t i = 0; i < size; i++)
         h = (h ^ byte[i]) * UINT64_C(0x100000001b3);
     h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -38,6 +39,7 @@ uint64_t digest_add(uint64_t set, const char *name)
 void digest_write(struct jsonw *w, const char *key, uint64_t digest)
 {
     char text[DIGITS + 1];
+
     snprintf(text, sizeof(text), "%016" PRIx64, digest);
     jsonw_string(w, key, text);
 }
@@ -45,6 +47,7 @@ void digest_write(struct jsonw *w, const char *key, uint64_t digest)
 int digest_read(const struct json *value, uint64_t *digest)
 {
     const char *text;
+
     if (json_string(value, DIGITS, &text))
         return -1;
     if (strlen(text) != DIGITS || strspn(text, "0123456789abcdef") != DIGITS)
@@ -85,6 +88,7 @@ void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint)
     jsonw_array_begin(w, "files");
     for (size_t i = 0; i < fingerprint->count; i++) {
         const struct input_file *file = &fingerprint->files[i];
+
         jsonw_object_begin(w, NULL);
         jsonw_string(w, "role", role_words[file->role]);
         jsonw_string(w, "file", file->name);
@@ -101,6 +105,7 @@ static int read_word(const struct json *object, const char *key, char out[CONTEN
 {
     struct json value = json_member(object, key);
     const char *text;
+
     if (json_string(&value, CONTENT_DIGITS, &text))
         return -1;
     strcpy(out, text);
@@ -114,6 +119,7 @@ static int read_file(const struct json *value, struct input_file *file)
                 stamp = json_member(value, "stamp");
     const char *text;
     size_t index = 0;
+
     if (json_object(value, keys) || json_choice(&role, role_words, &index) ||
         json_string(&name, JOB_PATH_MAX, &text) ||
         read_word(value, "content", file->content.word) ||
@@ -128,6 +134,7 @@ static int read_files(const struct json *value, struct fingerprint *fingerprint)
 {
     struct json files = json_member(value, "files"), item = {0};
     size_t count;
+
     if (json_array(&files, &count))
         return -1;
     fingerprint->files = calloc(count + 1, sizeof(*fingerprint->files));
@@ -144,6 +151,7 @@ static int read_files(const struct json *value, struct fingerprint *fingerprint)
 static int read_number(const struct json *value, const char *key, uint64_t *out)
 {
     struct json member = json_member(value, key);
+
     return digest_read(&member, out);
 }
 
@@ -195,6 +203,7 @@ struct contents *contents_create(void)
 {
     struct contents *contents = calloc(1, sizeof(*contents));
     struct known *slots = calloc(FIRST_CAPACITY, sizeof(*slots));
+
     if (!contents || !slots) {
         free(contents);
         free(slots);
@@ -219,6 +228,7 @@ void contents_destroy(struct contents *contents)
 static struct known *slot_of(struct known *slots, size_t capacity, uint64_t stamp)
 {
     size_t at = (size_t)stamp & (capacity - 1);
+
     while (slots[at].stamp && slots[at].stamp != stamp)
         at = (at + 1) & (capacity - 1);
     return &slots[at];
@@ -238,6 +248,7 @@ static bool grow(struct contents *contents)
 {
     size_t capacity = 2 * contents->capacity;
     struct known *slots = calloc(capacity, sizeof(*slots));
+
     if (!slots)
         return false;
     for (size_t i = 0; i < contents->capacity; i++) {
@@ -256,6 +267,7 @@ static void remember(struct contents *contents, uint64_t stamp, uint64_t sum)
     pthread_mutex_lock(&contents->lock);
     if (2 * contents->count < contents->capacity || grow(contents)) {
         struct known *slot = slot_of(contents->slots, contents->capacity, stamp);
+
         contents->count += slot->stamp == 0;
         *slot = (struct known){stamp, sum};
     }
@@ -269,6 +281,7 @@ static uint64_t stamp_of(const struct stat *status)
                               (uint64_t)status->st_mtim.tv_nsec, (uint64_t)status->st_ctim.tv_sec,
                               (uint64_t)status->st_ctim.tv_nsec};
     struct xxh64 x;
+
     xxh64_init(&x);
     xxh64_add(&x, parts, sizeof(parts));
     uint64_t stamp = xxh64_value(&x);
@@ -292,6 +305,7 @@ static int sum_bytes(int fd, uint64_t *sum)
     struct xxh64 x;
     char *chunk = malloc(CHUNK_BYTES);
     ssize_t got = chunk ? 1 : -1;
+
     xxh64_init(&x);
     while (got > 0) {
         got = cancel_requested() ? -1 : read(fd, chunk, CHUNK_BYTES);
@@ -310,6 +324,7 @@ static void read_open(struct contents *contents, int fd, struct content *content
     struct stat before, after;
     struct timespec now;
     uint64_t sum;
+
     strcpy(content->word, CONTENT_UNREADABLE);
     if (fstat(fd, &before) || !S_ISREG(before.st_mode))
         return;
@@ -342,6 +357,7 @@ void contents_find(struct contents *contents, const char *path, struct content *
 {
     struct stat status;
     uint64_t sum;
+
     if (!look(path, &status, content))
         return;
     uint64_t stamp = stamp_of(&status);
@@ -362,6 +378,7 @@ bool contents_same(struct contents *contents, const char *path, const struct con
 {
     struct stat status;
     char stamp[CONTENT_DIGITS + 1];
+
     if (*then->stamp && look(path, &status, now)) {
         put_digits(stamp, stamp_of(&status));
         if (strcmp(stamp, then->stamp) == 0)
@@ -374,6 +391,7 @@ bool contents_same(struct contents *contents, const char *path, const struct con
 bool contents_stamp(const struct stat *status, char out[CONTENT_DIGITS + 1])
 {
     struct timespec now;
+
     clock_gettime(CLOCK_REALTIME, &now);
     put_digits(out, stamp_of(status));
     return is_settled(status, &now);

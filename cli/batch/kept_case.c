@@ -18,6 +18,7 @@
 void evidence_init(struct evidence *evidence)
 {
     static const struct evidence_file none = {.fd = -1};
+
     *evidence = (struct evidence){.source = none, .golden = none, .before = none, .given = -1};
 }
 
@@ -99,6 +100,7 @@ static int out_of_memory(struct fault *fault)
 static size_t plain_bytes(const char *at)
 {
     size_t size = utf8_char(at, strlen(at));
+
     return size > 0 && !escaped_is_control(utf8_decode(at, size)) ? size : 0;
 }
 
@@ -111,6 +113,7 @@ char *kept_place(const char *directory, const char *name)
 {
     size_t length = strlen(directory);
     char *place = malloc(length + 2 + 3 * strlen(name) + 1);
+
     if (!place)
         return NULL;
     char *out = stpcpy(place, directory);
@@ -120,6 +123,7 @@ char *kept_place(const char *directory, const char *name)
     for (const char *c = name; *c;) {
         bool dots = begins && strspn(c, ".") == strcspn(c, "/");
         size_t plain = plain_bytes(c);
+
         begins = *c == '/';
         if (*c == '%' || (c == name && (*c == '/' || reserved)) || (dots && *c == '.') ||
             plain == 0) {
@@ -136,6 +140,7 @@ char *kept_place(const char *directory, const char *name)
 static int complain(const char *path, int error, struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
+
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s cannot be made: %s", print_path(shown, path),
                      strerror(error));
 }
@@ -145,6 +150,7 @@ static int make_directories(const char *directory, struct fault *fault)
 {
     char *path = strdup(directory);
     int error = path ? 0 : ENOMEM;
+
     for (char *at = path; error == 0 && *at;) {
         at += 1 + strcspn(at + 1, "/");
         char end = *at;
@@ -169,6 +175,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     struct output output;
     struct stat status;
     char *path = NULL;
+
     if (asprintf(&path, "%s/%s", keeper->place, name) < 0)
         return out_of_memory(keeper->fault);
     int result = output_init_at(&output, keeper->fd, path, keeper->fault);
@@ -194,6 +201,7 @@ static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, 
                                    .fd = pool,
                                    .fresh = true,
                                    .fault = keeper->fault};
+
     if (linkat(pool, stamp, keeper->fd, name, 0) == 0)
         return true;
     if (errno != ENOENT)
@@ -210,6 +218,7 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
 {
     struct stat status;
     char stamp[CONTENT_DIGITS + 1];
+
     if (fstat(fd, &status) || status.st_size < LINKED_BYTES_MIN || !contents_stamp(&status, stamp))
         return false;
     int pool = kept_open_pool(keeper->keeping->directory, true);
@@ -242,6 +251,7 @@ static int save_input(const struct keeper *keeper, const struct evidence_file *e
 static int save_job(const struct keeper *keeper, const struct job_spec *job)
 {
     struct jsonw w;
+
     jsonw_init_lines(&w, 1);
     job_file_write(&w, NULL, job);
     jsonw_newline(&w);
@@ -256,6 +266,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
     struct job_spec job = *evidence->job; /* borrows all that is not replaced */
+
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));
     job.dst.file = out;
@@ -279,6 +290,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 static char *given_path(const char *place, const struct evidence *evidence)
 {
     char *path = NULL;
+
     if (evidence->given < 0 ||
         asprintf(&path, "%s/given.%s", place, ending_of(&evidence->job->dst)) < 0)
         return NULL;
@@ -306,6 +318,7 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
 {
     char *place = kept_place(keeping->directory, name);
     struct keeper keeper = {.keeping = keeping, .place = place, .fault = fault};
+
     *kept = (struct kept){0};
     if (!place)
         return out_of_memory(fault);

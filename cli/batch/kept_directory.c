@@ -19,6 +19,7 @@ uint64_t kept_origin(char *const *paths, size_t count)
 {
     struct textw w;
     char *here = realpath(".", NULL);
+
     textw_init(&w);
     for (size_t i = 0; i < count; i++)
         textw_printf(&w, "%s\n", paths[i]);
@@ -33,6 +34,7 @@ static int complain(const struct keeping *keeping, const char *place, const char
                     struct fault *fault)
 {
     char shown[2][PRINT_PATH_MAX];
+
     return fault_set(fault, FAULT_IO_ERROR, NULL, "%s/%s %s",
                      print_path(shown[0], keeping->directory), print_path(shown[1], place), why);
 }
@@ -41,6 +43,7 @@ static int complain_errno(const struct keeping *keeping, const char *place, int 
                           struct fault *fault)
 {
     char why[128];
+
     snprintf(why, sizeof(why), "cannot be made: %s", strerror(error));
     return complain(keeping, place, why, fault);
 }
@@ -55,8 +58,10 @@ static int open_below(int parent, const char *name)
 static int walk_to(int root, const char *place, bool parent)
 {
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
+
     while (at >= 0 && *place) {
         size_t length = strcspn(place, "/");
+
         if (parent && !place[length])
             break;
         char *name = strndup(place, length);
@@ -102,6 +107,7 @@ static int enter(const struct keeping *keeping, struct kept_list *list, int pare
 {
     const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
     int fd = open_below(parent, name);
+
     if (fd < 0 && errno == ENOENT)
         return make(keeping, list, parent, name, place, fault);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
@@ -123,6 +129,7 @@ static int enter_all(const struct keeping *keeping, struct kept_list *list, int 
 {
     char *path = strdup(place);
     int at = path ? fcntl(root, F_DUPFD_CLOEXEC, 0) : -1;
+
     if (at < 0)
         complain_errno(keeping, place, errno, fault);
     for (char *end = path; at >= 0 && *end;) {
@@ -150,6 +157,7 @@ int kept_open(const struct keeping *keeping, const char *place, struct fault *fa
     const char *name = relative(keeping, place);
     struct kept_list list = {.fd = -1};
     int root = open(keeping->directory, DIRECTORY), fd = -1;
+
     if (root < 0)
         return complain_errno(keeping, "", errno, fault);
     if (kept_list_open(&list, root, true))
@@ -167,6 +175,7 @@ void kept_forget(int fd)
         "job.json",   "params.json", "given.npy",          "given.raw",         "out.npy",
         "out.raw",    "source.npy",  "source.raw",         "source.npz",        "golden.npy",
         "golden.raw", "golden.npz",  "source.safetensors", "golden.safetensors"};
+
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unlinkat(fd, names[i], 0);
 }
@@ -176,6 +185,7 @@ static int remove_empty(int root, const char *place)
 {
     const char *slash = strrchr(place, '/');
     int parent = walk_to(root, place, true);
+
     if (parent < 0)
         return -1;
     int result = unlinkat(parent, slash ? slash + 1 : place, AT_REMOVEDIR);
@@ -186,6 +196,7 @@ static int remove_empty(int root, const char *place)
 void kept_abandon(const struct keeping *keeping, const char *place)
 {
     int root = open(keeping->directory, DIRECTORY);
+
     if (root < 0)
         return;
     remove_empty(root, relative(keeping, place));
@@ -198,6 +209,7 @@ static char *directory_below(const char *directory, const char *path)
     char *root = realpath(directory, NULL), *real = realpath(path, NULL), *name = NULL;
     size_t length = root ? strlen(root) : 0;
     char *slash = real ? strrchr(real, '/') : NULL;
+
     if (slash && length > 0 && strncmp(real, root, length) == 0 && real[length] == '/' &&
         slash > real + length) {
         *slash = '\0';
@@ -214,6 +226,7 @@ bool kept_holds(const char *directory, const char *file)
     char *name = directory_below(directory, file);
     int root = name ? open(directory, DIRECTORY) : -1;
     bool holds = false;
+
     if (root >= 0) {
         holds = kept_list_open(&list, root, false) == 0 && kept_list_read(&list) == 0 &&
                 kept_list_has(&list, name);
@@ -228,6 +241,7 @@ bool kept_holds(const char *directory, const char *file)
 static bool is_older(int fd, const struct timespec *begin)
 {
     struct stat status;
+
     if (fstatat(fd, "job.json", &status, AT_SYMLINK_NOFOLLOW) && fstat(fd, &status))
         return false;
     if (status.st_mtim.tv_sec != begin->tv_sec)
@@ -254,6 +268,7 @@ static int compare(const void *key, const void *element)
 {
     const struct wanted *wanted = key;
     const struct kept_case *c = element;
+
     return strcmp(wanted->place, c->place + strlen(wanted->directory) + 1);
 }
 
@@ -264,6 +279,7 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
         cleaner->count == 0
             ? NULL
             : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
+
     /* The list may be a copy from another working directory, with the same names in it. */
     size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
     if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
@@ -275,6 +291,7 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
 static void remove_place(struct cleaner *cleaner, const char *place)
 {
     int fd = walk_to(cleaner->root, place, false);
+
     if (fd < 0)
         return;
     bool older = is_older(fd, cleaner->begin);
@@ -284,6 +301,7 @@ static void remove_place(struct cleaner *cleaner, const char *place)
     char *path = older ? strdup(place) : NULL;
     while (path && remove_empty(cleaner->root, path) == 0) {
         char *slash = strrchr(path, '/');
+
         if (!slash)
             break;
         *slash = '\0';
@@ -298,8 +316,10 @@ static void drop_lines(struct cleaner *cleaner)
 {
     struct kept_list *list = &cleaner->list;
     size_t left = 0;
+
     for (size_t i = 0; i < list->count; i++) {
         int fd = walk_to(cleaner->root, list->lines[i].place, false);
+
         if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
             continue;
         if (fd >= 0)
@@ -312,6 +332,7 @@ static void drop_lines(struct cleaner *cleaner)
 static void clean(struct cleaner *cleaner)
 {
     struct kept_list *list = &cleaner->list;
+
     if (kept_list_open(list, cleaner->root, false) || kept_list_read(list))
         return;
     for (size_t i = 0; i < list->count; i++) {
@@ -334,6 +355,7 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
                               .all = all,
                               .begin = begin,
                               .list = {.fd = -1}};
+
     if (cleaner.root < 0)
         return;
     kept_list_origin(keeping->origin, cleaner.origin);
@@ -345,6 +367,7 @@ void kept_clean(const struct keeping *keeping, const struct kept_case *cases, si
 int kept_open_pool(const char *directory, bool make)
 {
     int root = open(directory, DIRECTORY);
+
     if (root < 0)
         return -1;
     if (make)
@@ -359,6 +382,7 @@ void kept_end(const char *directory)
     int pool = kept_open_pool(directory, false);
     int fd = pool < 0 ? -1 : openat(pool, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
+
     if (fd >= 0 && !files)
         close(fd);
     if (pool >= 0)

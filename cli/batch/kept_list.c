@@ -23,6 +23,7 @@ static int open_locked(int root, int flags, bool *gone)
 {
     struct stat status;
     int fd = openat(root, marker, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+
     *gone = false;
     if (fd < 0)
         return -1;
@@ -41,6 +42,7 @@ static int open_locked(int root, int flags, bool *gone)
 int kept_list_open(struct kept_list *list, int root, bool make)
 {
     bool gone;
+
     *list = (struct kept_list){.fd = -1};
     do {
         list->fd = open_locked(root, O_RDWR | O_APPEND | (make ? O_CREAT : 0), &gone);
@@ -83,6 +85,7 @@ static void take_line(struct kept_list *list, char *line)
 static size_t count_newlines(const struct text *text)
 {
     size_t count = 0;
+
     for (size_t i = 0; i < text->length; i++)
         count += text->bytes[i] == '\n';
     return count;
@@ -91,6 +94,7 @@ static size_t count_newlines(const struct text *text)
 static void drop_duplicates(struct kept_list *list)
 {
     size_t kept = 0;
+
     for (size_t i = 0; i < list->count; i++) {
         if (kept == 0 || strcmp(list->lines[kept - 1].place, list->lines[i].place) != 0)
             list->lines[kept++] = list->lines[i];
@@ -102,6 +106,7 @@ int kept_list_read(struct kept_list *list)
 {
     struct fault fault;
     struct text *text = &list->text;
+
     errno = EIO;
     if (lseek(list->fd, 0, SEEK_SET) || text_read(text, list->fd, JOB_FILE_BYTES_MAX, &fault))
         return -1;
@@ -121,6 +126,7 @@ int kept_list_read(struct kept_list *list)
 bool kept_list_has(const struct kept_list *list, const char *place)
 {
     const struct kept_line wanted = {.place = place};
+
     return list->count > 0 &&
            bsearch(&wanted, list->lines, list->count, sizeof(wanted), compare) != NULL;
 }
@@ -148,6 +154,7 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
     char digits[KEPT_ORIGIN_DIGITS + 1];
     struct stat status;
     struct textw w;
+
     if (fstat(list->fd, &status))
         return -1;
     textw_init(&w);
@@ -167,6 +174,7 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
 void kept_list_write(struct kept_list *list, int root)
 {
     struct textw w;
+
     if (list->count == 0) {
         unlinkat(root, marker, 0);
         return;

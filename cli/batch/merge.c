@@ -33,6 +33,7 @@ struct merge {
 static void tell_text(const struct merge *merge, const char *file, const char *text)
 {
     char shown[PRINT_PATH_MAX];
+
     print_error("%s%s%s", file ? print_path(shown, file) : "", file ? ": " : "", text);
     if (!merge->style.json)
         return;
@@ -53,6 +54,7 @@ __attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge
 {
     char text[1024];
     va_list args;
+
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
@@ -65,6 +67,7 @@ tell_not_run(const struct merge *merge, const char *file, const char *name, cons
 {
     char text[1024];
     va_list args;
+
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
@@ -76,12 +79,14 @@ tell_not_run(const struct merge *merge, const char *file, const char *name, cons
 static struct shard shard_in(const struct part *part)
 {
     struct shard shard = part->state.outline.shard;
+
     return shard.count ? shard : (struct shard){.index = 1, .count = 1};
 }
 
 static enum exit_code load(const struct merge *merge, struct part *part)
 {
     struct fault fault;
+
     if (state_load(&part->state, part->path, &fault)) {
         if (fault.line)
             tell(merge, part->path, "line %u: %s%s%s; it is no state file, or was changed",
@@ -103,8 +108,10 @@ static enum exit_code load(const struct merge *merge, struct part *part)
 static enum exit_code load_all(const struct merge *merge)
 {
     enum exit_code first = EXIT_CODE_DONE;
+
     for (size_t i = 0; i < merge->count; i++) {
         enum exit_code code = load(merge, &merge->parts[i]);
+
         if (first == EXIT_CODE_DONE)
             first = code;
     }
@@ -118,6 +125,7 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
     const struct batch_outline *a = &first->state.outline, *b = &part->state.outline;
     char shown[PRINT_PATH_MAX], one[SHARD_TEXT_MAX], other[SHARD_TEXT_MAX];
     struct shard x = shard_in(first), y = shard_in(part);
+
     print_path(shown, first->path);
     if (a->total != b->total)
         tell(merge, part->path, "not of the same cases as %s: %zu in all, not %zu", shown, b->total,
@@ -135,6 +143,7 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
 static int compare_parts(const void *a, const void *b)
 {
     struct shard x = shard_in(a), y = shard_in(b);
+
     return (x.index > y.index) - (x.index < y.index);
 }
 
@@ -142,6 +151,7 @@ static int compare_parts(const void *a, const void *b)
 static enum exit_code check_parts(struct merge *merge)
 {
     bool good = true;
+
     for (size_t i = 1; i < merge->count; i++)
         good = is_of_same(merge, &merge->parts[i]) && good;
     if (!good)
@@ -151,6 +161,7 @@ static enum exit_code check_parts(struct merge *merge)
         const struct part *part = &merge->parts[i], *before = part - 1;
         struct shard shard = shard_in(part);
         char shown[PRINT_PATH_MAX], text[SHARD_TEXT_MAX];
+
         if (shard_in(before).index != shard.index)
             continue;
         tell(merge, part->path, "shard %s, as %s is", shard_text(text, &shard),
@@ -165,6 +176,7 @@ static void tell_gap(const struct merge *merge, uint64_t from, uint64_t to)
 {
     uint32_t count = shard_in(&merge->parts[0]).count;
     char name[GAP_NAME_MAX];
+
     if (to <= from)
         return;
     if (to - from == 1) {
@@ -185,11 +197,13 @@ static bool is_complete(const struct merge *merge)
 {
     bool complete = true;
     uint64_t next = 1;
+
     for (size_t i = 0; i < merge->count; i++) {
         const struct part *part = &merge->parts[i];
         struct shard shard = shard_in(part);
         size_t selected = part->state.outline.selected;
         char text[SHARD_TEXT_MAX], name[GAP_NAME_MAX];
+
         tell_gap(merge, next, shard.index);
         complete = complete && shard.index == next;
         next = (uint64_t)shard.index + 1;
@@ -209,6 +223,7 @@ static bool is_complete(const struct merge *merge)
 static int compare_results(const void *a, const void *b)
 {
     const struct case_result *const *x = a, *const *y = b;
+
     return strcmp((*x)->name, (*y)->name);
 }
 
@@ -216,6 +231,7 @@ static int compare_results(const void *a, const void *b)
 static enum exit_code collect(struct merge *merge)
 {
     size_t count = 0;
+
     for (size_t i = 0; i < merge->count; i++)
         count += merge->parts[i].current;
     merge->results = calloc(count + 1, sizeof(*merge->results));
@@ -225,6 +241,7 @@ static enum exit_code collect(struct merge *merge)
     }
     for (size_t i = 0; i < merge->count; i++) {
         const struct state *state = &merge->parts[i].state;
+
         for (size_t r = 0; r < state->count; r++) {
             if (state->records[r].current)
                 merge->results[merge->result_count++] = &state->records[r].result;
@@ -240,8 +257,10 @@ static enum exit_code check_results(const struct merge *merge, bool complete)
 {
     const struct batch_outline *outline = &merge->parts[0].state.outline;
     uint64_t set = 0;
+
     for (size_t i = 0; i < merge->result_count; i++) {
         const char *name = merge->results[i]->name;
+
         set = digest_add(set, name);
         if (i == 0 || strcmp(merge->results[i - 1]->name, name) != 0)
             continue;
@@ -262,6 +281,7 @@ static enum exit_code tell_report(const struct merge *merge)
     const struct batch_outline outline = {
         .total = first->total, .selected = first->total, .set = first->set};
     struct batch_summary summary = {.not_run = first->total - merge->result_count};
+
     batch_report_begin(merge->report, &outline);
     for (size_t i = 0; i < merge->result_count; i++) {
         batch_report_result(merge->report, merge->results[i]);
@@ -279,6 +299,7 @@ static enum exit_code tell_report(const struct merge *merge)
 static enum exit_code merge_parts(struct merge *merge, const struct options *options)
 {
     enum exit_code code = batch_report_create(options, &merge->report);
+
     if (code == EXIT_CODE_DONE)
         code = load_all(merge);
     if (code == EXIT_CODE_DONE)
@@ -287,6 +308,7 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
         code = collect(merge);
     if (code == EXIT_CODE_DONE) {
         bool complete = is_complete(merge);
+
         code = check_results(merge, complete);
         if (code == EXIT_CODE_DONE)
             code = tell_report(merge);
@@ -302,8 +324,10 @@ static int check_options(const struct options *options)
 {
     static const char *const allowed[] = {"tap",   "junit",   "flaky", "json",
                                           "quiet", "verbose", NULL};
+
     for (const struct option *o = options->table; o->name; o++) {
         size_t i = 0;
+
         if (!options->values[o - options->table])
             continue;
         while (allowed[i] && strcmp(allowed[i], o->name) != 0)
@@ -321,6 +345,7 @@ static int check_options(const struct options *options)
 enum exit_code batch_merge(const struct options *options)
 {
     struct merge merge = {.style = options_style(options)};
+
     if (check_options(options) || batch_report_flaky(options, &merge.flaky_is_good))
         return EXIT_CODE_INVALID;
     if (options->argument_count < 2) {

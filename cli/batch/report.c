@@ -67,6 +67,7 @@ int batch_report_flaky(const struct options *options, bool *is_good)
 {
     size_t word = 0;
     int status = options_choice(options, "flaky", &word);
+
     *is_good = word == 0;
     return status;
 }
@@ -76,6 +77,7 @@ int batch_report_flaky(const struct options *options, bool *is_good)
 static int live_place(const struct report_style *style)
 {
     struct stat output;
+
     if (style->quiet)
         return -1;
     if (style->terminal)
@@ -94,6 +96,7 @@ static int refuse_both(const struct report_style *style)
     } all[] = {{style->json, "--json"},
                {style->tap, "--tap"},
                {style->junit && strcmp(style->junit, "-") == 0, "--junit -"}};
+
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (all[i].given && first) {
             print_error("%s and %s: both are for standard output", first, all[i].name);
@@ -126,6 +129,7 @@ static int find_style(const struct options *options, struct report_style *style)
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out)
 {
     struct report_style style;
+
     *out = NULL;
     if (find_style(options, &style))
         return EXIT_CODE_INVALID;
@@ -190,6 +194,7 @@ void batch_report_not_run(struct batch_report *report, const char *name, const c
 enum exit_code batch_report_end(struct batch_report *report, const struct batch_summary *summary)
 {
     int status = 0;
+
     for (size_t i = 0; i < report->count; i++)
         status |= report->active[i].reporter->end(report->active[i].state, summary);
     return status && summary->exit == EXIT_CODE_DONE ? EXIT_CODE_FAILED : summary->exit;
@@ -207,6 +212,7 @@ void batch_report_destroy(struct batch_report *report)
 void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule)
 {
     const char *message = result->message ? result->message : case_reason_word(result->reason);
+
     escaped_write(w, result->file, rule);
     if (result->pointer && *result->pointer) {
         textw_printf(w, ": ");
@@ -221,6 +227,7 @@ void reporter_sentence(struct textw *w, const struct case_result *result, escape
 void reporter_rate(struct textw *w, size_t cases, uint64_t ns)
 {
     double rate = ns ? (double)cases * 1e9 / (double)ns : 0;
+
     if (rate > 0)
         textw_printf(w, ", %.*f cases/s", rate < 9.95 ? 2 : 0, rate);
 }
@@ -249,6 +256,7 @@ static void put_line(struct jsonw *w)
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct jsonw w;
+
     (void)state;
     open_line(&w);
     batch_outline_write(&w, outline);
@@ -258,6 +266,7 @@ static void begin(void *state, const struct batch_outline *outline)
 static void result(void *state, const struct case_result *result)
 {
     struct jsonw w;
+
     (void)state;
     open_line(&w);
     case_result_write(&w, result, false);
@@ -267,6 +276,7 @@ static void result(void *state, const struct case_result *result)
 static int end(void *state, const struct batch_summary *summary)
 {
     struct jsonw w;
+
     (void)state;
     open_line(&w);
     batch_summary_write(&w, summary);

@@ -52,6 +52,7 @@ static int create(const struct report_style *style, void **state)
 {
     struct fault fault;
     struct junit *junit = malloc(sizeof(*junit));
+
     if (!junit) {
         print_error("out of memory");
         return -1;
@@ -73,6 +74,7 @@ static int create(const struct report_style *style, void **state)
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct junit *junit = state;
+
     junit->outline = *outline;
     junit->began = time(NULL);
 }
@@ -93,6 +95,7 @@ static void put_attribute(struct textw *w, const char *key, const char *value)
 static void put_class(struct textw *w, const char *name, size_t length)
 {
     char *class = strndup(name, length);
+
     if (!class) {
         w->failed = true;
         return;
@@ -105,6 +108,7 @@ static void open_case(struct junit *junit, const char *name, const char *file, u
 {
     struct textw *w = &junit->cases;
     const char *slash = strrchr(name, '/');
+
     textw_printf(w, "    <testcase");
     put_class(w, name, slash ? (size_t)(slash - name) : 0);
     put_attribute(w, "name", slash ? slash + 1 : name);
@@ -130,6 +134,7 @@ static void put_failed(struct junit *junit, const struct case_result *result)
 {
     struct textw *w = &junit->cases;
     const char *type = case_reason_word(result->reason);
+
     if (result->status != CASE_FAILED && result->status != CASE_ERROR)
         type = case_status_word(result->status);
     if (result->status == CASE_ERROR)
@@ -161,6 +166,7 @@ static void put_out(struct textw *w, const struct case_result *result)
 static void result(void *state, const struct case_result *result)
 {
     struct junit *junit = state;
+
     open_case(junit, result->name, result->file, result->ns);
     if (result->status == CASE_PASSED) {
         textw_printf(&junit->cases, "/>\n");
@@ -179,6 +185,7 @@ static void result(void *state, const struct case_result *result)
 static void not_run(void *state, const char *name, const char *file)
 {
     struct junit *junit = state;
+
     open_case(junit, name, file, 0);
     textw_printf(&junit->cases, ">\n      <skipped message=\"not run\"/>\n    </testcase>\n");
     junit->skipped++;
@@ -188,6 +195,7 @@ static void not_run(void *state, const char *name, const char *file)
 static void gap(void *state, const char *name, const char *text)
 {
     struct junit *junit = state;
+
     open_case(junit, name, NULL, 0);
     textw_printf(&junit->cases, ">\n      <error type=\"not run\"");
     put_attribute(&junit->cases, "message", text);
@@ -203,6 +211,7 @@ static void put_property(struct textw *w, const char *name, const char *value)
 static void put_number(struct textw *w, const char *name, size_t value)
 {
     char text[24];
+
     snprintf(text, sizeof(text), "%zu", value);
     put_property(w, name, text);
 }
@@ -211,6 +220,7 @@ static void put_properties(const struct junit *junit, struct textw *w,
                            const struct batch_summary *summary)
 {
     char shard[SHARD_TEXT_MAX];
+
     textw_printf(w, "    <properties>\n");
     if (junit->outline.shard.count)
         put_property(w, "shard", shard_text(shard, &junit->outline.shard));
@@ -233,6 +243,7 @@ static void put_head(const struct junit *junit, struct textw *w,
 {
     char host[HOST_MAX] = "localhost", when[32] = "";
     struct tm utc;
+
     if (gethostname(host, sizeof(host) - 1))
         snprintf(host, sizeof(host), "localhost");
     if (gmtime_r(&junit->began, &utc))
@@ -253,6 +264,7 @@ static int write_file(struct junit *junit, const struct textw *head, const struc
 {
     const struct textw *const parts[] = {head, &junit->cases, tail};
     uint64_t offset = 0;
+
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (parts[i]->failed)
             return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -269,6 +281,7 @@ static int end(void *state, const struct batch_summary *summary)
     struct textw head, tail;
     struct fault fault;
     int status = 0;
+
     textw_init(&head);
     textw_init(&tail);
     put_head(junit, &head, summary);
@@ -290,6 +303,7 @@ static int end(void *state, const struct batch_summary *summary)
 static void destroy(void *state)
 {
     struct junit *junit = state;
+
     if (junit->to_file)
         output_finish(&junit->output);
     textw_finish(&junit->cases);

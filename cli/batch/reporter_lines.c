@@ -23,6 +23,7 @@ struct lines {
 static void put_word(struct textw *w, enum colour_role role, int width, const char *word)
 {
     int length = (int)strlen(word);
+
     textw_printf(w, "%s%s%s%*s", colour_begin(stdout, role), word, colour_end(stdout),
                  width > length ? width - length + 1 : 1, "");
 }
@@ -30,6 +31,7 @@ static void put_word(struct textw *w, enum colour_role role, int width, const ch
 static void put_passed(struct lines *lines, const struct case_result *result)
 {
     char time[PRINT_TEXT_MAX];
+
     put_word(&lines->text, COLOUR_GOOD, 0, "passed");
     escaped_write(&lines->text, result->name, escaped_plain);
     textw_printf(&lines->text, ", %s\n", print_time(time, result->ns));
@@ -44,6 +46,7 @@ static void put_other(struct lines *lines, const struct case_result *result)
                                         [CASE_ERROR] = "ERROR",
                                         [CASE_UPDATED] = "UPDATED"};
     struct textw *w = &lines->text;
+
     put_word(w, result->status == CASE_FLAKY ? COLOUR_WARN : COLOUR_BAD, 6, words[result->status]);
     escaped_write(w, result->name, escaped_plain);
     textw_printf(w, ": ");
@@ -62,6 +65,7 @@ static void put_other(struct lines *lines, const struct case_result *result)
 static int create(const struct report_style *style, void **state)
 {
     struct lines *lines = malloc(sizeof(*lines));
+
     if (!lines) {
         print_error("out of memory");
         return -1;
@@ -77,12 +81,14 @@ static int create(const struct report_style *style, void **state)
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct lines *lines = state;
+
     lines->resumed = outline->resumed;
 }
 
 static void note(void *state, const char *text)
 {
     struct lines *lines = state;
+
     if (lines->quiet)
         return;
     escaped_write(&lines->text, text, escaped_plain);
@@ -93,6 +99,7 @@ static void note(void *state, const char *text)
 static void result(void *state, const struct case_result *result)
 {
     struct lines *lines = state;
+
     if (result->status != CASE_PASSED)
         put_other(lines, result);
     else if (lines->all)
@@ -103,6 +110,7 @@ static void result(void *state, const struct case_result *result)
 static void put_counts(struct textw *w, const struct batch_summary *summary)
 {
     const char *before = ": ";
+
     for (int status = 0; status < CASE_STATUS_COUNT; status++) {
         if (summary->count[status] == 0)
             continue;
@@ -118,6 +126,7 @@ static int end(void *state, const struct batch_summary *summary)
     struct textw *w = &lines->text;
     size_t ended = batch_summary_ended(summary);
     char time[PRINT_TEXT_MAX];
+
     if (lines->quiet && batch_summary_exit(summary, lines->flaky_is_good) == EXIT_CODE_DONE)
         return 0;
     textw_printf(w, "%zu case%s", ended, print_s(ended));
@@ -137,6 +146,7 @@ static int end(void *state, const struct batch_summary *summary)
 static void destroy(void *state)
 {
     struct lines *lines = state;
+
     textw_finish(&lines->text);
     free(lines);
 }
@@ -174,6 +184,7 @@ struct progress {
 static size_t ran(const struct progress *progress)
 {
     size_t resumed = progress->outline.resumed;
+
     return progress->ended > resumed ? progress->ended - resumed : 0;
 }
 
@@ -188,6 +199,7 @@ static struct sample oldest(const struct progress *progress)
 static void sample(struct progress *progress)
 {
     size_t last = (progress->sampled + SAMPLES - 1) % SAMPLES;
+
     if (progress->ns - (progress->sampled ? progress->samples[last].ns : 0) < SECOND_NS)
         return;
     progress->samples[progress->sampled++ % SAMPLES] =
@@ -198,6 +210,7 @@ static void sample(struct progress *progress)
 static struct sample done_since(const struct progress *progress)
 {
     struct sample since = oldest(progress);
+
     /* Cases may take longer than what is looked back upon. */
     if (ran(progress) == since.ran)
         since = (struct sample){0};
@@ -207,6 +220,7 @@ static struct sample done_since(const struct progress *progress)
 static void put_left(struct textw *w, double seconds)
 {
     const double most = 100 * 3600.0;
+
     if (seconds >= most) {
         textw_printf(w, ", more than 99 h left");
         return;
@@ -223,6 +237,7 @@ static void put_line(struct textw *w, const struct progress *progress)
 {
     size_t all = progress->outline.selected;
     struct sample done = done_since(progress);
+
     textw_printf(w, "%zu/%zu %3u %%", progress->ended, all,
                  all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
     if (progress->repeats)
@@ -244,6 +259,7 @@ static void put_line(struct textw *w, const struct progress *progress)
 static void show(const struct progress *progress)
 {
     struct textw w;
+
     /* Who ends it finds the terminal as it was, however it ends. */
     if (cancel_requested()) {
         terminal_line_hide();
@@ -270,12 +286,14 @@ static int progress_create(const struct report_style *style, void **state)
 static void progress_begin(void *state, const struct batch_outline *outline)
 {
     struct progress *progress = state;
+
     progress->outline = *outline;
 }
 
 static void progress_result(void *state, const struct case_result *result)
 {
     struct progress *progress = state;
+
     progress->count[result->status]++;
     progress->ended++;
     /* A line was put in its place; else the next tick is soon enough. */
@@ -286,6 +304,7 @@ static void progress_result(void *state, const struct case_result *result)
 static void progress_repeat(void *state, uint32_t now, uint32_t all)
 {
     struct progress *progress = state;
+
     progress->repeat = now;
     progress->repeats = all;
 }
@@ -293,6 +312,7 @@ static void progress_repeat(void *state, uint32_t now, uint32_t all)
 static void progress_tick(void *state, uint64_t ns)
 {
     struct progress *progress = state;
+
     progress->ns = ns;
     progress->due = true;
     sample(progress);

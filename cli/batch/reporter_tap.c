@@ -45,6 +45,7 @@ static const char *yaml_rule(uint32_t code, char out[ESCAPED_MAX])
 static int create(const struct report_style *style, void **state)
 {
     struct tap *tap = malloc(sizeof(*tap));
+
     if (!tap) {
         print_error("out of memory");
         return -1;
@@ -58,6 +59,7 @@ static int create(const struct report_style *style, void **state)
 static void begin(void *state, const struct batch_outline *outline)
 {
     struct tap *tap = state;
+
     tap->selected = outline->selected;
     textw_printf(&tap->text, "TAP version 13\n1..%zu%s\n", outline->selected,
                  outline->selected ? "" : " # SKIP no case is in this shard");
@@ -67,6 +69,7 @@ static void begin(void *state, const struct batch_outline *outline)
 static void note(void *state, const char *text)
 {
     struct tap *tap = state;
+
     textw_printf(&tap->text, "# ");
     escaped_write(&tap->text, text, description_rule);
     textw_printf(&tap->text, "\n");
@@ -105,6 +108,7 @@ static void result(void *state, const struct case_result *result)
 {
     struct tap *tap = state;
     bool ok = case_status_is_good(result->status, tap->flaky_is_good);
+
     textw_printf(&tap->text, "%s %zu - ", ok ? "ok" : "not ok", ++tap->number);
     escaped_write(&tap->text, result->name, description_rule);
     textw_printf(&tap->text, "\n");
@@ -121,6 +125,7 @@ static int end(void *state, const struct batch_summary *summary)
                                        [EXIT_CODE_LOST] = ": the connection was lost",
                                        [EXIT_CODE_STOPPED] = ": interrupted"};
     struct tap *tap = state;
+
     if (summary->not_run == 0)
         return 0;
     textw_printf(&tap->text, "Bail out! %zu of %zu cases have not run%s\n", summary->not_run,
@@ -132,6 +137,7 @@ static int end(void *state, const struct batch_summary *summary)
 static void destroy(void *state)
 {
     struct tap *tap = state;
+
     textw_finish(&tap->text);
     free(tap);
 }

@@ -13,6 +13,7 @@ int count_read(const struct json *object, const char *key, uint64_t max, uint64_
 {
     struct json value = json_member(object, key);
     int64_t number;
+
     if (json_int(&value, 0, (int64_t)max, &number))
         return -1;
     *out = (uint64_t)number;
@@ -96,10 +97,12 @@ static int read_copy(const struct json *value, const char *text, char **out)
 static bool decode(const char *digits, char *bytes)
 {
     size_t length = strlen(digits);
+
     if (length % 2 || strspn(digits, "0123456789abcdef") != length)
         return false;
     for (size_t i = 0; i < length; i += 2) {
         const char pair[] = {digits[i], digits[i + 1], '\0'};
+
         bytes[i / 2] = (char)strtoul(pair, NULL, 16);
         if (!bytes[i / 2])
             return false;
@@ -111,6 +114,7 @@ static bool decode(const char *digits, char *bytes)
 static int read_bytes(const struct json *value, char **out)
 {
     const char *digits;
+
     if (json_string(value, SIZE_MAX, &digits))
         return -1;
     *out = malloc(strlen(digits) + 1);
@@ -126,6 +130,7 @@ static int read_text(const struct json *object, const char *key, char **out)
 {
     struct json value = json_member(object, key);
     const char *text;
+
     if (json_string(&value, SIZE_MAX, &text))
         return -1;
     return read_copy(&value, text, out);
@@ -135,6 +140,7 @@ static int read_name(const struct json *object, char **out)
 {
     struct json bytes = json_member(object, "name_bytes"), name = json_member(object, "name");
     const char *text;
+
     if (!json_present(&bytes))
         return read_text(object, "name", out);
     if (json_string(&name, SIZE_MAX, &text))
@@ -154,6 +160,7 @@ static int read_optional(const struct json *object, const char *key, char **out)
 {
     struct json value = json_member(object, key);
     const char *text;
+
     if (!json_present(&value))
         return 0;
     if (json_text(&value, SIZE_MAX, &text)) /* the root's pointer is empty */
@@ -165,6 +172,7 @@ static int read_difference(const struct json *object, char **out)
 {
     struct json value = json_member(object, "difference");
     struct jsonw w;
+
     if (!json_present(&value))
         return 0;
     if (!json_is_object(&value))
@@ -206,6 +214,7 @@ static int read_words(const struct json *object, struct case_result *result)
 {
     struct json status = json_member(object, "status"), reason = json_member(object, "reason");
     size_t index = 0;
+
     if (json_choice(&status, status_words, &index))
         return -1;
     result->status = (enum case_status)index;
@@ -224,6 +233,7 @@ int case_result_read(const struct json *value, struct case_result *result)
         "ns",    "bytes", "reason",      "message", "pointer", "difference",
         "kept",  "again", "fingerprint", "basis",   NULL};
     uint64_t attempts = 0;
+
     *result = (struct case_result){0};
     if (json_object(value, keys) || read_name(value, &result->name) ||
         read_text(value, "file", &result->file) || read_words(value, result) ||
@@ -252,6 +262,7 @@ bool batch_outline_same(const struct batch_outline *a, const struct batch_outlin
 void batch_outline_write(struct jsonw *w, const struct batch_outline *outline)
 {
     char text[SHARD_TEXT_MAX];
+
     jsonw_string(w, "event", "begin");
     jsonw_uint(w, "cases", outline->selected);
     jsonw_uint(w, "total", outline->total);
@@ -270,6 +281,7 @@ static int read_shard(const struct json *object, struct shard *shard)
     struct json value = json_member(object, "shard");
     struct fault fault;
     const char *text;
+
     *shard = (struct shard){0};
     if (json_is_null(&value))
         return 0;
@@ -282,6 +294,7 @@ static int read_shard(const struct json *object, struct shard *shard)
 static int check_format(const struct json *value, bool *older)
 {
     int64_t format;
+
     if (json_int(value, 0, INT64_MAX, &format))
         return -1;
     *older = format < OUTLINE_FORMAT;
@@ -300,6 +313,7 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
     struct json set = json_member(value, "set"), cases = json_member(value, "cases"),
                 anew = json_member(value, "anew"), format = json_member(value, "format");
     bool older = false;
+
     *outline = (struct batch_outline){0};
     if ((json_present(&format) && check_format(&format, &older)) || json_object(value, keys) ||
         read_shard(value, &outline->shard) || count_read(value, "total", UINT32_MAX, &total) ||
@@ -320,6 +334,7 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
 size_t batch_summary_ended(const struct batch_summary *summary)
 {
     size_t ended = 0;
+
     for (int status = 0; status < CASE_STATUS_COUNT; status++)
         ended += summary->count[status];
     return ended;
@@ -328,6 +343,7 @@ size_t batch_summary_ended(const struct batch_summary *summary)
 enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flaky_is_good)
 {
     bool good = summary->not_run == 0;
+
     for (int status = 0; status < CASE_STATUS_COUNT; status++)
         good = good && (summary->count[status] == 0 ||
                         case_status_is_good((enum case_status)status, flaky_is_good));

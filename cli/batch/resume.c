@@ -29,6 +29,7 @@ static int names_init(struct names *names, size_t most)
 static const char **slot_of(const struct names *names, const char *name)
 {
     size_t at = (size_t)digest64(name, strlen(name)) & (names->capacity - 1);
+
     while (names->slots[at] && strcmp(names->slots[at], name) != 0)
         at = (at + 1) & (names->capacity - 1);
     return &names->slots[at];
@@ -39,6 +40,7 @@ static bool names_add(struct names *names, const char *name)
 {
     const char **slot = slot_of(names, name);
     bool fresh = !*slot;
+
     *slot = name;
     return fresh;
 }
@@ -55,6 +57,7 @@ static int grow(struct collector *collector)
     struct fingerprint *fingerprint = collector->fingerprint;
     size_t capacity = collector->capacity ? 2 * collector->capacity : 4;
     struct input_file *files = reallocarray(fingerprint->files, capacity, sizeof(*files));
+
     if (!files)
         return -1;
     fingerprint->files = files;
@@ -65,6 +68,7 @@ static int grow(struct collector *collector)
 static int note(struct collector *collector, enum input_role role, const char *name)
 {
     struct fingerprint *fingerprint = collector->fingerprint;
+
     if (!name || !names_add(&collector->known, name))
         return 0;
     collector->bytes += strlen(name);
@@ -81,6 +85,7 @@ static int collect(struct collector *collector, const struct job_file *file)
 {
     for (size_t i = 0; i < file->list.count; i++) {
         const struct job_spec *job = &file->list.jobs[file->order[i]];
+
         if (note(collector, INPUT_SRC, job->src.file) ||
             (job->dst.update && note(collector, INPUT_DST, job->dst.file)) ||
             (job->expect.kind == EXPECT_FILE &&
@@ -97,6 +102,7 @@ static int collect(struct collector *collector, const struct job_file *file)
 static char *join(const char *directory, int length, const char *name)
 {
     char *path = NULL;
+
     if (name[0] == '/')
         length = 0;
     return asprintf(&path, "%.*s%s", length, directory, name) < 0 ? NULL : path;
@@ -108,6 +114,7 @@ static void look_at_all(struct fingerprint *fingerprint, const struct job_file *
     for (size_t i = 0; i < fingerprint->count; i++) {
         struct content *content = &fingerprint->files[i].content, now = {.word = CONTENT_CHANGED};
         char *path = job_file_path(file, fingerprint->files[i].name);
+
         if (!recheck && path)
             contents_find(contents, path, content);
         else if (!path || !contents_same(contents, path, content, &now))
@@ -128,6 +135,7 @@ void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *
                         struct contents *contents)
 {
     struct collector collector = {.fingerprint = fingerprint};
+
     if (names_init(&collector.known, 4 * file->list.count) == 0)
         fingerprint->known = collect(&collector, file) == 0;
     free(collector.known.slots);
@@ -156,11 +164,13 @@ static const struct input_file *changed_input(const struct fingerprint *fingerpr
 {
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) + 1 : 0;
+
     for (size_t i = 0; i < fingerprint->count; i++) {
         const struct input_file *file = &fingerprint->files[i];
         struct content now = {.word = CONTENT_CHANGED};
         char *joined = join(path, length, file->name);
         bool same = joined && contents_same(contents, joined, &file->content, &now);
+
         free(joined);
         *how = how_changed(&file->content, &now);
         if (!same)
@@ -193,6 +203,7 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
     size_t length = place ? strlen(place) : 0;
     bool there = place && strncmp(then->kept, place, length) == 0 &&
                  strcmp(then->kept + length, job) == 0 && access(then->kept, F_OK) == 0;
+
     free(place);
     return there;
 }
@@ -201,6 +212,7 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
 static const char *output_reason(const struct resume *resume, const struct case_result *then)
 {
     const struct keeping *keeping = &resume->settings->trial.keeping;
+
     if (then->status == CASE_UPDATED)
         return "--update-golden has to write its result again";
     if (then->kept && keeping->directory && !is_kept(keeping, then))
@@ -214,6 +226,7 @@ static void cut_given(struct case_result *result)
     const char *slash = strrchr(result->kept, '/');
     char *given = NULL, *at;
     int length = slash ? (int)(slash - result->kept) + 1 : 0;
+
     if (!result->message || asprintf(&given, RESULT_GIVEN "%.*sgiven.", length, result->kept) < 0)
         return;
     at = strstr(result->message, given);
@@ -240,6 +253,7 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
     const char *why = common_reason(&then->fingerprint, resume->setup), *how;
     const struct input_file *file = NULL;
     char *text = NULL;
+
     if (!why && then->fingerprint.job_file != case_digest(batch_case))
         why = "the job file changed";
     if (!why)
@@ -259,6 +273,7 @@ const struct case_result *resume_find(const struct resume *resume, struct batch_
 {
     struct state_record *record = state_find(resume->state, batch_case->name);
     bool holds;
+
     if (!record)
         return NULL;
     batch_case->rerun_reason = reason_of(resume, &record->result, batch_case, &holds);
@@ -290,6 +305,7 @@ static struct reason *reason_for(struct reason *reasons, size_t *count,
 static void tell_reason(struct batch_report *report, const struct reason *reason)
 {
     struct textw w;
+
     textw_init(&w);
     if (reason->count == 1)
         textw_printf(&w, "%s runs again: %s", reason->first->name, reason->first->rerun_reason);
@@ -307,9 +323,11 @@ void resume_report(struct batch_report *report, struct batch_case *const *cases,
     struct reason reasons[REASONS_SHOWN_MAX];
     size_t told = 0, others = 0;
     char text[80];
+
     for (size_t i = 0; i < count; i++) {
         struct reason *reason =
             cases[i]->rerun_reason ? reason_for(reasons, &told, cases[i]) : NULL;
+
         if (reason)
             reason->count++;
         else if (cases[i]->rerun_reason)

@@ -15,6 +15,7 @@ enum { DIGITS_MAX = 10 };
 static bool number_of(const char *text, size_t length, uint32_t *out)
 {
     uint64_t value = 0;
+
     if (length == 0 || length > DIGITS_MAX)
         return false;
     for (size_t i = 0; i < length; i++) {
@@ -29,6 +30,7 @@ static bool number_of(const char *text, size_t length, uint32_t *out)
 int shard_parse(const char *text, struct shard *shard, struct fault *fault)
 {
     const char *slash = strchr(text, '/');
+
     if (!slash || !number_of(text, (size_t)(slash - text), &shard->index) ||
         !number_of(slash + 1, strlen(slash + 1), &shard->count))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -43,6 +45,7 @@ int shard_parse(const char *text, struct shard *shard, struct fault *fault)
 static const char *variable(const char *name)
 {
     const char *text = getenv(name);
+
     return text && *text ? text : NULL;
 }
 
@@ -51,6 +54,7 @@ static int read_variable(const char *name, const char *witness, uint32_t min, ui
                          struct fault *fault)
 {
     const char *text = variable(name);
+
     if (!text)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s is set, but %s is not", witness,
                          name);
@@ -70,6 +74,7 @@ static int ask_slurm(struct told *told, struct fault *fault)
 {
     static const char id_name[] = "SLURM_ARRAY_TASK_ID";
     uint32_t id = 0, min = 0, max = 0, step = 1;
+
     *told = (struct told){.index_name = id_name, .count_name = "SLURM_ARRAY_TASK_COUNT"};
     if (read_variable(id_name, id_name, 0, &id, fault) ||
         read_variable("SLURM_ARRAY_TASK_COUNT", id_name, 1, &told->count, fault) ||
@@ -98,6 +103,7 @@ static int ask_slurm(struct told *told, struct fault *fault)
 static int ask_gitlab(struct told *told, struct fault *fault)
 {
     static const char index_name[] = "CI_NODE_INDEX", count_name[] = "CI_NODE_TOTAL";
+
     *told = (struct told){.index_name = index_name, .count_name = count_name};
     if (read_variable(count_name, index_name, 1, &told->count, fault) ||
         read_variable(index_name, count_name, 1, &told->index, fault))
@@ -109,6 +115,7 @@ static int ask_gitlab(struct told *told, struct fault *fault)
 static int ask_kubernetes(struct told *told, struct fault *fault)
 {
     static const char index_name[] = "JOB_COMPLETION_INDEX";
+
     *told = (struct told){.index_name = index_name};
     return read_variable(index_name, index_name, 0, &told->index, fault);
 }
@@ -129,6 +136,7 @@ static int ask(struct told *told, struct fault *fault)
 static int choose_auto(uint32_t count, struct shard *shard, struct fault *fault)
 {
     struct told told = {0};
+
     if (ask(&told, fault))
         return -1;
     if (told.count == 0 && count == 0)
@@ -152,6 +160,7 @@ static int choose_auto(uint32_t count, struct shard *shard, struct fault *fault)
 int shard_choose(const char *text, struct shard *shard, struct fault *fault)
 {
     uint32_t count = 0;
+
     if (strcmp(text, "auto") == 0)
         return choose_auto(0, shard, fault);
     if (strncmp(text, "auto/", 5) != 0)

@@ -34,9 +34,11 @@ static int no_memory(struct fault *fault)
 static struct state_record *add_record(struct reader *reader)
 {
     struct state *state = reader->state;
+
     if (state->count == reader->capacity) {
         size_t capacity = reader->capacity ? 2 * reader->capacity : 256;
         struct state_record *records = reallocarray(state->records, capacity, sizeof(*records));
+
         if (!records)
             return NULL;
         state->records = records;
@@ -51,6 +53,7 @@ static int take_begin(struct reader *reader, const struct json *value)
 {
     struct state *state = reader->state;
     struct batch_outline outline = {0};
+
     if (batch_outline_read(value, &outline))
         return -1;
     if (!state->begun || outline.anew || !batch_outline_same(&outline, &state->outline)) {
@@ -65,6 +68,7 @@ static int take_begin(struct reader *reader, const struct json *value)
 static int take_case(struct reader *reader, const struct json *value)
 {
     struct case_result result;
+
     if (!reader->state->begun)
         return json_complain(value, "a case before a run has begun");
     if (case_result_read(value, &result))
@@ -83,6 +87,7 @@ static int take_case(struct reader *reader, const struct json *value)
 static int take_end(struct reader *reader, const struct json *value)
 {
     struct batch_summary summary;
+
     if (batch_summary_read(value, &summary))
         return -1;
     if (__builtin_add_overflow(reader->state->ns, summary.ns, &reader->state->ns))
@@ -93,6 +98,7 @@ static int take_end(struct reader *reader, const struct json *value)
 static int take_line(struct reader *reader, const char *line, size_t length)
 {
     static const char *const words[] = {"begin", "case", "end", NULL};
+
     static int (*const takers[])(struct reader *, const struct json *) = {take_begin, take_case,
                                                                           take_end};
     struct json root;
@@ -113,6 +119,7 @@ static int take_lines(struct reader *reader, struct frame *frame)
 {
     const char *line;
     size_t length;
+
     while (frame_next(frame, &line, &length)) {
         reader->line++;
         if (take_line(reader, line, length)) {
@@ -130,6 +137,7 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
     for (;;) {
         size_t size;
         char *room = frame_room(frame, &size);
+
         if (!room)
             return fault_set(reader->fault, FAULT_LIMIT, NULL,
                              "line %zu is too long: this is no state file", reader->line + 1);
@@ -153,6 +161,7 @@ static bool is_cut_line(const struct state *state, const char *bytes, size_t len
 {
     const char *head = state->begun ? "{\"event\":\"" : "{\"event\":\"begin\",";
     size_t most = strlen(head);
+
     return memcmp(bytes, head, length < most ? length : most) == 0;
 }
 
@@ -161,16 +170,19 @@ static int compare_records(const void *a, const void *b)
 {
     const struct state_record *x = a, *y = b;
     int order = strcmp(x->result.name, y->result.name);
+
     return order ? order : (x->line < y->line) - (x->line > y->line);
 }
 
 static void keep_newest(struct state *state)
 {
     size_t kept = 0;
+
     if (state->count > 1)
         qsort(state->records, state->count, sizeof(*state->records), compare_records);
     for (size_t i = 0; i < state->count; i++) {
         struct state_record *record = &state->records[i];
+
         if (kept > 0 && strcmp(state->records[kept - 1].result.name, record->result.name) == 0)
             case_result_finish(&record->result);
         else
@@ -183,6 +195,7 @@ int state_read(struct state *state, int fd, struct fault *fault)
 {
     struct reader reader = {.state = state, .fault = fault};
     struct frame frame;
+
     *state = (struct state){0};
     *fault = (struct fault){0};
     if (frame_init(&frame, PROTO_REPLY_MAX))
@@ -200,6 +213,7 @@ int state_read(struct state *state, int fd, struct fault *fault)
 int state_load(struct state *state, const char *path, struct fault *fault)
 {
     struct stat status;
+
     *state = (struct state){0};
     int fd = regular_open(path, O_RDONLY, &status);
     if (fd == REGULAR_OTHER)
@@ -236,6 +250,7 @@ static int complain(const struct state_file *state_file, int error, const char *
                     struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
+
     return fault_set(fault, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
                      NULL, "%s: %s: %s", print_path(shown, state_file->path), what,
                      strerror(error));
@@ -244,6 +259,7 @@ static int complain(const struct state_file *state_file, int error, const char *
 static int refuse(const struct state_file *state_file, const char *why, struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
+
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s",
                      print_path(shown, state_file->path), why);
 }
@@ -259,6 +275,7 @@ static int lock(struct state_file *state_file, struct fault *fault)
 static int open_file(struct state_file *state_file, struct fault *fault)
 {
     struct stat status;
+
     if (stat(state_file->path, &status) == 0 && !S_ISREG(status.st_mode) &&
         !S_ISDIR(status.st_mode))
         return refuse(state_file, "it is no regular file", fault);
@@ -276,6 +293,7 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
                       struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
+
     print_path(shown, state_file->path);
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
@@ -299,6 +317,7 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
         "its last line has no end and is none of a state file, and is not taken away: take another "
         "file";
     struct fault line;
+
     *state_file = (struct state_file){.path = path, .fd = -1};
     if (open_file(state_file, fault) || lock(state_file, fault))
         return -1;
@@ -325,10 +344,12 @@ static int append(struct state_file *state_file, const char *text, size_t length
 {
     for (size_t done = 0; done < length;) {
         ssize_t put = write(state_file->fd, text + done, length - done);
+
         if (put < 0 && errno == EINTR)
             continue;
         if (put <= 0) {
             int error = put < 0 ? errno : EIO;
+
             take_back(state_file);
             return complain(state_file, error, "cannot be written", fault);
         }
@@ -342,6 +363,7 @@ static int append(struct state_file *state_file, const char *text, size_t length
 static int append_line(struct state_file *state_file, struct jsonw *w, struct fault *fault)
 {
     sigset_t old;
+
     jsonw_object_end(w);
     jsonw_newline(w);
     const char *text = jsonw_text(w);
@@ -365,6 +387,7 @@ static void begin_line(struct jsonw *w)
 static bool goes_on(const struct state *state, const struct batch_outline *outline)
 {
     uint64_t current = 0;
+
     if (!state->begun || !batch_outline_same(outline, &state->outline))
         return false;
     for (size_t i = 0; i < state->count; i++) {
@@ -379,6 +402,7 @@ int state_file_begin(struct state_file *state_file, const struct batch_outline *
 {
     struct batch_outline line = *outline;
     struct jsonw w;
+
     state_file->anew = !goes_on(&state_file->state, outline);
     line.anew = state_file->anew && state_file->state.begun;
     begin_line(&w);
@@ -397,6 +421,7 @@ int state_file_add(struct state_file *state_file, const struct case_result *resu
                    struct fault *fault)
 {
     struct jsonw w;
+
     begin_line(&w);
     case_result_write(&w, result, true);
     return append_line(state_file, &w, fault);
@@ -406,6 +431,7 @@ int state_file_end(struct state_file *state_file, const struct batch_summary *su
                    struct fault *fault)
 {
     struct jsonw w;
+
     begin_line(&w);
     batch_summary_write(&w, summary);
     return append_line(state_file, &w, fault);

@@ -55,6 +55,7 @@ static struct ended_case *take(struct shared *shared)
 {
     struct fault fault;
     struct ended_case *ended = malloc(sizeof(*ended));
+
     pthread_mutex_lock(&shared->mutex);
     if (!ended) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -75,6 +76,7 @@ static void hand_in(struct shared *shared, struct ended_case *ended)
 {
     const struct workers_plan *plan = shared->plan;
     const struct trial *trial = &ended->trial;
+
     pthread_mutex_lock(&shared->mutex);
     if (trial->end == ATTEMPT_LOST)
         stop_for(shared, &trial->fault);
@@ -98,6 +100,7 @@ static void *work(void *argument)
     struct shared *shared = worker->shared;
     const struct workers_plan *plan = shared->plan;
     struct ended_case *ended;
+
     while ((ended = take(shared))) {
         trial_run(&ended->trial, plan->cases[ended->index], &plan->trial, plan->connector,
                   &worker->client);
@@ -117,6 +120,7 @@ static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
+
     pthread_mutex_lock(&shared->mutex);
     int error = 0;
     while (!shared->first && shared->alive > 0 && error == 0)
@@ -134,6 +138,7 @@ static void tell(struct shared *shared, struct ended_case *ended,
 {
     while (ended) {
         struct ended_case *next = ended->next;
+
         if (!callbacks->ended(callbacks->context, ended->index, &ended->trial)) {
             pthread_mutex_lock(&shared->mutex);
             shared->stop = true;
@@ -149,8 +154,10 @@ static void listen(struct shared *shared, const struct workers_callbacks *callba
 {
     uint64_t tick_ns = clock_ns() + TICK_NS;
     bool more;
+
     do {
         struct ended_case *ended;
+
         more = await(shared, tick_ns, &ended);
         tell(shared, ended, callbacks);
         if (clock_ns() < tick_ns)
@@ -166,6 +173,7 @@ static int start_threads(struct shared *shared, struct worker *workers, uint32_t
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
     sigset_t held, old;
     int error = 0;
+
     sigfillset(&held);
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         sigdelset(&held, faults[i]);
@@ -186,6 +194,7 @@ static int start_threads(struct shared *shared, struct worker *workers, uint32_t
 static void init(struct shared *shared, const struct workers_plan *plan)
 {
     pthread_condattr_t monotonic;
+
     *shared = (struct shared){.plan = plan, .exit = EXIT_CODE_DONE};
     shared->last = &shared->first;
     pthread_mutex_init(&shared->mutex, NULL);
@@ -200,6 +209,7 @@ static void run_workers(struct shared *shared, struct worker *workers, uint32_t 
 {
     struct fault fault;
     int error = start_threads(shared, workers, count);
+
     /* Fewer workers do as well, but none do not. */
     if (error && !workers[0].shared) {
         fault_set(&fault, FAULT_INTERNAL, NULL, "no thread: %s", strerror(error));
@@ -218,6 +228,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct client *first
     struct shared shared;
     uint32_t count = plan->count < plan->workers ? (uint32_t)plan->count : plan->workers;
     struct worker *workers = calloc(count ? count : 1, sizeof(*workers));
+
     init(&shared, plan);
     if (workers) {
         workers[0].client = *first;
@@ -261,6 +272,7 @@ static int connect(struct trial *trial, const struct connector *connector, struc
 static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
 {
     uint32_t failures = ++tally->attempts - tally->passed;
+
     tally->ns = attempt->result.ns;
     tally->bytes = attempt->result.bytes;
     fingerprint_finish(&tally->fingerprint);
@@ -284,6 +296,7 @@ static void attempt_all(struct trial *trial, struct tally *tally,
                         const struct connector *connector, struct client *client)
 {
     struct attempt attempt;
+
     do {
         if (connect(trial, connector, client))
             return;
@@ -302,6 +315,7 @@ static void attempt_all(struct trial *trial, struct tally *tally,
 static void tell_given(struct case_result *result, const char *given)
 {
     char *message = NULL;
+
     if (!result->message || asprintf(&message, "%s" RESULT_GIVEN "%s", result->message, given) < 0)
         return;
     free(result->message);
@@ -312,6 +326,7 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
                  const struct trial_plan *plan, const struct attempt *failure)
 {
     enum case_status status = trial->result.status;
+
     if (!plan->keeping.directory || !failure->evidence.job ||
         (status != CASE_FAILED && status != CASE_ERROR))
         return;
@@ -333,6 +348,7 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
                      const struct trial_plan *plan)
 {
     struct case_result *result = &trial->result;
+
     result->name = strdup(batch_case->name);
     result->file = strdup(batch_case->file);
     if (!result->name || !result->file) {
@@ -366,6 +382,7 @@ void trial_run(struct trial *trial, const struct batch_case *batch_case,
                struct client *client)
 {
     struct tally tally = {0};
+
     *trial = (struct trial){.end = ATTEMPT_ENDED};
     attempt_all(trial, &tally, batch_case, plan, connector, client);
     if (trial->end == ATTEMPT_ENDED)

@@ -49,6 +49,7 @@ static int read_number(const struct options *options, const char *name, uint64_t
                        uint32_t *out)
 {
     uint64_t number = *out;
+
     if (options_uint(options, name, min, max, &number))
         return -1;
     *out = (uint32_t)number;
@@ -58,12 +59,14 @@ static int read_number(const struct options *options, const char *name, uint64_t
 static uint32_t processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
+
     return count < 1 ? 1 : count > WORKERS_MAX ? WORKERS_MAX : (uint32_t)count;
 }
 
 static int read_numbers(struct batch_settings *settings, const struct options *options)
 {
     struct trial_plan *trial = &settings->trial;
+
     settings->workers = given(options, "host") ? 1 : processors();
     trial->repeat = 1;
     if (read_number(options, "jobs", 1, WORKERS_MAX, &settings->workers) ||
@@ -78,6 +81,7 @@ static int read_numbers(struct batch_settings *settings, const struct options *o
 static int check_files(const struct options *options)
 {
     const char *resume = options_get(options, "resume"), *junit = options_get(options, "junit");
+
     if (!resume || !junit || strcmp(junit, "-") == 0 || !place_same_file(resume, junit))
         return 0;
     print_error("--resume and --junit: both are %s", resume);
@@ -112,6 +116,7 @@ static int read_shard(struct batch_settings *settings, const struct options *opt
 {
     struct fault fault;
     const char *text = options_get(options, "shard");
+
     if (!text || shard_choose(text, &settings->shard, &fault) == 0)
         return 0;
     print_error("--shard %s", fault.text);
@@ -122,6 +127,7 @@ static void read_keep(struct batch_settings *settings, const struct options *opt
 {
     const char *directory = options_get(options, "keep");
     bool none = directory && strcmp(directory, "none") == 0;
+
     settings->keep = directory && !none ? directory : "batch-failed";
     settings->trial.keeping =
         (struct keeping){.directory = none ? NULL : settings->keep,
@@ -149,6 +155,7 @@ static int read_settings(struct batch_settings *settings, const struct options *
 static enum exit_code fail(const struct options *options, const struct fault *fault)
 {
     const struct print_style style = options_style(options);
+
     return print_failure(&style, NULL, fault);
 }
 
@@ -163,8 +170,10 @@ static int check_kept(const struct cases *cases, const struct batch_settings *se
 {
     const char *keep = settings->trial.keeping.directory;
     char shown[2][PRINT_PATH_MAX];
+
     for (size_t i = 0; keep && !settings->list && i < cases->count; i++) {
         const char *file = cases->list[i].file;
+
         if (kept_holds(keep, file))
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                              "%s was kept in %s, where this run replaces and removes kept cases: "
@@ -179,6 +188,7 @@ static enum exit_code collect(struct cases *cases, const struct batch_settings *
                               const struct options *options)
 {
     struct fault fault;
+
     for (size_t i = 0; i < options->argument_count; i++) {
         if (cases_add_path(cases, options->arguments[i], &fault))
             return fail(options, &fault);
@@ -199,8 +209,10 @@ static enum exit_code collect(struct cases *cases, const struct batch_settings *
 static enum exit_code list(const struct cases *cases, const struct options *options)
 {
     const struct print_style style = {.json = options_get(options, "json") != NULL};
+
     for (size_t i = 0; i < cases->count; i++) {
         struct jsonw w;
+
         print_line(&style, "%s", cases->list[i].name);
         if (!style.json)
             continue;
@@ -218,6 +230,7 @@ static enum exit_code list(const struct cases *cases, const struct options *opti
 static void raise_limit(void)
 {
     struct rlimit limit;
+
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
         return;
     limit.rlim_cur = limit.rlim_max;
@@ -265,6 +278,7 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
                                 .count = batch->todo_count};
     const struct workers_callbacks callbacks = batch_callbacks(batch);
     struct fault fault;
+
     plan.trial.repeat_now = &batch->repeat_now;
     plan.trial.attempt.contents = batch->contents;
     plan.trial.setup = run->setup;
@@ -280,6 +294,7 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
 static enum exit_code run_book(struct batch_run *run, struct batch *batch)
 {
     struct fault fault;
+
     if (batch->todo_count > 0 && connect_first(run, &fault))
         return fail(run->options, &fault);
     return run_cases(run, batch);
@@ -292,6 +307,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     struct batch batch = {.state_file.fd = -1};
     struct fault fault;
     enum exit_code code;
+
     raise_limit();
     if (find_setup(&run, &fault)) {
         code = fail(options, &fault);
@@ -309,6 +325,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
 static enum exit_code batch(const struct options *options)
 {
     struct batch_settings settings;
+
     if (options->argument_count > 0 && strcmp(options->arguments[0], "merge") == 0)
         return batch_merge(options);
     if (options->argument_count == 0)

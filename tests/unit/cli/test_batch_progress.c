@@ -61,6 +61,7 @@ static void *begin(size_t selected, size_t resumed)
     const struct report_style style = {.live_fd = terminal};
     const struct batch_outline outline = {
         .total = selected, .selected = selected, .resumed = resumed};
+
     void *progress;
 
     seen = 0;
