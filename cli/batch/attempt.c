@@ -15,7 +15,7 @@
 #include "cli/term/cancel.h"
 #include "cli/term/clock_ns.h"
 #include "cli/term/print.h"
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/file/npy.h"
 
 /* What nobody can tell by the code alone: files of the job are named in the fault's place. */

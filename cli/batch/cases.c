@@ -15,7 +15,7 @@
 #include "cli/file/text.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 
 static const char ending[] = ".json";
 

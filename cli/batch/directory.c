@@ -11,7 +11,8 @@
 #include "cli/file/text.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
+#include "proto/file/job_file.h"
 #include "proto/json/json.h"
 
 static bool has_member_of_job(const struct json *value)
@@ -32,7 +33,7 @@ bool cases_is_job_text(const char *text, size_t length)
     struct fault fault;
     struct json root, item = {0};
 
-    if (json_parse(text, length, &prescan_job_file_limits, &root, &fault))
+    if (json_parse(text, length, &job_file_limits, &root, &fault))
         return true;
     bool found = has_member_of_job(&root);
     while (!found && json_is_array(&root) && json_next(&root, &item))

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/batch/kept.h"
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/json/textw.h"
 
 static const char marker[] = ".kept";

@@ -16,6 +16,7 @@
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "proto/wire/frame.h"
+#include "proto/wire/rpc.h"
 
 /* A file as it is read. */
 struct reader {
@@ -103,7 +104,7 @@ static int take_line(struct reader *reader, const char *line, size_t length)
                                                                           take_end};
     struct json root;
     size_t index = 0;
-    if (json_parse(line, length, &prescan_reply_limits, &root, reader->fault))
+    if (json_parse(line, length, &rpc_reply_limits, &root, reader->fault))
         return -1;
     struct json event = json_member(&root, "event");
     int status = json_is_object(&root) ? json_choice(&event, words, &index)

@@ -13,7 +13,7 @@
 #include "cli/file/place.h"
 #include "cli/link/embedded.h"
 #include "cli/term/print.h"
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
     {"jobs", 'j', "N", "cases at a time (the number of processors; 1 with -H)"},

@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/job/job_print.h"
 #include "cli/term/clock_ns.h"
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
     {"all", 'a', NULL, "all of this user's jobs that are under way now"},

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/file/place.h"
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 
 static int out_of_memory(struct fault *fault)
 {

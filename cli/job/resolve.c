@@ -11,7 +11,8 @@
 
 #include "cli/file/regular.h"
 #include "cli/tensor/compare.h"
-#include "proto/json/prescan.h"
+#include "proto/json/json.h"
+#include "proto/wire/rpc.h"
 
 /* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */
 static int blame(struct fault *fault, const char *tensor)
@@ -294,7 +295,7 @@ static int check_wire(const struct resolved *r, struct fault *fault)
     jsonw_init(&w);
     job_wire_write(&w, NULL, &r->wire);
     const char *text = jsonw_text(&w);
-    int status = text ? prescan(text, w.length, &prescan_wire_limits, &why)
+    int status = text ? json_check(text, w.length, &rpc_request_limits, &why)
                       : fault_set(&why, FAULT_INTERNAL, NULL, "out of memory");
     jsonw_finish(&w);
     return status ? fault_set(fault, FAULT_INVALID_PARAMS, "/src",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 
 /* A path in pieces that point into `text`. */
 struct parts {

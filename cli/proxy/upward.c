@@ -9,6 +9,7 @@
 
 #include "cli/proxy/proxy.h"
 #include "proto/wire/fdpass.h"
+#include "proto/wire/rpc.h"
 
 /* The text is valid JSON: every string ends, every bracket closes. `end` is checked anyway. */
 static const char *skip_string(const char *at, const char *end)
@@ -206,7 +207,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     struct fault fault;
     enum proxy_end end;
     /* The daemon refuses invalid JSON with the right fault. */
-    if (json_parse(line, length, &prescan_wire_limits, &root, &fault))
+    if (json_parse(line, length, &rpc_request_limits, &root, &fault))
         return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
                    ? PROXY_FAILED
                    : PROXY_GOES_ON;

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "mli_client.h"
-#include "proto/bounds.h"
 
 struct rpc_reply;
 

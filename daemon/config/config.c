@@ -15,9 +15,10 @@
 #include "daemon/config/number.h"
 #include "daemon/memory/sigbus.h"
 #include "mli_mov_api.h"
-#include "proto/bounds.h"
 #include "proto/json/json.h"
 #include "proto/json/members.h"
+#include "proto/wire/rpc.h"
+#include "proto/wire/wire_limits.h"
 
 enum { MS_MAX = 60 * 60 * 1000 };
 #define BYTES_MAX ((INT64_C(1) << 53) - 1)
@@ -243,7 +244,7 @@ int config_read(struct config *config, const char *text, size_t length, struct f
     struct json root;
     int result;
 
-    if (json_parse(text, length, &prescan_wire_limits, &root, fault) < 0)
+    if (json_parse(text, length, &rpc_request_limits, &root, fault) < 0)
         return -1;
     result = read_root(&changed, &root);
     json_free(&root);

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/bounds.h"
 #include "proto/json/json.h"
 
 struct quota {
@@ -23,7 +22,7 @@ struct quota {
 #define QUOTA_BY_USER INT32_MIN
 
 /* An object has no more members than this. */
-enum { QUOTA_USERS_MAX = PROTO_KEYS_MAX };
+enum { QUOTA_USERS_MAX = JSON_KEYS_MAX };
 
 struct quotas {
     struct quota standard;

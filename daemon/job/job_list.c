@@ -11,9 +11,9 @@
 #include "daemon/net/client.h"
 #include "daemon/net/pending.h"
 #include "daemon/service_state.h"
-#include "proto/bounds.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
+#include "proto/wire/wire_limits.h"
 
 enum {
     ITEM_MAX = 8 * 1024, /* the most that one job takes: name, pointer and sentence, escaped */

@@ -7,7 +7,7 @@
 
 #include "daemon/job/extent.h"
 #include "mli_helpers_api.h"
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 /*
  * Per-axis parameters of a result that a reply line is sure to hold: "-32768," twice and "-128,"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "daemon/net/answer.h"
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 struct client;
 struct rpc_request;

@@ -19,8 +19,8 @@
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
-#include "proto/bounds.h"
 #include "proto/wire/fdpass.h"
+#include "proto/wire/wire_limits.h"
 
 enum {
     DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* itself, and those of a line begun */

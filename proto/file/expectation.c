@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "mli_helpers_api.h"
-#include "proto/bounds.h"
 #include "proto/json/members.h"
+#include "proto/wire/wire_limits.h"
 
 static const char *const keys[] = {"file", "format", "tensor", "digest", "error", "pointer", NULL};
 

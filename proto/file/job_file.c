@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/file/job_names.h"
 #include "proto/file/slice.h"
 #include "proto/json/members.h"
 #include "proto/wire/job_ref.h"
+#include "proto/wire/wire_limits.h"
+
+const struct json_limits job_file_limits = {
+    .bytes = JOB_FILE_BYTES_MAX, .depth = JSON_DEPTH_MAX, .values = JOB_FILE_VALUES_MAX};
 
 #define JOB_KEYS JOB_COMMON_KEYS, "slice", "src", "dst", "after", "expect"
 
@@ -234,7 +238,7 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
     int status;
 
     *list = (struct job_list){0};
-    if (json_parse(text, length, &prescan_job_file_limits, &root, fault) < 0)
+    if (json_parse(text, length, &job_file_limits, &root, fault) < 0)
         return -1;
     status = read_file(list, &root);
     json_free(&root);

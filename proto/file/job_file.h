@@ -40,6 +40,9 @@ void job_spec_init(struct job_spec *job);
 void job_spec_finish(struct job_spec *job);
 void job_list_finish(struct job_list *list);
 
+/* Limits of the text, for json_parse(). */
+extern const struct json_limits job_file_limits;
+
 /**
  * Parses a job file: one job, an array of jobs, or {"defaults": {...}, "jobs": [...]}. Members of
  * "defaults" hold for every job without that member; "src", "dst" and "cfg" are merged member by

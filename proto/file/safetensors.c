@@ -10,7 +10,7 @@
 #include "proto/json/json.h"
 
 /* Objects within the object, arrays within these. */
-static const struct prescan_limits limits = {
+static const struct json_limits limits = {
     .bytes = SAFETENSORS_HEADER_MAX, .depth = 3, .values = SAFETENSORS_VALUES_MAX};
 
 static const char metadata_key[] = "__metadata__";

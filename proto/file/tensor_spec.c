@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/json/members.h"
 #include "proto/wire/job_common.h"
 

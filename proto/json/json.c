@@ -7,22 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/json/json_tree.h"
 #include "proto/json/nearest.h"
-#include "proto/json/pointer.h"
 #include "proto/json/utf8.h"
 
 /* Values lie at most so deep below the root; one more for a member that is absent. */
-enum { PATH_MAX_DEPTH = PROTO_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
+enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
-int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
-               struct json *root, struct fault *fault)
+int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
+               struct fault *fault)
 {
     size_t values;
 
     *root = (struct json){.fault = fault};
-    if (prescan_count(text, length, limits, &values, fault) < 0)
+    if (json_scan(text, length, limits, &values, fault) < 0)
         return -1;
     root->node = json_tree_create(text, length, values);
     if (!root->node)
@@ -226,8 +224,8 @@ int json_object(const struct json *value, const char *const *allowed)
     /* First of all, so that the search for repeated keys stays cheap. */
     while (json_next(value, &member))
         count++;
-    if (count > PROTO_KEYS_MAX)
-        return json_complain(value, "%zu members given, at most %d allowed", count, PROTO_KEYS_MAX);
+    if (count > JSON_KEYS_MAX)
+        return json_complain(value, "%zu members given, at most %d allowed", count, JSON_KEYS_MAX);
     member = (struct json){0};
     while (json_next(value, &member)) {
         if (check_member(value, &member, allowed) < 0)
@@ -363,7 +361,7 @@ int json_choice(const struct json *value, const char *const *words, size_t *inde
 {
     const char *given;
 
-    if (json_string(value, PROTO_NAME_MAX, &given) < 0)
+    if (json_string(value, JSON_WORD_MAX, &given) < 0)
         return -1;
     for (size_t i = 0; words[i]; i++) {
         if (same(given, words[i])) {

@@ -15,7 +15,18 @@
 
 #include "proto/json/fault.h"
 #include "proto/json/jsonw.h"
-#include "proto/json/prescan.h"
+
+enum {
+    JSON_DEPTH_MAX = 32, /* nested arrays and objects, whatever struct json_limits allows */
+    JSON_KEYS_MAX = 64,  /* members of an object that json_object() checks */
+    JSON_WORD_MAX = 128  /* bytes of a string that json_choice() reads */
+};
+
+struct json_limits {
+    size_t bytes;  /* of text */
+    size_t depth;  /* of nested containers, at most JSON_DEPTH_MAX */
+    size_t values; /* scalars, arrays and objects */
+};
 
 struct json_node;
 
@@ -30,13 +41,17 @@ struct json {
     bool base;                   /* sentences name members from this value on, not from the root */
 };
 
+/** Checks a text as json_parse() does and builds nothing. Returns 0 or -1 (fault filled). */
+int json_check(const char *text, size_t length, const struct json_limits *limits,
+               struct fault *fault);
+
 /**
  * Prescans and parses. On success *root is the root, which the caller passes to json_free().
  * `fault` must live as long as the values. Returns 0 or -1 (fault filled, nothing to free).
  * One allocation holds all values; any thread may parse and free.
  */
-int json_parse(const char *text, size_t length, const struct prescan_limits *limits,
-               struct json *root, struct fault *fault);
+int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
+               struct fault *fault);
 void json_free(struct json *root);
 
 /**

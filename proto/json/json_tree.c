@@ -5,8 +5,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/json/escape.h"
+#include "proto/json/json.h"
 #include "proto/json/utf8.h"
+
+/* Escapes */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number after "\u" at `text`; -1 where there is none. */
+static int32_t unit(const char *text, size_t length)
+{
+    int32_t code = 0;
+
+    if (length < 6 || text[0] != '\\' || text[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        int digit = hex_digit(text[i]);
+
+        if (digit < 0)
+            return -1;
+        code = code << 4 | digit;
+    }
+    return code;
+}
+
+int escape_decode(const char *text, size_t length, uint32_t *code)
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *name;
+    int32_t high, low;
+
+    if (length < 2)
+        return ESCAPE_ENDS;
+    name = memchr(names, text[1], sizeof names - 1);
+    if (name) {
+        *code = (uint32_t)meanings[name - names];
+        return 2;
+    }
+    if (text[1] != 'u')
+        return ESCAPE_UNKNOWN;
+    high = unit(text, length);
+    if (high < 0)
+        return ESCAPE_DIGITS;
+    if (high < 0xd800 || high > 0xdfff) {
+        *code = (uint32_t)high;
+        return 6;
+    }
+    low = unit(text + 6, length - 6);
+    if (high > 0xdbff || low < 0xdc00 || low > 0xdfff)
+        return ESCAPE_SURROGATE;
+    *code = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+    return 12;
+}
+
+/* Text to nodes */
 
 /*
  * The text is valid JSON, so each function below trusts the byte that its caller has seen. Only a
@@ -102,7 +160,7 @@ static void build_container(struct builder *b, struct json_node *container)
     accept(b, object ? '}' : ']');
 }
 
-/* Recurses for each level of nesting, which prescan() limits. */
+/* Recurses for each level of nesting, which json_scan() limits. */
 static struct json_node *build_value(struct builder *b)
 {
     struct json_node *node = b->node++;
@@ -151,4 +209,46 @@ struct json_node *json_tree_create(const char *text, size_t length, size_t value
     b.node = nodes;
     b.bytes = (char *)(nodes + values);
     return build_value(&b);
+}
+
+/* Nodes to text */
+
+/* jsonw_key() escapes the key, which comes from the text and may hold any character. */
+static void write_member(struct jsonw *w, const struct json *member)
+{
+    jsonw_key(w, member->key);
+    json_write(w, NULL, member);
+}
+
+/* Recurses for each level of nesting, which json_scan() limits. */
+void json_write(struct jsonw *w, const char *key, const struct json *value)
+{
+    struct json item = {0};
+
+    switch (value->node->kind) {
+    case JSON_FALSE:
+    case JSON_TRUE:
+        jsonw_bool(w, key, value->node->kind == JSON_TRUE);
+        break;
+    case JSON_NULL:
+        jsonw_null(w, key);
+        break;
+    case JSON_NUMBER:
+        jsonw_int(w, key, value->node->number);
+        break;
+    case JSON_STRING:
+        jsonw_string(w, key, value->node->string);
+        break;
+    case JSON_ARRAY:
+        jsonw_array_begin(w, key);
+        while (json_next(value, &item))
+            json_write(w, NULL, &item);
+        jsonw_array_end(w);
+        break;
+    default:
+        jsonw_object_begin(w, key);
+        while (json_next(value, &item))
+            write_member(w, &item);
+        jsonw_object_end(w);
+    }
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The values of a parsed text. One block of memory holds all nodes and strings of a text: prescan()
- * has counted the values, and no string is longer than its text. Private to json*.c.
+ * The values of a parsed text. One block of memory holds all nodes and strings of a text:
+ * json_check() has counted the values, and no string is longer than its text. Private to json*.c.
  */
 #ifndef PROTO_JSON_TREE_H
 #define PROTO_JSON_TREE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct fault;
+struct json_limits;
 
 enum json_kind {
     JSON_NULL,
@@ -31,10 +34,27 @@ struct json_node {
     uint32_t count; /* elements or members of a container */
 };
 
+/** As json_check(); *values becomes the number of scalars, arrays and objects, without keys. */
+int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
+              struct fault *fault);
+
 /**
- * Builds the tree of a text that prescan_count() has accepted, with the number of values that it
+ * Builds the tree of a text that json_scan() has accepted, with the number of values that it
  * has counted. Returns the root, which the caller passes to free(); null: out of memory.
  */
 struct json_node *json_tree_create(const char *text, size_t length, size_t values);
+
+enum escape_error {
+    ESCAPE_ENDS = -1,     /* the text ends after the backslash */
+    ESCAPE_UNKNOWN = -2,  /* no such escape */
+    ESCAPE_DIGITS = -3,   /* not four hexadecimal digits after \u */
+    ESCAPE_SURROGATE = -4 /* half of a surrogate pair */
+};
+
+/**
+ * Decodes the escape that begins with the backslash at text[0]; a surrogate pair is one escape.
+ * Returns the bytes it takes, or an enum escape_error.
+ */
+int escape_decode(const char *text, size_t length, uint32_t *code);
 
 #endif /* PROTO_JSON_TREE_H */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "mli_mov_api.h"
-#include "proto/bounds.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 /* The most descriptors that Linux attaches to one message (SCM_MAX_FD). */
 enum { FD_RECV_MAX = 253 };

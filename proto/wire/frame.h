@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 struct frame {
     char *buffer;

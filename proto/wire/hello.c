@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/json/members.h"
+#include "proto/wire/wire_limits.h"
 
 static const char *const capability_names[] = {
 #define CAPABILITY_NAME(name) #name,

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/bounds.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/wire_limits.h"
 
 #define INLINE_BYTES_MAX (UINT64_C(1) << 30) /* of one request: the sum of its sizes */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proto/wire/job.h"
 
-#include "proto/bounds.h"
 #include "proto/json/members.h"
+#include "proto/wire/wire_limits.h"
 
 void job_init(struct job *job)
 {

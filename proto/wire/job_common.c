@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto/bounds.h"
 #include "proto/json/members.h"
 #include "proto/wire/job_ref.h"
+#include "proto/wire/wire_limits.h"
 
 /* "cfg": eight arrays, from one table */
 

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/bounds.h"
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/wire_limits.h"
 
 /* X(name, word on the wire) */
 #define JOB_STATE_TABLE(X)                                                                         \

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/json/members.h"
+#include "proto/wire/wire_limits.h"
 
 int job_name_read(const struct json *value, char **name)
 {

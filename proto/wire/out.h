@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/bounds.h"
+#include "proto/wire/wire_limits.h"
 
 struct out_mark {
     uint64_t at;    /* position in the text of all time */

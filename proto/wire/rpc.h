@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/bounds.h"
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
@@ -15,6 +14,7 @@
 #include "proto/wire/daemon_stats.h"
 #include "proto/wire/job.h"
 #include "proto/wire/job_result.h"
+#include "proto/wire/wire_limits.h"
 
 /* Every method: X(name in C, name on the wire). */
 #define RPC_METHOD_TABLE(X)                                                                        \
@@ -51,6 +51,9 @@ struct rpc_id {
     int64_t number;
     char text[PROTO_NAME_MAX + 1];
 };
+
+/* Limits of a request line and of a reply line, for json_parse(). */
+extern const struct json_limits rpc_request_limits, rpc_reply_limits;
 
 struct rpc_request {
     struct rpc_id id;

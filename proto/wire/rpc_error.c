@@ -2,8 +2,8 @@
 #include "proto/wire/rpc_error.h"
 
 #include "mli_helpers_api.h"
-#include "proto/bounds.h"
 #include "proto/json/members.h"
+#include "proto/wire/wire_limits.h"
 
 void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job)
 {

@@ -9,6 +9,9 @@
 #include "proto/wire/rpc_error.h"
 #include "proto/wire/rpc_id.h"
 
+const struct json_limits rpc_reply_limits = {
+    .bytes = PROTO_REPLY_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
+
 static void begin_reply(struct jsonw *w, const struct rpc_id *id)
 {
     jsonw_object_begin(w, NULL);
@@ -129,7 +132,7 @@ static int read_line(struct rpc_reply *reply)
 int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply)
 {
     *reply = (struct rpc_reply){0};
-    if (json_parse(line, length, &prescan_reply_limits, &reply->root, &reply->fault) < 0)
+    if (json_parse(line, length, &rpc_reply_limits, &reply->root, &reply->fault) < 0)
         return -1;
     return read_line(reply);
 }

@@ -6,6 +6,9 @@
 #include "proto/wire/rpc.h"
 #include "proto/wire/rpc_id.h"
 
+const struct json_limits rpc_request_limits = {
+    .bytes = PROTO_LINE_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_VALUES_MAX};
+
 static const char *const method_names[] = {
 #define METHOD_NAME(name, text) text,
     RPC_METHOD_TABLE(METHOD_NAME)
@@ -112,7 +115,7 @@ static int check_params(struct rpc_request *request)
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request)
 {
     *request = (struct rpc_request){.fds = UINT32_MAX};
-    if (json_parse(line, length, &prescan_wire_limits, &request->root, &request->fault) < 0)
+    if (json_parse(line, length, &rpc_request_limits, &request->root, &request->fault) < 0)
         return -1;
     if (read_fds(request) < 0 || read_envelope(request) < 0) {
         if (request->fault.code == FAULT_INVALID_PARAMS)

@@ -2,8 +2,8 @@
 /* JSON -> struct tensor_desc. */
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/wire/tensor_desc.h"
+#include "proto/wire/wire_limits.h"
 
 /* Members with quantisation parameters that are single numbers or, beside "axis", arrays. */
 enum param { PARAM_SCALE, PARAM_ZERO_POINT, PARAM_SCALE_FRAC_BITS, PARAM_COUNT };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
-#include "proto/bounds.h"
 #include "proto/file/job_file.h"
 #include "proto/file/slice.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What prescan() accepts, json_parse() holds exactly: cJSON finds the same values in the text, and
- * parse, write, parse again gives the same text.
+ * What json_check() accepts, json_parse() holds exactly: cJSON finds the same values in the text,
+ * and parse, write, parse again gives the same text.
  */
 #include <cJSON.h>
 
-#include "proto/bounds.h"
+#include "proto/file/job_file.h"
 #include "proto/json/json.h"
+#include "proto/wire/rpc.h"
+#include "proto/wire/wire_limits.h"
 #include "tests/fuzz/fuzz.h"
 
 struct count {
@@ -67,14 +69,14 @@ static void write_value(struct jsonw *w, const struct json *value, struct count 
 }
 
 /* Writes the text's value; false where it is refused. */
-static bool rewrite(const char *text, size_t length, const struct prescan_limits *limits,
+static bool rewrite(const char *text, size_t length, const struct json_limits *limits,
                     struct jsonw *w)
 {
     struct count count = {0};
     struct fault fault = {0};
     struct json root;
 
-    if (prescan(text, length, limits, &fault) < 0) {
+    if (json_check(text, length, limits, &fault) < 0) {
         fuzz_check_fault(&fault);
         FUZZ_ASSERT(fault.line >= 1 && fault.column >= 1);
         FUZZ_ASSERT(json_parse(text, length, limits, &root, &fault) < 0);
@@ -157,12 +159,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     jsonw_init(&first);
     jsonw_init(&second);
-    if (rewrite((const char *)data, size, &prescan_wire_limits, &first)) {
+    if (rewrite((const char *)data, size, &rpc_request_limits, &first)) {
         FUZZ_ASSERT(jsonw_text(&first));
         /* Escapes may make the text longer than a line. */
-        FUZZ_ASSERT(rewrite(first.data, first.length, &prescan_job_file_limits, &second));
+        FUZZ_ASSERT(rewrite(first.data, first.length, &job_file_limits, &second));
         fuzz_check_same(&first, &second);
-        FUZZ_ASSERT(json_parse((const char *)data, size, &prescan_wire_limits, &root, &fault) == 0);
+        FUZZ_ASSERT(json_parse((const char *)data, size, &rpc_request_limits, &root, &fault) == 0);
         check_objects(&root);
         compare_with_cjson(&root, (const char *)data, size);
         json_free(&root);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/batch/fingerprint.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 /* Computed by a program of another language, as mlictl-batch(1) describes it. */
@@ -34,7 +35,7 @@ static int read_text(const char *text, uint64_t *digest, struct fault *fault)
     struct json root;
     int status;
 
-    assert_no_fault(json_parse(text, strlen(text), &prescan_wire_limits, &root, fault), fault);
+    assert_no_fault(json_parse(text, strlen(text), &rpc_request_limits, &root, fault), fault);
     status = digest_read(&root, digest);
     json_free(&root);
     return status;

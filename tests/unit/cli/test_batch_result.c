@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "cli/batch/result.h"
+#include "proto/wire/rpc.h"
 #include "tests/unit/cli/results.h"
 
 static int parse(const char *text, struct json *root, struct fault *fault)
 {
     *fault = (struct fault){0};
-    return json_parse(text, strlen(text), &prescan_reply_limits, root, fault);
+    return json_parse(text, strlen(text), &rpc_reply_limits, root, fault);
 }
 
 static int read_result(const char *text, struct case_result *result, struct fault *fault)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "daemon/config/config.h"
-#include "proto/bounds.h"
 #include "proto/json/json.h"
 #include "proto/wire/rpc.h"
+#include "proto/wire/wire_limits.h"
 #include "tests/support/unit.h"
 
 static char *load(const char *name)
@@ -53,9 +53,9 @@ static void test_protocol(void **state)
 #undef METHOD
     assert_says(text, "request line, newline included | %d |", PROTO_LINE_MAX);
     assert_says(text, "reply line, newline included | %d |", PROTO_REPLY_MAX);
-    assert_says(text, "nesting | %d |", PROTO_DEPTH_MAX);
+    assert_says(text, "nesting | %d |", JSON_DEPTH_MAX);
     assert_says(text, "values in a line | %d |", PROTO_VALUES_MAX);
-    assert_says(text, "members of an object | %d |", PROTO_KEYS_MAX);
+    assert_says(text, "members of an object | %d |", JSON_KEYS_MAX);
     assert_says(text, "string id | %d |", PROTO_NAME_MAX);
     assert_says(text, "descriptors with a line | %d |", PROTO_FDS_MAX);
     free(text);
@@ -86,7 +86,7 @@ static void test_configuration(void **state)
     struct json root;
 
     (void)state;
-    assert_int_equal(json_parse(example, strlen(example), &prescan_wire_limits, &root, &fault), 0);
+    assert_int_equal(json_parse(example, strlen(example), &rpc_request_limits, &root, &fault), 0);
     assert_keys(text, &root, "");
     /* Those that are not there by default. */
     assert_says(text, "\n| `access.uids` |");

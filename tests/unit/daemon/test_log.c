@@ -9,6 +9,7 @@
 
 #include "daemon/base/log.h"
 #include "proto/json/json.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/unit.h"
 
 /* What log_end() writes. */
@@ -107,7 +108,7 @@ static void log_json(const char *value, struct json *root, struct fault *fault)
     log_set_format(LOG_FORMAT_TEXT);
     assert_true(strlen(got) <= sizeof line.text);
     assert_ptr_equal(strchr(got, '\n'), got + strlen(got) - 1);
-    if (json_parse(got, strlen(got) - 1, &prescan_wire_limits, root, fault) < 0)
+    if (json_parse(got, strlen(got) - 1, &rpc_request_limits, root, fault) < 0)
         fail_msg("%s: %s", fault->text, got);
 }
 

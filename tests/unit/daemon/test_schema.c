@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* conf/mlid.schema.json and the reader of the configuration know the same keys and bounds. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/config/config.h"
 #include "daemon/config/number.h"
 #include "proto/json/json.h"
+#include "tests/support/json_schema.h"
 #include "tests/support/unit.h"
 
 static struct json schema, properties;
@@ -14,16 +13,8 @@ static struct fault schema_fault;
 
 static int setup(void **state)
 {
-    static char text[65536];
-    FILE *file = fopen(MLID_SCHEMA, "r");
-    size_t length;
-
     (void)state;
-    if (!file)
-        return -1;
-    length = fread(text, 1, sizeof text, file);
-    fclose(file);
-    if (json_parse(text, length, &prescan_job_file_limits, &schema, &schema_fault) < 0)
+    if (json_schema_load(MLID_SCHEMA, &schema, &schema_fault) < 0)
         return -1;
     properties = json_member(&schema, "properties");
     return 0;
@@ -53,16 +44,6 @@ static void test_keys(void **state)
     assert_int_equal(count, known);
 }
 
-static void assert_bound(const struct json *property, const char *keyword, int64_t wanted)
-{
-    struct json bound = json_member(property, keyword);
-    int64_t number = 0;
-
-    if (json_int(&bound, INT64_MIN, INT64_MAX, &number) < 0 || number != wanted)
-        fail_msg("%s.%s: %lld in conf/mlid.schema.json, %lld in the program", property->key,
-                 keyword, (long long)number, (long long)wanted);
-}
-
 /* The numbers of one object, which has no other members where `all`. */
 static void assert_numbers(const struct json *object, const struct number *numbers, bool all,
                            bool defaults)
@@ -76,10 +57,10 @@ static void assert_numbers(const struct json *object, const struct number *numbe
 
         if (!json_present(&property))
             fail_msg("conf/mlid.schema.json lacks the number \"%s\"", number->key);
-        assert_bound(&property, "minimum", number->min);
-        assert_bound(&property, "maximum", number->max);
+        json_schema_assert_bound(&property, "minimum", number->min);
+        json_schema_assert_bound(&property, "maximum", number->max);
         if (defaults)
-            assert_bound(&property, "default", number->standard);
+            json_schema_assert_bound(&property, "default", number->standard);
     }
     while (json_next(object, &member))
         count++;

@@ -60,7 +60,7 @@ static int run(call *function, const char *text, struct jsonw *w, struct fault *
     jsonw_init(w);
     jsonw_object_begin(w, NULL);
     if (text)
-        assert_no_fault(json_parse(text, strlen(text), &prescan_wire_limits, &root, fault), fault);
+        assert_no_fault(json_parse(text, strlen(text), &rpc_request_limits, &root, fault), fault);
     status = function(&root, w);
     jsonw_object_end(w);
     json_free(&root);
@@ -189,7 +189,7 @@ static void test_inline_lines(void **state)
 
     (void)state;
     jsonw_init(&w);
-    assert_no_fault(json_parse(request, strlen(request), &prescan_wire_limits, &root, &fault),
+    assert_no_fault(json_parse(request, strlen(request), &rpc_request_limits, &root, &fault),
                     &fault);
     inline_request_strip(&w, &root);
     assert_string_equal(jsonw_text(&w),

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "mli_api.h"
-#include "proto/json/pointer.h"
+#include "proto/json/fault.h"
 #include "proto/json/utf8.h"
 #include "tests/support/proto_unit.h"
 

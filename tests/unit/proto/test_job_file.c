@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
+#include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
 /* The smallest job, and how it goes on: JOB("\"channels\":2") */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/file/job_file.h"
+#include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
 /* Appends a job with these names; both may be null. `after` is the inside of an array. */

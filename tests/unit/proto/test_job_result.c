@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/wire/job_result.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 #define COST                                                                                       \
@@ -16,7 +16,7 @@ static int read_result(const char *text, struct job_result *result, struct fault
     struct json root;
     int status;
 
-    assert_no_fault(json_parse(text, strlen(text), &prescan_reply_limits, &root, fault), fault);
+    assert_no_fault(json_parse(text, strlen(text), &rpc_reply_limits, &root, fault), fault);
     status = job_result_read(&root, result);
     json_free(&root);
     return status;

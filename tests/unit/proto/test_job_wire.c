@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/wire/job.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 #define SRC           "\"src\":{\"fd\":0,\"type\":\"sa8\",\"shape\":[2,3]}"
@@ -16,7 +16,7 @@ static int read_job(const char *text, uint32_t fds, struct job *job, struct faul
     struct json root;
     int status;
 
-    assert_no_fault(json_parse(text, strlen(text), &prescan_wire_limits, &root, fault), fault);
+    assert_no_fault(json_parse(text, strlen(text), &rpc_request_limits, &root, fault), fault);
     status = job_wire_read(&root, fds, job);
     json_free(&root);
     return status;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "proto/json/nearest.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 struct document {
@@ -17,7 +17,7 @@ struct document {
 static void parse(struct document *document, const char *text)
 {
     assert_no_fault(
-        json_parse(text, strlen(text), &prescan_wire_limits, &document->root, &document->fault),
+        json_parse(text, strlen(text), &rpc_request_limits, &document->root, &document->fault),
         &document->fault);
 }
 
@@ -30,7 +30,7 @@ static void test_parse_error(void **state)
 
     (void)state;
     assert_int_equal(
-        json_parse("{\"a\":1.5}", 9, &prescan_wire_limits, &document.root, &document.fault), -1);
+        json_parse("{\"a\":1.5}", 9, &rpc_request_limits, &document.root, &document.fault), -1);
     assert_fault(&document.fault, FAULT_PARSE_ERROR, "/a",
                  "1.5: a whole number is wanted, without fraction or exponent", "1.5");
     json_free(&document.root); /* harmless */
@@ -199,8 +199,8 @@ static void test_too_many_members(void **state)
     static const char *const allowed[] = {"a", NULL};
 
     (void)state;
-    for (int count = PROTO_KEYS_MAX; count <= PROTO_KEYS_MAX + 1; count++) {
-        char text[8 * (PROTO_KEYS_MAX + 2)] = "{";
+    for (int count = JSON_KEYS_MAX; count <= JSON_KEYS_MAX + 1; count++) {
+        char text[8 * (JSON_KEYS_MAX + 2)] = "{";
         struct document document;
 
         for (int i = 0; i < count; i++)
@@ -208,7 +208,7 @@ static void test_too_many_members(void **state)
         strcat(text, "}");
         parse(&document, text);
         assert_int_equal(json_object(&document.root, allowed), -1);
-        if (count == PROTO_KEYS_MAX)
+        if (count == JSON_KEYS_MAX)
             assert_complaint(&document, "/a", "a: given twice");
         else
             assert_complaint(&document, "", "65 members given, at most 64 allowed");

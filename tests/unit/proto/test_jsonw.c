@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proto/json/json.h"
+#include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
 static void test_shapes(void **state)
@@ -103,7 +104,7 @@ static void test_every_byte_pair(void **state)
         jsonw_string(&w, NULL, text);
         jsonw_object_end(&w);
         jsonw_text(&w);
-        assert_no_fault(prescan(w.data, w.length, &prescan_wire_limits, &fault), &fault);
+        assert_no_fault(json_check(w.data, w.length, &rpc_request_limits, &fault), &fault);
         jsonw_finish(&w);
     }
 }
@@ -183,7 +184,7 @@ static void test_growth(void **state)
         jsonw_int(&w, NULL, i);
     jsonw_array_end(&w);
     assert_non_null(jsonw_text(&w));
-    assert_no_fault(json_parse(w.data, w.length, &prescan_reply_limits, &root, &fault), &fault);
+    assert_no_fault(json_parse(w.data, w.length, &rpc_reply_limits, &root, &fault), &fault);
     for (int i = 0; i < COUNT; i++) {
         assert_true(json_next(&root, &item));
         assert_int_equal(json_int(&item, 0, COUNT, &number), 0);

@@ -152,7 +152,7 @@ static int parse_large(struct fault *fault)
     text[0] = '[';
     for (size_t i = 0; i < COUNT; i++)
         memcpy(text + 1 + 2 * i, i + 1 < COUNT ? "1," : "1]", 2);
-    if (json_parse(text, 2 * COUNT + 1, &prescan_wire_limits, &root, fault) < 0)
+    if (json_parse(text, 2 * COUNT + 1, &rpc_request_limits, &root, fault) < 0)
         return -1;
     json_free(&root);
     return 0;
@@ -165,7 +165,7 @@ static int parse_calls(struct fault *fault)
     struct job_start start;
     struct job_wait wait;
     struct json root;
-    int status = json_parse(text, strlen(text), &prescan_wire_limits, &root, fault);
+    int status = json_parse(text, strlen(text), &rpc_request_limits, &root, fault);
 
     if (status == 0) {
         status = job_start_read(&root, &start);
@@ -174,7 +174,7 @@ static int parse_calls(struct fault *fault)
     if (status < 0)
         return -1;
     job_start_finish(&start);
-    status = json_parse(waited, strlen(waited), &prescan_wire_limits, &root, fault);
+    status = json_parse(waited, strlen(waited), &rpc_request_limits, &root, fault);
     if (status == 0) {
         status = job_wait_read(&root, &wait);
         json_free(&root);

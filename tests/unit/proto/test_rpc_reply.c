@@ -223,9 +223,9 @@ static void test_bad_info(void **state)
         struct fault fault;
         struct json root;
 
-        assert_no_fault(json_parse(cases[i].input, strlen(cases[i].input), &prescan_reply_limits,
-                                   &root, &fault),
-                        &fault);
+        assert_no_fault(
+            json_parse(cases[i].input, strlen(cases[i].input), &rpc_reply_limits, &root, &fault),
+            &fault);
         assert_int_equal(daemon_info_read(&root, &info), -1);
         assert_fault(&fault, FAULT_INVALID_PARAMS, cases[i].pointer, cases[i].text, cases[i].input);
         json_free(&root);

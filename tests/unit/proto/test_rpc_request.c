@@ -190,7 +190,7 @@ static void test_submit_round_trip(void **state)
     struct job job;
 
     (void)state;
-    assert_no_fault(json_parse(text, strlen(text), &prescan_wire_limits, &root, &fault), &fault);
+    assert_no_fault(json_parse(text, strlen(text), &rpc_request_limits, &root, &fault), &fault);
     assert_no_fault(job_wire_read(&root, 2, &job), &fault);
     json_free(&root);
     jsonw_init(&w);

@@ -3,13 +3,13 @@
  * proto/file/job.schema.json and the reader of job files know the same members, choices and bounds.
  * The schema's file is the program's argument.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/file_limits.h"
 #include "proto/file/job_file.h"
 #include "proto/file/slice.h"
+#include "proto/wire/wire_limits.h"
+#include "tests/support/json_schema.h"
 #include "tests/support/proto_unit.h"
 
 #define SIXTEEN "0123456789abcdef"
@@ -20,16 +20,8 @@ static struct fault schema_fault;
 
 static int setup(void **state)
 {
-    static char text[65536];
-    FILE *file = fopen(schema_path, "r");
-    size_t length;
-
     (void)state;
-    if (!file)
-        return -1;
-    length = fread(text, 1, sizeof text, file);
-    fclose(file);
-    return json_parse(text, length, &prescan_job_file_limits, &schema, &schema_fault);
+    return json_schema_load(schema_path, &schema, &schema_fault);
 }
 
 static int teardown(void **state)
@@ -154,8 +146,7 @@ static void test_written_members(void **state)
         jsonw_init(&w);
         job_file_write(&w, NULL, &list.jobs[j]);
         jsonw_text(&w);
-        assert_no_fault(json_parse(w.data, w.length, &prescan_job_file_limits, &root, &fault),
-                        &fault);
+        assert_no_fault(json_parse(w.data, w.length, &job_file_limits, &root, &fault), &fault);
         properties = definition("partial_job", &defs, &def);
         while (json_next(&root, &member)) {
             struct json known = json_member(&properties, member.key);
@@ -199,11 +190,8 @@ static void test_limits(void **state)
     for (size_t i = 0; i < COUNT_OF(limits); i++) {
         struct json defs = json_member(&schema, "$defs");
         struct json def = json_member(&defs, limits[i].def);
-        struct json bound = json_member(&def, limits[i].keyword);
-        int64_t number;
 
-        assert_no_fault(json_int(&bound, 0, INT64_MAX, &number), &schema_fault);
-        assert_true(number == limits[i].limit);
+        json_schema_assert_bound(&def, limits[i].keyword, limits[i].limit);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
+#include "proto/file/job_file.h"
 #include "tests/support/proto_unit.h"
 
 /* Parses `text` and reads it into *desc, which must be valid already. */
@@ -14,7 +14,7 @@ static int read_desc(const char *text, struct tensor_desc *desc, struct fault *f
     struct json root;
     int status;
 
-    assert_no_fault(json_parse(text, strlen(text), &prescan_job_file_limits, &root, fault), fault);
+    assert_no_fault(json_parse(text, strlen(text), &job_file_limits, &root, fault), fault);
     status = tensor_desc_read(desc, &root);
     json_free(&root);
     return status;
@@ -204,11 +204,11 @@ static void test_check_members(void **state)
     struct json root;
 
     (void)state;
-    json_parse(good, strlen(good), &prescan_job_file_limits, &root, &fault);
+    json_parse(good, strlen(good), &job_file_limits, &root, &fault);
     assert_no_fault(tensor_desc_check_members(&root), &fault);
     json_free(&root);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        json_parse(cases[i].input, strlen(cases[i].input), &prescan_job_file_limits, &root, &fault);
+        json_parse(cases[i].input, strlen(cases[i].input), &job_file_limits, &root, &fault);
         assert_int_equal(tensor_desc_check_members(&root), -1);
         assert_fault(&fault, FAULT_INVALID_PARAMS, cases[i].pointer, cases[i].text, cases[i].input);
         json_free(&root);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/json/prescan.h"
+#include "proto/json/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bounds.h"
 #include "tests/support/proto_unit.h"
 
-static const struct prescan_limits limits = {.bytes = 1 << 20, .depth = 8, .values = 100};
+static const struct json_limits limits = {.bytes = 1 << 20, .depth = 8, .values = 100};
 
 static void test_good(void **state)
 {
@@ -39,7 +38,7 @@ static void test_good(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
-        assert_no_fault(prescan(cases[i], strlen(cases[i]), &limits, &fault), &fault);
+        assert_no_fault(json_check(cases[i], strlen(cases[i]), &limits, &fault), &fault);
 }
 
 static void check_bad(const struct bad *cases, size_t count)
@@ -47,7 +46,7 @@ static void check_bad(const struct bad *cases, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct fault fault;
 
-        assert_int_equal(prescan(cases[i].input, strlen(cases[i].input), &limits, &fault), -1);
+        assert_int_equal(json_check(cases[i].input, strlen(cases[i].input), &limits, &fault), -1);
         assert_fault(&fault, FAULT_PARSE_ERROR, cases[i].pointer, cases[i].text, cases[i].input);
     }
 }
@@ -189,14 +188,14 @@ static void test_embedded_nul(void **state)
     struct fault fault;
 
     (void)state;
-    assert_int_equal(prescan(outside, sizeof outside - 1, &limits, &fault), -1);
+    assert_int_equal(json_check(outside, sizeof outside - 1, &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, "", "the end of the text is expected, not byte 0x00",
                  "outside");
-    assert_int_equal(prescan(inside, sizeof inside - 1, &limits, &fault), -1);
+    assert_int_equal(json_check(inside, sizeof inside - 1, &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, "/0", "control character 0x00" CONTROL, "inside");
-    assert_int_equal(prescan(escape, sizeof escape - 1, &limits, &fault), -1);
+    assert_int_equal(json_check(escape, sizeof escape - 1, &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, "/0", ESCAPES, "after a backslash");
-    assert_int_equal(prescan(NULL, 0, &limits, &fault), -1);
+    assert_int_equal(json_check(NULL, 0, &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, "", "the text ends where a value is expected", "null");
 }
 
@@ -233,7 +232,7 @@ static void test_place(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct fault fault;
 
-        assert_int_equal(prescan(cases[i].text, strlen(cases[i].text), &limits, &fault), -1);
+        assert_int_equal(json_check(cases[i].text, strlen(cases[i].text), &limits, &fault), -1);
         assert_int_equal(fault.line, cases[i].line);
         assert_int_equal(fault.column, cases[i].column);
     }
@@ -254,7 +253,7 @@ static void test_deep(void **state)
         assert_non_null(text);
         for (size_t i = 0; i < DEPTH; i++)
             memcpy(text + i * size, opening[k], size);
-        assert_int_equal(prescan(text, size * DEPTH, &limits, &fault), -1);
+        assert_int_equal(json_check(text, size * DEPTH, &limits, &fault), -1);
         assert_fault(&fault, FAULT_LIMIT, pointers[k],
                      "arrays and objects are nested more than 8 deep here", "deep");
         assert_int_equal(fault.column, 8 * size + 1);
@@ -265,31 +264,31 @@ static void test_deep(void **state)
 /* A limit that asks for more than the stack has is no way past the stack. */
 static void test_depth_beyond_the_stack(void **state)
 {
-    static const struct prescan_limits generous = {.bytes = 1000, .depth = 1000, .values = 1000};
-    char text[2 * (PROTO_DEPTH_MAX + 1)];
+    static const struct json_limits generous = {.bytes = 1000, .depth = 1000, .values = 1000};
+    char text[2 * (JSON_DEPTH_MAX + 1)];
     struct fault fault;
 
     (void)state;
-    memset(text, '[', PROTO_DEPTH_MAX);
-    memset(text + PROTO_DEPTH_MAX, ']', PROTO_DEPTH_MAX);
-    assert_no_fault(prescan(text, 2 * PROTO_DEPTH_MAX, &generous, &fault), &fault);
-    memset(text, '[', PROTO_DEPTH_MAX + 1);
-    memset(text + PROTO_DEPTH_MAX + 1, ']', PROTO_DEPTH_MAX + 1);
-    assert_int_equal(prescan(text, sizeof text, &generous, &fault), -1);
+    memset(text, '[', JSON_DEPTH_MAX);
+    memset(text + JSON_DEPTH_MAX, ']', JSON_DEPTH_MAX);
+    assert_no_fault(json_check(text, 2 * JSON_DEPTH_MAX, &generous, &fault), &fault);
+    memset(text, '[', JSON_DEPTH_MAX + 1);
+    memset(text + JSON_DEPTH_MAX + 1, ']', JSON_DEPTH_MAX + 1);
+    assert_int_equal(json_check(text, sizeof text, &generous, &fault), -1);
     assert_int_equal(fault.code, FAULT_LIMIT);
 }
 
 static void test_limits(void **state)
 {
-    static const struct prescan_limits narrow = {.bytes = 12, .depth = 8, .values = 4};
+    static const struct json_limits narrow = {.bytes = 12, .depth = 8, .values = 4};
     struct fault fault;
 
     (void)state;
-    assert_no_fault(prescan("[1,2,3]     ", 12, &narrow, &fault), &fault);
-    assert_int_equal(prescan("[1,2,3]      ", 13, &narrow, &fault), -1);
+    assert_no_fault(json_check("[1,2,3]     ", 12, &narrow, &fault), &fault);
+    assert_int_equal(json_check("[1,2,3]      ", 13, &narrow, &fault), -1);
     assert_fault(&fault, FAULT_LIMIT, "", "the text has 13 bytes, at most 12 are accepted",
                  "bytes");
-    assert_int_equal(prescan("[1,2,3,4]", 9, &narrow, &fault), -1);
+    assert_int_equal(json_check("[1,2,3,4]", 9, &narrow, &fault), -1);
     assert_fault(&fault, FAULT_LIMIT, "/3", "more than 4 values", "values");
 }
 
@@ -305,7 +304,7 @@ static void test_long_key_is_cut(void **state)
     pointer[0] = '/';
     pointer[sizeof pointer - 1] = '\0';
     /* The key goes in as one run of plain characters and is cut where the buffer ends. */
-    assert_int_equal(prescan(text, strlen(text), &limits, &fault), -1);
+    assert_int_equal(json_check(text, strlen(text), &limits, &fault), -1);
     assert_fault(&fault, FAULT_PARSE_ERROR, pointer, "x1" NO_VALUE, "a long key");
 }
 

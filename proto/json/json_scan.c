@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "proto/json/prescan.h"
-
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "proto/bounds.h"
-#include "proto/json/escape.h"
-#include "proto/json/pointer.h"
+#include "proto/json/fault.h"
+#include "proto/json/json.h"
+#include "proto/json/json_tree.h"
 #include "proto/json/utf8.h"
-
-const struct prescan_limits prescan_wire_limits = {
-    .bytes = PROTO_LINE_MAX, .depth = PROTO_DEPTH_MAX, .values = PROTO_VALUES_MAX};
-const struct prescan_limits prescan_reply_limits = {
-    .bytes = PROTO_REPLY_MAX, .depth = PROTO_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
-const struct prescan_limits prescan_job_file_limits = {
-    .bytes = JOB_FILE_BYTES_MAX, .depth = PROTO_DEPTH_MAX, .values = JOB_FILE_VALUES_MAX};
 
 /* A container that is open. */
 struct level {
@@ -30,10 +22,10 @@ struct level {
 struct scan {
     const char *text;
     size_t length, at;
-    const struct prescan_limits *limits;
+    const struct json_limits *limits;
     size_t values;
     size_t depth;
-    struct level levels[PROTO_DEPTH_MAX];
+    struct level levels[JSON_DEPTH_MAX];
     struct fault *fault;
 };
 
@@ -314,7 +306,7 @@ static enum next open_container(struct scan *scan, bool object)
 {
     struct level *level;
 
-    if (scan->depth >= scan->limits->depth || scan->depth >= PROTO_DEPTH_MAX)
+    if (scan->depth >= scan->limits->depth || scan->depth >= JSON_DEPTH_MAX)
         return fail(scan, scan->at, FAULT_LIMIT,
                     "arrays and objects are nested more than %zu deep here", scan->depth);
     scan->at++;
@@ -364,8 +356,8 @@ static enum next scan_after(struct scan *scan)
     return NEXT_DONE;
 }
 
-int prescan_count(const char *text, size_t length, const struct prescan_limits *limits,
-                  size_t *values, struct fault *fault)
+int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
+              struct fault *fault)
 {
     struct scan scan; /* `levels` stays as it is: only those that are open are looked at */
     enum next next;
@@ -395,10 +387,10 @@ int prescan_count(const char *text, size_t length, const struct prescan_limits *
     return 0;
 }
 
-int prescan(const char *text, size_t length, const struct prescan_limits *limits,
-            struct fault *fault)
+int json_check(const char *text, size_t length, const struct json_limits *limits,
+               struct fault *fault)
 {
     size_t values;
 
-    return prescan_count(text, length, limits, &values, fault);
+    return json_scan(text, length, limits, &values, fault);
 }

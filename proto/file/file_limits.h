@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Limits of job files and of the names in them. docs/job-file.md states them. */
+#ifndef PROTO_FILE_LIMITS_H
+#define PROTO_FILE_LIMITS_H
+
+enum {
+    JOB_FILE_BYTES_MAX = 64 * 1024 * 1024,
+    JOB_FILE_VALUES_MAX =
+        8 * 1024 * 1024, /* JSON values; also quantisation parameters of all jobs */
+    JOB_FILE_JOBS_MAX = 256 * 1024,
+    JOB_PATH_MAX = 4095,  /* bytes of a file's name */
+    JOB_TENSOR_MAX = 1023 /* bytes of a tensor's name in an archive */
+};
+
+#endif /* PROTO_FILE_LIMITS_H */
