@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that sources include headers by their paths, and none that their folder must not know.
+"""Checks the names of headers, and which file includes which header.
 
-    check_includes.py ROOT
+    check_includes.py ROOT [FILE...]
 
-Each rule says of the files that match a pattern what they may include ("only") or must not include
-("never"). Patterns are matched against the path from the root and against the included name.
+Without FILEs all sources are checked. A source includes headers by their paths from the root, no two
+headers have the same file name, and no source includes a header that the rules below forbid.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -14,7 +15,8 @@ import sys
 PUBLIC = r"mli_(api|engine|explain|plan|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
 SERVICE = r"(proto|client|daemon|cli)/.*"
 
-# (files, "only" or "never", included names, why)
+# (files, kind, included names, reason): a file whose path matches `files` includes only headers that match
+# ("only"), or no header that matches ("never"). Both are regular expressions for the whole path.
 RULES = [
     (r"(libmli|proto|client|daemon|cli|bench)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
     (r"(libmli|proto|client|daemon|cli)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
@@ -58,7 +60,7 @@ RULES = [
     (r"daemon/.*", "never", r"libmli/src/.*|cli/.*|client/.*", "the service uses the public API"),
 ]
 
-# Public headers, included as programs include them, and a generated one.
+# Headers that are included without a path: the public ones, as programs do it, and a generated one.
 WITHOUT_PATH = PUBLIC + r"|mli_client\.h|leaf_levels\.h"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
@@ -69,33 +71,44 @@ def sources(root):
         yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
 
 
-def in_wrong_direction(name, included):
-    for files, kind, what, why in RULES:
-        if re.fullmatch(files, name) is None:
-            continue
-        if (re.fullmatch(what, included) is None) == (kind == "only"):
-            yield why
+def broken_rules(name, included):
+    """The reasons why the file `name` must not include the header `included`."""
+    for files, kind, headers, reason in RULES:
+        if re.fullmatch(files, name) and (re.fullmatch(headers, included) is None) == (kind == "only"):
+            yield reason
 
 
-def complaints(root):
-    for path in sources(root):
-        name = path.relative_to(root).as_posix()
-        text = path.read_text()
-        for match in INCLUDE.finditer(text):
-            line = text.count("\n", 0, match.start(2)) + 1
-            if match[1] == '"' and "/" not in match[2] and not re.fullmatch(WITHOUT_PATH, match[2]):
-                yield f"{name}:{line}: includes {match[2]}: the path from the root is needed"
-            for why in in_wrong_direction(name, match[2]):
-                yield f"{name}:{line}: includes {match[2]}: {why}"
+def include_errors(root, path):
+    name = path.relative_to(root).as_posix()
+    text = path.read_text()
+    for match in INCLUDE.finditer(text):
+        place = f"{name}:{text.count(chr(10), 0, match.start(2)) + 1}: includes {match[2]}"
+        if match[1] == '"' and "/" not in match[2] and not re.fullmatch(WITHOUT_PATH, match[2]):
+            yield f"{place}: write its path from the root"
+        yield from (f"{place}: {reason}" for reason in broken_rules(name, match[2]))
+
+
+def duplicate_headers(root, paths):
+    by_name = collections.defaultdict(list)
+    for path in paths:
+        if path.suffix == ".h":
+            by_name[path.name].append(path.relative_to(root).as_posix())
+    for name, same in by_name.items():
+        if len(same) > 1:
+            yield f"{name}: {len(same)} headers have this name, rename all but one: {', '.join(same)}"
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
-    count = sum(1 for _ in sources(root))
-    found = list(complaints(root))
-    print(*found, sep="\n")
-    print(f"{count} files, {len(found)} includes in the wrong direction")
-    return 1 if found or count == 0 else 0
+    root = pathlib.Path(sys.argv[1]).resolve()
+    every = list(sources(root))
+    wanted = {pathlib.Path(name).resolve() for name in sys.argv[2:]}
+    checked = [path for path in every if path in wanted] if wanted else every
+    errors = [error for path in checked for error in include_errors(root, path)]
+    errors += duplicate_headers(root, every)
+    if errors:
+        print(*errors, sep="\n")
+    print(f"{len(checked)} files checked, {len(errors)} errors")
+    return 1 if errors or not every else 0
 
 
 if __name__ == "__main__":
