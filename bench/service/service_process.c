@@ -4,7 +4,6 @@
 #include <err.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,18 @@
 
 #include "bench/service/echo.h"
 
-enum { PATIENCE = 500, PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path };
+enum {
+    SERVERS_MAX = 4,
+    CONNECT_TRIES = 500,
+    PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path
+};
+
+/* The servers that run, so that a bench that fails (err() calls exit()) leaves none behind. */
+static struct {
+    struct server at[SERVERS_MAX];
+    int count;
+    pid_t owner; /* the process that started them: its children must not stop them */
+} running;
 
 void server_pin(int cpu)
 {
@@ -25,7 +35,7 @@ void server_pin(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set); /* on a machine with one it stays where it is */
+    sched_setaffinity(0, sizeof set, &set); /* fails on a machine with one processor: stay there */
 }
 
 static void socket_path(const struct server *server, char *path, size_t size)
@@ -38,22 +48,52 @@ static void config_path(const struct server *server, char *path, size_t size)
     snprintf(path, size, "%s/mlid.json", server->directory);
 }
 
+static void terminate(const struct server *server)
+{
+    char path[PATH_SIZE];
+
+    kill(server->pid, SIGTERM);
+    waitpid(server->pid, NULL, 0);
+    socket_path(server, path, sizeof path);
+    unlink(path);
+    config_path(server, path, sizeof path);
+    unlink(path);
+    rmdir(server->directory);
+}
+
+static void terminate_all(void)
+{
+    while (getpid() == running.owner && running.count > 0)
+        terminate(&running.at[--running.count]);
+}
+
+static void remember(const struct server *server)
+{
+    if (running.owner == 0 && atexit(terminate_all) == 0)
+        running.owner = getpid();
+    if (running.count == SERVERS_MAX)
+        errx(1, "more than %d servers", SERVERS_MAX);
+    running.at[running.count++] = *server;
+}
+
 static pid_t fork_server(struct server *server)
 {
-    pid_t pid;
-
     strcpy(server->directory, "/tmp/bench-service-XXXXXX");
     if (!mkdtemp(server->directory))
         err(1, "mkdtemp");
     fflush(NULL);
-    pid = fork();
-    if (pid < 0)
+    server->pid = fork();
+    if (server->pid < 0) {
+        rmdir(server->directory);
         err(1, "fork");
-    if (pid == 0) {
+    }
+    if (server->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         server_pin(SERVER_CPU);
+    } else {
+        remember(server);
     }
-    return pid;
+    return server->pid;
 }
 
 static void write_config(const char *path, const char *limits)
@@ -68,8 +108,7 @@ void server_start_mlid(struct server *server, const char *limits)
 {
     char path[PATH_SIZE], config[PATH_SIZE];
 
-    server->pid = fork_server(server);
-    if (server->pid > 0)
+    if (fork_server(server) > 0)
         return;
     socket_path(server, path, sizeof path);
     config_path(server, config, sizeof config);
@@ -82,8 +121,7 @@ void server_start_echo(struct server *server, size_t request, size_t reply)
 {
     char path[PATH_SIZE];
 
-    server->pid = fork_server(server);
-    if (server->pid > 0)
+    if (fork_server(server) > 0)
         return;
     socket_path(server, path, sizeof path);
     echo_run(path, request, reply);
@@ -99,7 +137,7 @@ int server_connect(const struct server *server)
     if (fd < 0)
         err(1, "socket");
     socket_path(server, address.sun_path, sizeof address.sun_path);
-    for (int i = 0; i < PATIENCE; i++) {
+    for (int i = 0; i < CONNECT_TRIES; i++) {
         if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
             return fd;
         nanosleep(&pause, NULL);
@@ -109,13 +147,9 @@ int server_connect(const struct server *server)
 
 void server_stop(struct server *server)
 {
-    char path[PATH_SIZE];
-
-    kill(server->pid, SIGTERM);
-    waitpid(server->pid, NULL, 0);
-    socket_path(server, path, sizeof path);
-    unlink(path);
-    config_path(server, path, sizeof path);
-    unlink(path);
-    rmdir(server->directory);
+    for (int i = 0; i < running.count; i++) {
+        if (running.at[i].pid == server->pid)
+            running.at[i] = running.at[--running.count];
+    }
+    terminate(server);
 }
