@@ -16,6 +16,7 @@
 
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/rng.h"
+#include "tests/support/scale.h"
 
 enum { INPUTS_MAX = 1024, INPUT_MAX = 64 * 1024, CRASH_PATH_MAX = 64 };
 
@@ -191,6 +192,7 @@ int main(int argc, char **argv)
     }
     snprintf(crash_path, sizeof crash_path, "crash-%ld", (long)getpid());
     signal(SIGABRT, on_abort);
+    mutations = (long)scaled((uint64_t)mutations);
     printf("%zu inputs, %ld mutations, seed %llu\n", input_count, mutations,
            (unsigned long long)seed);
     fflush(stdout);

@@ -20,6 +20,7 @@
 #include "libmli/src/exec/level.h"
 #include "tests/leaf/bench.h"
 #include "tests/leaf/leaf_cases.h"
+#include "tests/support/scale.h"
 
 enum { SKIPPED = 77, MOST_FAILURES = 5 };
 
@@ -114,6 +115,13 @@ static bool run_case(void *context, uint64_t index, const struct site *site)
     return !run.options.only_one && run.failures < MOST_FAILURES;
 }
 
+static bool run_swept(void *context, uint64_t index, const struct site *site)
+{
+    if (!run.options.only_one && !sampled(run.options.seed, index))
+        return true;
+    return run_case(context, index, site);
+}
+
 static void run_random(uint64_t index)
 {
     const struct site site = cases_random(run.options.seed, index);
@@ -129,7 +137,7 @@ static void run_all(void)
         run_random(options->only);
         return;
     }
-    cases_sweep(options->seed, run_case, NULL);
+    cases_sweep(options->seed, run_swept, NULL);
     if (options->only_one)
         return;
     for (uint64_t i = 0; i < options->count && run.failures < MOST_FAILURES; i++)
@@ -206,6 +214,7 @@ int main(int argc, char **argv)
         usage(argv[0]);
         return 2;
     }
+    run.options.count = scaled(run.options.count);
     refused = choose_level(run.options.level);
     if (refused)
         return refused;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/scale.h"
+
 static bool number(const char *text, uint64_t *to)
 {
     char *end;
@@ -46,6 +48,8 @@ bool options_parse(struct options *options, int argc, char **argv)
                 argv[0]);
         return false;
     }
+    options->count = scaled(options->count);
+    options->permutes = scaled(options->permutes);
     printf("seed %" PRIu64 "\n", options->seed);
     return true;
 }

@@ -14,8 +14,9 @@ struct options {
     const char *engine; /* null: not given */
 };
 
-/* The caller sets the defaults of counts and percents. Prints the seed, from the clock where none
- * is given. */
+/* Replaces the caller's defaults by the options given, scales `count` and `permutes` (scale.h) and
+ * prints the seed (default: from the clock). Prints a message and returns false on a wrong option.
+ */
 bool options_parse(struct options *options, int argc, char **argv);
 
 #endif /* TEST_OPTIONS_H */

@@ -4,6 +4,7 @@
  * coordinate has a cell the cells are looked at one by one, where not what has to be there is.
  * `test_picture SEED` repeats a run.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <inttypes.h>
@@ -245,9 +246,11 @@ static bool has_unit_extents(void)
 
 static void test_every_cell(void **state)
 {
+    const size_t cases = scaled(CASES);
     size_t gaps = 0, checked = 0;
+
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < cases; i++) {
         struct rng rng = rng_for_case(seed, i);
         uint64_t all_src = 1, all_dst = 1;
         hand_random(&rng, SMALL, &hand);
@@ -267,7 +270,7 @@ static void test_every_cell(void **state)
             checked++;
         }
     }
-    assert_true(gaps > CASES && checked > CASES / 4);
+    assert_true(gaps > cases && checked > cases / 4);
 }
 
 /* Slots rise, breaks stand for what is missing, and for more than one coordinate. */
@@ -322,7 +325,7 @@ static void check_edges(const struct picture_side *side)
 static void test_left_out(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, CASES + i);
         uint32_t most = rng_chance(&rng, 50) ? 1000 : rng_between(&rng, 10, 100);
         size_t room = rng_between(&rng, 6, 60);

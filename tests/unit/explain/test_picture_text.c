@@ -3,6 +3,7 @@
  * Moves in characters: golden texts, one for each transformation of the spec's group, and the width
  * of any. `test_picture_text SEED` repeats a run; with `show` behind it the texts are printed.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <inttypes.h>
@@ -252,7 +253,7 @@ static void test_palette(void **state)
 static void test_width(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, i);
         struct hand hand;
         const struct picture_text_style style = {.columns = (int)rng_between(&rng, 20, 200),

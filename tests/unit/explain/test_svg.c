@@ -3,6 +3,7 @@
  * Drawings of random moves: well-formed whatever they are called, as many cells as they say, and an
  * element in one colour on both sides. `test_svg SEED` repeats a run.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <inttypes.h>
@@ -184,13 +185,13 @@ static void test_random(void **state)
 {
     size_t cells = 0, same = 0;
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, i);
         hand_random(&rng, rng_chance(&rng, 50) ? 6 : 300, &hand);
         hand_explain(&hand, &explained);
         check_drawing(&cells, &same);
     }
-    assert_true(cells > CASES && same > CASES);
+    assert_true(cells > scaled(CASES) && same > scaled(CASES));
 }
 
 static size_t all_cells(const char *svg)

@@ -11,6 +11,7 @@
 
 #include "tests/support/load.h"
 #include "tests/support/rng.h"
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 enum { RACES = 10000, LARGE = 64 << 20 };
@@ -286,7 +287,7 @@ static void test_races_with_the_end(void **state)
 {
     static const char *const settings[] = {"", ",delay_us=30,delay_pct=50", ",reorder_pct=100",
                                            ",stick_pct=30"};
-    const int rounds = RACES / (int)COUNT_OF(settings);
+    const int rounds = (int)(scaled(RACES) / COUNT_OF(settings));
     struct rng rng = rng_for_case(4711, 0);
     int done = 0;
 
@@ -312,7 +313,7 @@ static void test_races_with_the_end(void **state)
         }
         assert_ok(mli_mov_release_handle(&load.h));
     }
-    print_message("%d of %d were done\n", done, RACES);
+    print_message("%d of %d were done\n", done, rounds * (int)COUNT_OF(settings));
 }
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/support/rng.h"
+#include "tests/support/scale.h"
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
@@ -75,8 +76,9 @@ static bool one_claim(struct rng *rng)
 static void *work(void *argument)
 {
     struct rng rng = rng_for_case(2024, *(int *)argument);
+    const int wanted = (int)scaled(CLAIMS);
 
-    for (int claims = 0, i = 0; claims < CLAIMS; i++) {
+    for (int claims = 0, i = 0; claims < wanted; i++) {
         claims += one_claim(&rng);
         if (i % 64 == 0) { /* out by others, mostly: then refused; else the same pool anew */
             mli_status got = mli_mov_set_num_dma_ch(3, CHANNELS);
@@ -106,7 +108,7 @@ static void test_no_channel_has_two_owners(void **state)
     assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* every channel came back */
     assert_ok(mli_mov_release_handle(&all));
     assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* with it go the threads that call back */
-    assert_int_equal(atomic_load(&seen.fired), THREADS * CLAIMS);
+    assert_int_equal(atomic_load(&seen.fired), THREADS * (int)scaled(CLAIMS));
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * mli_legalise_*: random plans and random limits. The pieces move what the plan moves, each byte
  * once; each is within the limits and knows its place. `test_legalise SEED` repeats a run.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <inttypes.h>
@@ -98,7 +99,7 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
 static void test_random_plans(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, i);
         struct mli_channel_caps caps;
         struct mli_plan plan;
@@ -115,7 +116,7 @@ static void test_no_limits(void **state)
     const struct mli_channel_caps caps = {.loops = MLI_MAX_RANK};
 
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, i);
         struct mli_legaliser legaliser;
         struct mli_descriptor piece;

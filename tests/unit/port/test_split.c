@@ -3,6 +3,7 @@
  * split_plan(): random plans in 1 to 16 parts, which together move what the plan moves, each byte
  * once; and how even they are where that can be. `test_split SEED` repeats a run.
  */
+#include "tests/support/scale.h"
 #include "tests/support/unit.h"
 
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static void check_case(const struct mli_plan *plan, size_t parts)
 static void test_random_plans(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         struct rng rng = rng_for_case(seed, i);
         struct mli_plan plan;
 
@@ -115,7 +116,7 @@ static void test_contiguous(void **state)
     struct rng rng = rng_for_case(seed, 0);
 
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         const size_t bytes = rng_between(&rng, 1, 60000), parts = rng_between(&rng, 1, PARTS_MAX);
         struct mli_plan plan;
         size_t count;
@@ -134,7 +135,7 @@ static void test_rows_are_even(void **state)
     struct rng rng = rng_for_case(seed, 1);
 
     (void)state;
-    for (int i = 0; i < CASES; i++) {
+    for (uint64_t i = 0; i < scaled(CASES); i++) {
         const size_t parts = rng_between(&rng, 1, PARTS_MAX), run = rng_between(&rng, 1, 150);
         const struct mli_copy_loop loop = {rng_between(&rng, (uint32_t)parts, 3000), run + 3,
                                            run + LINE + rng_below(&rng, 50)};
