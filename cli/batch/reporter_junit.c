@@ -60,7 +60,7 @@ static int create(const struct report_style *style, void **state)
     *junit = (struct junit){.flaky_is_good = style->flaky_is_good,
                             .to_file = strcmp(style->junit, "-") != 0};
     if (junit->to_file && (output_init(&junit->output, style->junit, NULL, &fault) ||
-                           output_check_markup(&junit->output, "no report", &fault))) {
+                           output_check_markup(&junit->output, "a report", &fault))) {
         print_error("--junit %s", fault.text);
         output_finish(&junit->output);
         free(junit);

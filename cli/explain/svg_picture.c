@@ -200,7 +200,7 @@ int svg_picture_save(const struct explained *explained, const char *path, struct
     if (status == 0) {
         status = output_init(&output, path, NULL, fault);
         if (status == 0)
-            status = output_check_markup(&output, "no drawing", fault);
+            status = output_check_markup(&output, "a drawing", fault);
         if (status == 0)
             status = output_write(&output, w.data, w.length, 0, fault);
         if (status == 0)

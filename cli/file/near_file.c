@@ -11,10 +11,10 @@
 
 #include "proto/json/nearest.h"
 
-/* Names that are looked at: a message is not worth a directory of millions. */
+/* Limit on the names that are compared: a hint does not justify reading a directory of millions. */
 enum { LOOKED_AT_MAX = 4096, NAME_SHOWN_MAX = 40 };
 
-/* Whether a name is what was given and an ending: "job" for "job.json". */
+/* Returns whether `given` lacks only the name's ending: "job" for "job.json". */
 static bool adds_ending(const char *name, const char *given)
 {
     size_t length = strlen(given);
@@ -31,8 +31,8 @@ static DIR *open_directory(const char *path, const char *last)
     return opened;
 }
 
-/* Writes where a symbolic link leads; false if the path is none. */
-static bool tell_link(char out[NEAR_FILE_MAX], const char *path)
+/* Writes the hint for a symbolic link. Returns false if the path is not a link. */
+static bool hint_link(char out[NEAR_FILE_MAX], const char *path)
 {
     char target[PATH_MAX], shown[PRINT_PATH_MAX];
     ssize_t length = readlink(path, target, sizeof(target) - 1);
@@ -51,7 +51,7 @@ const char *near_file(char out[NEAR_FILE_MAX], const char *path)
     char best[NAME_SHOWN_MAX] = "";
     const struct dirent *entry;
     out[0] = '\0';
-    if (tell_link(out, path))
+    if (hint_link(out, path))
         return out;
     DIR *directory = open_directory(path, last);
     if (!directory)
@@ -60,7 +60,7 @@ const char *near_file(char out[NEAR_FILE_MAX], const char *path)
         const char *const names[] = {*best ? best : entry->d_name, entry->d_name, NULL};
         if (strlen(entry->d_name) >= sizeof(best) || *entry->d_name == '.')
             continue;
-        /* The nearer of the two; of equals the first one. */
+        /* Keep the more similar name; of two equally similar ones, the first. */
         const char *nearest = nearest_word(last, names);
         if (nearest && nearest != best)
             strcpy(best, nearest);

@@ -21,11 +21,11 @@
 #include "cli/term/print.h"
 
 enum {
-    COPY_BYTES = 1 << 18, /* through memory */
-    COPY_RANGE = 64 << 20 /* inside the kernel: as long as ^C may have to wait */
+    COPY_BYTES = 1 << 18, /* buffer of a copy through memory */
+    COPY_RANGE = 64 << 20 /* bytes per system call: limits the delay of ^C */
 };
 
-/* "dst.file: out.npy: cannot be created: Permission denied" for pointer /dst/file. */
+/* Sets a fault: "dst.file: out.npy: cannot be created: Permission denied" for pointer /dst/file. */
 static int refuse(const struct output *output, enum fault_code code, const char *what,
                   const char *why, struct fault *fault)
 {
@@ -37,14 +37,15 @@ static int refuse(const struct output *output, enum fault_code code, const char 
                      print_path(shown, output->path), what, why);
 }
 
-/* A place that cannot be written is a bad job; storage that gives out is a job that failed. */
+/* Sets a fault for an errno: a shortage of storage fails the job, any other error makes it invalid.
+ */
 static int complain(const struct output *output, int error, const char *what, struct fault *fault)
 {
     return refuse(output, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
                   what, strerror(error), fault);
 }
 
-/* Where the file shall appear, links followed, and that nothing but a file is there now. */
+/* Resolves the links of the path. Refuses an existing file that is not regular. */
 static int find_target(struct output *output, struct fault *fault)
 {
     struct stat now;
@@ -89,7 +90,7 @@ static void choose_hidden(struct output *output)
     snprintf(output->hidden, sizeof(output->hidden), ".mlictl-%016" PRIx64, number);
 }
 
-/* File systems without nameless files: a name nobody else has, until commit or finish. */
+/* Creates the file under a random hidden name, for file systems without O_TMPFILE. */
 static int open_hidden(struct output *output)
 {
     choose_hidden(output);
@@ -106,7 +107,7 @@ static int keep_mode(struct output *output, struct fault *fault)
     return 0;
 }
 
-/* The directory has its own message: it is not made for the file. */
+/* Sets the fault of a directory that cannot be opened. */
 static int complain_directory(struct output *output, int error, struct fault *fault)
 {
     if (error != ENOENT || output->name == output->target)
@@ -152,7 +153,7 @@ int output_take(struct output *output)
     return fd;
 }
 
-/* Makes the file without its name, in the directory that is open. */
+/* Creates the file without its name, in output->directory. */
 static int create(struct output *output, struct fault *fault)
 {
     if (strlen(output->name) > NAME_MAX)
@@ -210,8 +211,8 @@ int output_check_markup(const struct output *output, const char *what, struct fa
     if (size <= 0 || first == '<')
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, output->pointer,
-                     "%s exists and is %s: it is not replaced", print_path(shown, output->path),
-                     what);
+                     "%s exists and is not %s; only an empty file or %s is replaced",
+                     print_path(shown, output->path), what, what);
 }
 
 int output_reserve(struct output *output, uint64_t size, struct fault *fault)
@@ -232,7 +233,7 @@ int output_reserve(struct output *output, uint64_t size, struct fault *fault)
     return 0;
 }
 
-/* The rest of `from` through memory. Returns 0 or -errno; -ENODATA: it is shorter than it was. */
+/* Copies `from` through memory, from `done` on. Returns 0 or -errno; -ENODATA: the file shrank. */
 static int copy_bytes(int from, int to, uint64_t done, uint64_t size)
 {
     char *buffer = malloc(COPY_BYTES);
@@ -272,7 +273,7 @@ static int copy_range(int from, int to, uint64_t begin, uint64_t size)
     return 0;
 }
 
-/* Copies the file without its holes; shares its storage where the file system can do that. */
+/* Copies the file without its holes; shares storage if the file system supports it. */
 static int copy_data(int from, int to, uint64_t size)
 {
     bool shared = ioctl(to, FICLONE, from) == 0;
@@ -281,7 +282,7 @@ static int copy_data(int from, int to, uint64_t size)
         return result;
     for (uint64_t done = 0; done < size && !result && !cancel_requested();) {
         off_t data = lseek(from, (off_t)done, SEEK_DATA);
-        if (data < 0 && errno == ENXIO) /* nothing but a hole is left, or nothing */
+        if (data < 0 && errno == ENXIO) /* no data after `done`: a hole, or the end */
             return lseek(from, 0, SEEK_END) < (off_t)size ? -ENODATA : 0;
         off_t hole = data < 0 ? -1 : lseek(from, data, SEEK_HOLE);
         uint64_t begin = data < 0 ? done : (uint64_t)data;
@@ -293,7 +294,7 @@ static int copy_data(int from, int to, uint64_t size)
     return result;
 }
 
-/* What copying has come to, -errno. */
+/* Sets the fault for the result of a copy. Returns 0 or -1. */
 static int copied(const struct output *output, int error, struct fault *fault)
 {
     if (cancel_requested())
@@ -339,14 +340,15 @@ static int link_as(const struct output *output, const char *name)
     return linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Gives the file its place; the hidden name, if it has one, is gone afterwards or still noted. */
+/* Links or renames the file to its name. Keeps output->hidden set if the hidden name still exists.
+ */
 static int take_place(struct output *output, bool fresh)
 {
     if (!output->hidden[0]) {
         int error = link_as(output, output->name);
         if (error != -EEXIST || fresh)
             return error;
-        /* There is no way to link over a file: a second name, then rename. */
+        /* linkat() cannot replace a file: link under a hidden name, then rename. */
         choose_hidden(output);
         error = link_as(output, output->hidden);
         if (error) {
@@ -381,7 +383,7 @@ int output_commit(struct output *output, bool fresh, struct fault *fault)
     return error ? complain(output, -error, "cannot be put in place", fault) : 0;
 }
 
-/* File systems that cannot sync a directory say EINVAL, and do without. */
+/* Syncs the directory. Ignores EINVAL: the file system cannot sync directories. */
 static int sync_directory(const struct output *output)
 {
     int fd = openat(output->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 }; /* as the kernel */
+enum { LINKS_MAX = 40 }; /* the kernel's limit */
 
-/* One link followed; null where `path` is none, or without memory. */
+/* Follows one link. Returns null if `path` is not a link, or if memory is short. */
 static char *follow_once(const char *path)
 {
     char to[PATH_MAX], *joined = NULL;
@@ -38,7 +38,8 @@ char *place_follow(const char *path)
     return NULL;
 }
 
-/* Whether `path` up to `end` is a directory and no link, so that "/.." leads back. */
+/* Returns whether `path` up to `end` is a directory and not a link, so that "/.." can be removed.
+ */
 static bool leads_back(char *path, char *end)
 {
     struct stat status;
@@ -49,7 +50,7 @@ static bool leads_back(char *path, char *end)
     return is_directory;
 }
 
-/* The beginning of the last part in path..out that ".." takes away; null: it has to stay. */
+/* Returns the start of the last part of path..out, which ".." cancels, or null to keep the "..". */
 static char *parent_of(char *path, char *out)
 {
     if (out == path || out[-1] != '/' || out - 1 == path)
@@ -115,7 +116,7 @@ bool place_same_file(const char *a, const char *b)
     bool is_a = stat(a, &file_a) == 0, is_b = stat(b, &file_b) == 0;
     if (is_a && is_b)
         return file_a.st_dev == file_b.st_dev && file_a.st_ino == file_b.st_ino;
-    /* Of two paths to one file neither is without it. */
+    /* If one file exists and the other does not, they differ. */
     return is_a == is_b && place_of(a, &place_a) && place_of(b, &place_b) &&
            place_same(&place_a, &place_b);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a file is or would be: its directory and its name in it, however the path is spelt. */
+/* The place of a file that need not exist: its directory and its name, for any form of the path. */
 #ifndef CLI_PLACE_H
 #define CLI_PLACE_H
 
@@ -13,21 +13,24 @@ struct place {
     char name[NAME_MAX + 1];
 };
 
-/** The path with links followed as its last part, be the file there or not. Heap; null: errno. */
+/**
+ * Follows symbolic links in the last part of the path; the file need not exist. Returns the path,
+ * which the caller frees, or null with errno set.
+ */
 char *place_follow(const char *path);
 
 /**
- * Removes "NAME/.." and "./" from the path, in place. A NAME that is a symbolic link or no
- * directory stays, so that the path means the same file.
+ * Removes "NAME/.." and "./" from the path, in place. Keeps "NAME/.." if NAME is a symbolic link or
+ * not a directory, as the path would mean another file.
  */
 void place_simplify(char *path);
 
-/** False where there is no such directory. */
+/** Finds the place of a path. Returns false if its directory does not exist. */
 bool place_of(const char *path, struct place *place);
 
 bool place_same(const struct place *a, const struct place *b);
 
-/** Whether two paths mean one file, be it there or not. */
+/** Returns whether two paths mean the same file, which need not exist. */
 bool place_same_file(const char *a, const char *b);
 
 #endif /* CLI_PLACE_H */

@@ -40,7 +40,7 @@ static void wait_for_bytes(int fd)
     poll(polled, 2, -1);
 }
 
-/* Reads a byte more than allowed at most. */
+/* Reads to the end, or until there are more than `max` bytes, which is a fault. */
 static int read_all(struct text *text, int fd, size_t max, bool waits, struct fault *fault)
 {
     while (text->length <= max) {
@@ -90,7 +90,7 @@ static int is_not_there(const char *path, struct fault *fault)
 
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault)
 {
-    /* O_NONBLOCK: a fifo is awaited by poll(), which ^C ends, and not by open(). */
+    /* With O_NONBLOCK, open() does not wait for a fifo's writer; poll() does, and ^C ends it. */
     struct stat looked;
     if (regular && stat(path, &looked) == 0 && !S_ISREG(looked.st_mode))
         return is_not_regular(fault);

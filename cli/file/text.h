@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The whole text of a file. */
+/* Reading a whole file into memory. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -14,13 +14,13 @@ struct text {
 };
 
 /**
- * Reads to the end; more than `max` bytes are refused. A fifo or terminal is waited for, not past a
- * cancel. *text is empty before. Returns 0 or -1 (no pointer in the fault); text_finish() is legal
- * after both.
+ * Reads a descriptor to its end into the empty *text. Refuses more than `max` bytes. Waits for a
+ * fifo or terminal until a cancel. Returns 0, or -1 with a fault without pointer; call
+ * text_finish() in both cases.
  */
 int text_read(struct text *text, int fd, size_t max, struct fault *fault);
 
-/** The same of a file by its name; `regular`: of no other kind of file. */
+/** Like text_read(), for a path. `regular`: refuses other kinds of files. */
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault);
 
 void text_finish(struct text *text);

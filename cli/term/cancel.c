@@ -8,12 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A pipe nobody reads: once a byte is in it, every poll sees it. */
+/* Nothing reads this pipe: after the first byte, every poll() reports it as readable. */
 static int pipe_ends[2] = {-1, -1};
-static atomic_bool cancelled; /* lock-free: also for handlers */
+static atomic_bool cancelled; /* lock-free, so handlers may set it */
 static struct timespec first;
 
-/* One ^C may come twice: from the terminal and from who runs us, as timeout(1) does. */
+/* One ^C may arrive twice: from the terminal and from a parent process such as timeout(1). */
 enum { SAME_MS = 200 };
 
 static bool is_second(void)
@@ -28,13 +28,13 @@ static bool is_second(void)
 static void note(int number)
 {
     int error = errno;
-    /* Who asks again does not want to wait: the signal does what it does to others. */
+    /* The user does not want to wait: let the second signal kill the program. */
     if (is_second()) {
         signal(number, SIG_DFL);
         raise(number);
     }
     cancelled = true;
-    /* A full pipe has told everybody already. */
+    /* If the pipe is full, it is readable already. */
     ssize_t ignored = write(pipe_ends[1], "", 1);
     (void)ignored;
     errno = error;
@@ -45,14 +45,14 @@ int cancel_init(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK))
         return -errno;
-    /* No SA_RESTART: a write that waits for a reader ends. */
+    /* Without SA_RESTART, a signal ends a write() that waits for a reader. */
     struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-        sigaddset(&action.sa_mask, signals[i]); /* one at a time: they share what is noted */
+        sigaddset(&action.sa_mask, signals[i]); /* handlers share state: run one at a time */
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         struct sigaction before;
-        /* What nohup or a background shell has set to be ignored stays ignored. */
+        /* Keep ignoring signals that nohup or a background shell ignores. */
         if (sigaction(signals[i], NULL, &before) || before.sa_handler == SIG_IGN)
             continue;
         if (sigaction(signals[i], &action, NULL))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ^C. A handler only takes note; whoever waits polls cancel_fd() as well, whoever works long asks
- * cancel_requested() now and then, and the program unwinds the ordinary way: nothing is left
- * behind. A second signal, a moment later, ends the program at once. All of it may be asked by any
- * thread; threads that are started beside the first one hold these signals back.
+ * ^C and other signals that end the program. The handler sets a flag: code that waits also polls
+ * cancel_fd(), long loops check cancel_requested(), and the program cleans up and returns as usual.
+ * A second signal, 200 ms or more later, kills the program at once. All functions may be called
+ * from any thread. Create threads between cancel_hold() and cancel_admit(): they must block
+ * signals.
  */
 #ifndef CLI_CANCEL_H
 #define CLI_CANCEL_H
@@ -13,19 +14,21 @@
 
 #include "proto/json/fault.h"
 
-/** Handles SIGINT, SIGTERM and SIGHUP from now on. Returns 0 or -errno. Once per process. */
+/** Installs handlers for SIGINT, SIGTERM and SIGHUP, once per process. Returns 0 or -errno. */
 int cancel_init(void);
 
+/** Returns whether a signal has come. */
 bool cancel_requested(void);
 
-/** Readable for ever once cancelled; -1 before cancel_init(). */
+/** Returns a descriptor that is readable from the first signal on, or -1 before cancel_init(). */
 int cancel_fd(void);
 
-/** Fills the fault: FAULT_CANCELLED. Returns -1. */
+/** Sets the fault to FAULT_CANCELLED. Returns -1. */
 int cancel_fault(struct fault *fault);
 
-/** Holds all signals back, for a stretch that must not be cut; *old goes to cancel_admit(). */
+/** Blocks all signals in this thread, for code that must not be interrupted. */
 void cancel_hold(sigset_t *old);
+/** Restores the signal mask that cancel_hold() saved in *old. */
 void cancel_admit(const sigset_t *old);
 
 #endif /* CLI_CANCEL_H */

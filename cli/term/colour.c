@@ -17,7 +17,7 @@ static bool wanted(FILE *stream)
         return !disabled;
     if (refused && *refused)
         return false;
-    /* Not fileno(): what stdout and stderr write to is behind a stream of ours (streams.c). */
+    /* fileno() does not work here: streams.c replaces stdout and stderr by its own streams. */
     return terminal_draws(stream == stderr ? STDERR_FILENO : STDOUT_FILENO);
 }
 

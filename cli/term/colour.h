@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Colours: a few roles, for people only. There are none where the stream is no terminal, where
- * NO_COLOR is set to anything (https://no-color.org), with TERM=dumb, and with --json.
+ * Colours by role. Output has no colours if the stream is not a terminal, if NO_COLOR is not empty
+ * (https://no-color.org), with TERM=dumb, and with --json.
  *
  *     fprintf(stdout, "%sdone%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
  *
- * print_coloured() does it for a word in a line. What comes from outside goes through print.h,
- * which lets no escape sequence of it pass.
+ * print_coloured() colours a word in a line. Print names and texts from files with print.h, which
+ * removes escape sequences.
  */
 #ifndef CLI_COLOUR_H
 #define CLI_COLOUR_H
@@ -15,24 +15,25 @@
 #include <stdio.h>
 
 enum colour_role {
-    COLOUR_GOOD,   /* done, the same */
+    COLOUR_GOOD,   /* done, equal */
     COLOUR_BAD,    /* failed, differs; "mlictl:" before an error */
     COLOUR_WARN,   /* skipped, cancelled */
-    COLOUR_FAINT,  /* what is there for completeness */
-    COLOUR_STRONG, /* what the eye is to find */
+    COLOUR_FAINT,  /* details */
+    COLOUR_STRONG, /* headings, highlights */
     COLOUR_ROLES
 };
 
-/** No colours from now on: --json, --color never. */
+/** Disables colours: --json, --color never. */
 void colour_disable(void);
-/** Uses colours from now on, for every stream and environment: --color always. */
+/** Enables colours for all streams and environments: --color always. */
 void colour_force(void);
 
-/** What begins and ends a stretch of a role on stdout or stderr: "" where there are no colours. */
+/** Return the escape sequences before and after coloured text, or "" without colours. The stream is
+ *  stdout or stderr. */
 const char *colour_begin(FILE *stream, enum colour_role role);
 const char *colour_end(FILE *stream);
 
-/** Returns whether stdout takes the 256 colours of xterm, of which "\033[38;5;Nm" begins N. */
+/** Returns whether stdout supports xterm's 256 colours; "\033[38;5;Nm" begins colour N. */
 bool colour_has_palette(void);
 
 #endif /* CLI_COLOUR_H */

@@ -40,7 +40,7 @@ static void measure(const struct grid *grid, size_t columns, size_t width[COLUMN
     }
 }
 
-/* Blanks wait until something follows them: no line ends with any. */
+/* Writes a cell after the pending blanks. Delaying blanks avoids trailing spaces. */
 static void write_cell(struct textw *w, const char *cell, size_t width, bool right, size_t *blanks)
 {
     size_t length = strlen(cell);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns that are as wide as the widest of their cells. */
+/* A table in text: each column is as wide as its widest cell. */
 #ifndef CLI_GRID_H
 #define CLI_GRID_H
 
@@ -9,20 +9,19 @@
 #include "proto/json/textw.h"
 
 struct grid {
-    const char *columns; /* a letter for each: 'l' or 'r', where its cells stand */
-    struct textw text;   /* all cells, one after the other, each with a zero behind it */
+    const char *columns; /* alignment of each column: 'l' or 'r' */
+    struct textw text;   /* all cells, each with a terminating zero */
     size_t cells;
 };
 
-/** An empty grid; `columns` must stay alive. */
+/** Makes an empty grid. Borrows `columns`. */
 void grid_init(struct grid *grid, const char *columns);
 void grid_finish(struct grid *grid);
 
-/** The next cell, from left to right and then in the next row: bytes that are as wide as they are
- *  many. */
+/** Appends a cell to the row, or begins a row after a full one. The text must be ASCII. */
 void grid_cell(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Writes the rows, `indent` before each and a newline behind; failures are remembered in `w`. */
+/** Writes the rows with `indent` before each; sets w->failed if memory is short. */
 void grid_write(const struct grid *grid, const char *indent, struct textw *w);
 
 #endif /* CLI_GRID_H */

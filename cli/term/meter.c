@@ -17,7 +17,7 @@
 #define CUT "..." /* in place of the rest of a label */
 enum { LABEL_MIN = 8 };
 
-/* The program that reads a pipe may write to the same terminal. */
+/* Returns whether standard output is a pipe: its reader may write to the same terminal. */
 static bool output_is_pipe(void)
 {
     struct stat output;
@@ -68,7 +68,7 @@ static void put_speed(struct textw *w, uint64_t done, uint64_t total, uint64_t n
     put_left(w, (uint64_t)((double)(total - done) / per_ns / 1e9 + 0.5));
 }
 
-/* Writes as much of a label as `room` characters hold, the colon behind it included. */
+/* Writes the label and a colon, cut to `room` characters. */
 static void put_label(struct textw *w, const char *label, size_t room)
 {
     struct textw plain;
@@ -80,13 +80,13 @@ static void put_label(struct textw *w, const char *label, size_t room)
     } else if (length > 0 && room >= LABEL_MIN + 2) {
         size_t kept = room - 2 - strlen(CUT);
         while (kept > 0 && (plain.data[kept] & 0xc0) == 0x80)
-            kept--; /* not within a character of UTF-8 */
+            kept--; /* do not cut within a character */
         textw_printf(w, "%.*s" CUT ": ", (int)kept, plain.data);
     }
     textw_finish(&plain);
 }
 
-/* The label gives way to the numbers, and the speed to the label. */
+/* Writes the line. If it is too long, cuts the label to LABEL_MIN, or else leaves out the speed. */
 static void put_line(struct textw *w, const char *label, uint64_t done, uint64_t total, uint64_t ns)
 {
     struct textw numbers, speed;

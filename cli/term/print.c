@@ -11,12 +11,12 @@
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
-static bool output_lost; /* there was no memory for some of it */
+static bool output_lost; /* memory was short for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
 /*
- * Texts may quote bytes of a file or a path: control characters would act on the terminal, so
- * they are shown as '?', those that UTF-8 has beyond ASCII too.
+ * Replaces control characters by '?', also U+0080 to U+009F: texts may quote bytes of a file or a
+ * path, and control characters would act on the terminal.
  */
 static const char *clean(char *text)
 {
@@ -36,7 +36,7 @@ void print_error(const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    fflush(stdout); /* what went well before is told before */
+    fflush(stdout); /* keep the order of results and errors */
     terminal_line_hide();
     fprintf(stderr, "%smlictl:%s %s\n", colour_begin(stderr, COLOUR_BAD), colour_end(stderr),
             clean(line));
@@ -68,7 +68,7 @@ static void print_json_failure(const char *file, const struct fault *fault)
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault)
 {
-    /* The pointer is into a file; the text of a call's fault names the member itself. */
+    /* A pointer is relative to a file; without a file, the text names the member. */
     if (file)
         print_fault(file, fault);
     else
@@ -151,7 +151,7 @@ int print_flush(void)
     static bool complained;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return output_lost ? -1 : 0;
-    /* No message for a reader that has seen enough (`| head`), and none after a cancel. */
+    /* No message if the reader closed the pipe (`| head`), nor after a cancel. */
     if (output_error != EPIPE && !cancel_requested() && !complained)
         print_error("standard output: %s", strerror(output_error ? output_error : EIO));
     complained = true;
@@ -189,7 +189,7 @@ const char *print_path(char out[PRINT_PATH_MAX], const char *path)
     const char *end = path;
     if (length >= PRINT_PATH_MAX) {
         end += length - (PRINT_PATH_MAX - 4);
-        /* Not in the middle of a UTF-8 character. */
+        /* Do not cut within a UTF-8 character. */
         while (((unsigned char)*end & 0xc0) == 0x80)
             end++;
     }
@@ -207,7 +207,7 @@ const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t 
     return out;
 }
 
-/* An exact number of the first unit, or three digits of a larger one: "192 B", "1.50 KiB". */
+/* Formats an amount: exact in the first unit, else with three digits: "192 B", "1.50 KiB". */
 static const char *print_amount(char out[PRINT_TEXT_MAX], uint64_t amount, unsigned base,
                                 const char *const units[4])
 {

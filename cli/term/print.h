@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What people and programs read. Results go to stdout, as lines for people or as one JSON object
- * per line; complaints go to stderr in both cases.
+ * Output of all commands. Results go to stdout, as lines for people or as one JSON object per line;
+ * error messages go to stderr in both cases. Control characters in texts become '?'.
  */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
@@ -16,69 +16,70 @@
 #include "proto/json/jsonw.h"
 #include "proto/json/textw.h"
 
-/* How a command answers: --json and --quiet. */
+/* The form of a command's output. */
 struct print_style {
-    bool json;
-    bool quiet; /* no line for what went well */
+    bool json;  /* --json */
+    bool quiet; /* --quiet: no lines, only errors */
 };
 
 enum { PRINT_LINE_MAX = 2048 };
 
-/** "mlictl: ..." on stderr. */
+/** Prints "mlictl: ..." to stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** "mlictl: FILE:LINE:COLUMN: /pointer: text" on stderr, without what is not known. */
+/** Prints "mlictl: FILE:LINE:COLUMN: /pointer: text" to stderr, without unknown parts. */
 void print_fault(const char *file, const struct fault *fault);
 
-/** print_fault(), and with --json an object {file, exit, error} on stdout. Returns the code. */
+/** Prints a fault to stderr and, with --json, {file, exit, error} to stdout. Returns the exit code.
+ */
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault);
 
-/** The same of a file that the fault's text names already. */
+/** Like print_failure(), for a fault whose text names the file already. */
 enum exit_code print_file_failure(const struct print_style *style, const char *file,
                                   const struct fault *fault);
 
-/** A line on stdout, unless --json or --quiet. */
+/** Prints a line to stdout, unless --json or --quiet. */
 void print_line(const struct print_style *style, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** The same of three parts, of which `word`, a text of our own, has a colour where there are any.
- */
+/** Like print_line(), for a line of three parts with a colour for `word`, a constant text. */
 void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
                     const char *word, const char *after);
 
-/** Writes the text and a newline to stdout and finishes `w`. */
+/** Prints the object and a newline to stdout and finishes `w`. */
 void print_json(struct jsonw *w);
 
-/** Writes the text to stdout at once, above a live line, and empties `w`. */
+/** Prints the text to stdout and flushes it; hides the live line before. Empties `w`. */
 void print_text(struct textw *w);
 
-/** Says on stderr that there is no memory for output. From then on print_flush() fails. */
+/** Reports on stderr that there is no memory for output. From then on, print_flush() fails. */
 void print_lost(void);
 
-/** Notes why stdout could not be written, an errno; the first reason counts. */
+/** Records the errno of a failed write to stdout; print_flush() reports the first one. */
 void print_note_error(int error);
 
-/** Flushes stdout. Returns 0, or -1 if any output was lost, after saying so on stderr. */
+/** Flushes stdout. Returns 0, or -1 after an error message if any output was lost. */
 int print_flush(void);
 
-/** A fault as member `key`: code, name, status, pointer, line, column, message. */
+/** Writes a fault as member `key`: code, name, status, pointer, line, column, message. */
 void print_json_fault(struct jsonw *w, const char *key, const struct fault *fault);
+/** Writes a shape as member `key`, an array. */
 void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uint32_t *shape);
 
 /* Short texts for people; each returns `out`. */
 enum { PRINT_TEXT_MAX = 64, PRINT_PATH_MAX = 132 };
-/** A path as it fits into a message: the end of a very long one. */
+/** A path for a message; of a very long one, the end. */
 const char *print_path(char out[PRINT_PATH_MAX], const char *path);
 /** "(4, 6, 8)" */
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape);
 /** "192 B", "1.5 KiB" */
 const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes);
-/** What makes the word behind a number a plural: "s", or "". */
+/** The plural ending of a noun after a number: "s" or "". */
 const char *print_s(uint64_t count);
 /** "850 ns", "12.3 us", "4.56 s" */
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns);
-/** A time as people look back on it: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h" */
+/** The time since an event: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h" */
 const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms);
 
 #endif /* CLI_PRINT_H */

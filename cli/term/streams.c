@@ -18,7 +18,8 @@ struct stream {
     bool given_up;
 };
 
-/* Until the descriptor takes bytes. False: a cancel came, and it still does not. */
+/* Waits until the descriptor accepts bytes. Returns false if it does not, a second after a cancel.
+ */
 static bool wait_for_room(struct stream *stream)
 {
     while (!stream->given_up) {
@@ -33,7 +34,8 @@ static bool wait_for_room(struct stream *stream)
     return false;
 }
 
-/* A pipe that has room at all has room for PIPE_BUF bytes: nothing waits inside write(). */
+/* Writes at most PIPE_BUF bytes at a time: a pipe that polls as writable has room for them, so that
+ * write() does not block. */
 static ssize_t put(void *cookie, const char *bytes, size_t size)
 {
     struct stream *stream = cookie;

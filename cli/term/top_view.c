@@ -19,7 +19,7 @@ static uint64_t per_second(uint64_t amount, uint64_t ns)
     return ns ? (uint64_t)((double)amount * 1e9 / (double)ns) : 0;
 }
 
-/* A daemon that was started anew counts from zero. */
+/* Returns the growth of a counter. A restarted daemon counts from zero again. */
 static uint64_t grown(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;

@@ -327,7 +327,7 @@ class Small(Case):
         for text in (b"{}", npy("|i1", (3,), bytes(3))):
             self.write("r.xml", text)
             result = self.ctl("batch", "merge", "a.jsonl", "--junit", "r.xml", code=2)
-            self.assertIn("r.xml exists and is no report: it is not replaced", result.err)
+            self.assertIn("r.xml exists and is not a report; only an empty file", result.err)
             self.assertEqual((result.out, self.read("r.xml")), ("", text))
 
     def test_no_case(self):

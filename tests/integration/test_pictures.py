@@ -196,7 +196,7 @@ class Drawings(Pictures):
         self.write("other.npy", b"\x93NUMPY")
         before = self.listing()
         for name in ("other.json", "other.npy"):
-            self.assertIn("is not replaced", self.explain(job, "--svg", name, code=2).err)
+            self.assertIn("only an empty file", self.explain(job, "--svg", name, code=2).err)
         self.assertEqual(self.listing(), before)
 
     @unittest.skipUnless(RSVG, "there is no rsvg-convert (librsvg2-bin)")
