@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Job files as test cases in N shards, spread by GNU parallel over the processors of this machine or,
-# with its options, over others:
+# Runs job files as test cases in N shards. GNU parallel distributes the shards over the processors
+# of this machine or, with its options, over other machines:
 #
 #     parallel.sh CASES STATES N [--sshloginfile MACHINES ...]
 #

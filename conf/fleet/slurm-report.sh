@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The report of all tasks of slurm.sh, once they have ended, whatever they ended with:
+# Reports the results of all tasks of slurm.sh after they have ended, successfully or not:
 #
 #     array=$(sbatch --parsable --array=1-8 slurm.sh CASES STATES)
 #     sbatch --dependency=afterany:"$array" slurm-report.sh STATES

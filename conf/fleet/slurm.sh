@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Job files as test cases on a Slurm cluster: a shard for each task of an array.
+# Runs job files as test cases on a Slurm cluster, with one shard for each task of an array.
 #
 #     sbatch --array=1-8 slurm.sh CASES STATES
 #
-# CASES and STATES are directories that all nodes see. A task that was interrupted goes on where it
-# was when it is requeued, or when the same array is submitted again.
+# CASES and STATES are directories that all nodes see. An interrupted task resumes when Slurm
+# requeues it, or when you submit the same array again.
 #SBATCH --job-name=mlictl-batch
 #SBATCH --cpus-per-task=1
 #SBATCH --requeue
