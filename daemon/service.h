@@ -1,93 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The service: what mlid is, without the process around it. `mlictl run` embeds the same one.
+ * The service: what mlid and the service that `mlictl run` embeds have in common. service.c puts it
+ * together from these folders; each calls and includes only the folders below it
+ * (tests/source/check_calls.py):
  *
- *     socket -> client.c (frames, replies) -> job.submit -> admit.c (descriptors -> mappings,
- *     tensors) -> queue.c -> dispatch.c (channels) -> complete.c (start) -> libmli -> complete.c
- *     (end) -> dispatch.c -> reply
+ *     ops/      the process mlid: command line, signals, metrics, service manager
+ *     service.c, embed.c
+ *     net/      connections: requests in, replies and events out (net.h)
+ *     job/      jobs: admit, queue, start on DMA channels, complete, remember (jobs.h)
+ *     config/   the configuration file and what it names (config.h)
+ *     memory/   clients' files as memory (buffer.h, region.h)
+ *     base/     lists, tables, threads, the log
  *
- * The loop's thread owns all state. Two files cross threads: complete.c, which starts and ends
- * transfers, and reaper.c, which closes clients' descriptors and unmaps their memory.
+ * A job goes this way:
+ *
+ *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/admit.c (memory/ maps its
+ *     tensors) --> job/dispatch.c (a queue, then channels) --> job/complete.c --> libmli
+ *     --> job/complete.c --> job/task.c --> net/submit.c --> socket
+ *
+ * The loop's thread owns all state. Two files cross threads: job/complete.c starts and ends
+ * transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
+ *
+ * To add an RPC method, start in net/call.h; a key of the configuration, in config/config.h; a job
+ * check or limit, in job/jobs.h; a number in the statistics, in net/stats.h.
  */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
 #include "daemon/config/config.h"
 
+struct daemon_stats;
 struct uv_loop_s;
 struct service;
 struct trace;
 
 /**
- * Checks what config_check() cannot know: whether there is such an engine, takes its options, and
- * has these channels. Tries it out: the engine stays set, the channels are given back. Returns 0,
- * or -1 where the configuration is wrong (fault: the library's own sentence).
+ * Checks that the engine exists, accepts its options and has the configured channels, which
+ * config_check() cannot know. Sets the engine, takes the channels and gives them back. Returns 0,
+ * or -1 with *fault filled if the configuration is wrong.
  */
 int service_check(const struct config *config, struct fault *fault);
 
 /**
- * Creates the service on a loop; nothing listens yet. Sets the library's engine and channel pool,
- * of which a process has one (so that it can have one service at a time), the log level, and a
- * handler of SIGBUS (sigbus.h). Transfers run on the DMA channels; tiny ones, and all with the
+ * Creates the service on a loop; it does not listen yet. Sets the library's engine and channel
+ * pool, the log level, and a handler of SIGBUS (sigbus.h). A process has one channel pool, and
+ * therefore one service at a time. Transfers run on the DMA channels; tiny ones, and all with the
  * engine "inline", on the loop's thread.
- * Returns 0 or -errno (-EBUSY: another service or others in this process hold channels; -EINVAL:
- * what service_check() says).
+ * Returns 0 or -errno (-EBUSY: another service or other code in this process holds channels;
+ * -EINVAL: service_check() refuses the configuration).
  */
 int service_create(struct uv_loop_s *loop, const struct config *config, struct service **out);
 
 /**
- * Creates, binds (mode set before bind; a stale socket file nobody listens on is replaced, a live
- * one is not: -EADDRINUSE) and listens at config->socket. Returns 0 or -errno (-ENOENT also: there
- * is no such user or group as the configuration names).
+ * Listens at config->socket. The socket file has its mode from the first moment. Replaces a stale
+ * socket file on which nobody listens. Returns 0 or -errno (-EADDRINUSE: somebody listens there;
+ * -ENOENT: the directory, or a configured user or group, does not exist).
  */
 int service_listen(struct service *service);
 
-/** The same with a socket that listens already, which the service owns from now on. */
+/** Serves a socket that listens already, and takes ownership, also on failure. Returns 0 or -errno.
+ */
 int service_listen_on(struct service *service, int socket);
 
-/** Serves a connected stream socket; owns it from now on, also on failure. Returns 0 or -errno. */
+/** Serves a connected stream socket, and takes ownership, also on failure. Returns 0 or -errno. */
 int service_adopt(struct service *service, int socket);
 
 /**
- * Goes on with another configuration. What cannot change (reload.h) must be as it was. Limits that
- * became lower hold for what comes; nothing that is there is dropped.
+ * Applies another configuration. The keys that cannot change (reload.h) must be unchanged. A lower
+ * limit applies to later requests; jobs, buffers and connections that exceed it stay.
  */
 void service_reconfigure(struct service *service, const struct config *config);
 
-/** Where events of jobs go; null: nowhere. It must stay until the service is destroyed or told
- *  otherwise. */
+/**
+ * Writes the events of jobs to a trace from now on; null: to none. The trace must outlive the
+ * service or be replaced by null.
+ */
 void service_set_trace(struct service *service, struct trace *trace);
 
+/** Fills all statistics, as daemon.stats reports them to root. */
+void service_stats(struct service *service, struct daemon_stats *stats);
+
 /**
- * Takes no new connections and jobs; answers queued jobs with SHUTTING_DOWN, finishes and answers
- * running ones, then closes everything, so that the loop runs out of handles and uv_run() returns.
- * Where running jobs outlast config->drain_ms they are answered SHUTTING_DOWN too and cancelled,
- * and uv_stop() makes uv_run() return non-zero: the caller may end the process, or run the loop
- * again until the transfers have ended.
+ * Takes no new connections and jobs. Answers queued jobs with SHUTTING_DOWN, finishes and answers
+ * running jobs, then closes all handles, so that uv_run() returns 0. If running jobs outlast
+ * config->drain_ms, they are answered with SHUTTING_DOWN and cancelled, and uv_stop() makes
+ * uv_run() return non-zero: the caller may end the process, or run the loop again until the
+ * transfers have ended.
  */
 void service_shutdown(struct service *service);
 
 /**
- * After uv_run() has returned; shuts down first where nobody has, running the loop until that is
- * done. Gives the channel pool back. Null is fine.
+ * Frees the service and gives the channel pool back. Call it after uv_run() has returned. Shuts the
+ * service down first if nobody has, and runs the loop until that is done. Accepts NULL.
  */
 void service_destroy(struct service *service);
 
-/*
- * The embedded form: a service with its own loop on its own thread, and connections to it.
- */
+/* The embedded form: a service with its own loop on its own thread. */
 struct service_thread;
 
-/** Returns 0 with *socket connected to the service (caller closes it), or -errno. */
+/** Starts a service. Returns 0 with *socket connected to it, which the caller closes; or -errno. */
 int service_thread_start(const struct config *config, struct service_thread **out, int *socket);
 
 /**
- * One more connection, from any thread; returns once it is served, 0 with *socket as above, or
- * -errno. Not while somebody calls service_thread_stop().
+ * Makes one more connection. Returns when it is served: 0 with *socket as above, or -errno. Any
+ * thread, but not during service_thread_stop().
  */
 int service_thread_connect(struct service_thread *thread, int *socket);
 
-/** Shuts the service down, waits for it and frees it. Null is fine. */
+/** Shuts the service down, waits until it has ended and frees it. Accepts NULL. */
 void service_thread_stop(struct service_thread *thread);
 
 #endif /* DAEMON_SERVICE_H */

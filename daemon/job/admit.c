@@ -6,31 +6,30 @@
 #include "daemon/job/after.h"
 #include "daemon/job/deadline.h"
 #include "daemon/job/dispatch.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
 #include "proto/json/json.h"
 #include "proto/wire/job.h"
 
-int admit_check_serving(const struct service *service, struct fault *fault)
+int admit_check_serving(const struct jobs *jobs, struct fault *fault)
 {
-    if (service->state != SERVICE_SERVING)
+    if (jobs->stopping)
         return fault_set(fault, FAULT_SHUTTING_DOWN, NULL, "the service is shutting down");
-    if (service->refusing)
+    if (jobs->draining)
         return fault_set(fault, FAULT_SHUTTING_DOWN, NULL,
                          "the service is %s and takes no new jobs",
-                         service->jobs > 0 ? "draining" : "drained");
+                         jobs->count > 0 ? "draining" : "drained");
     return 0;
 }
 
-int admit_check_channels(const struct service *service, const struct job *job, struct fault *fault)
+int admit_check_channels(const struct jobs *jobs, const struct job *job, struct fault *fault)
 {
-    if (job->common.channels <= service->config.channels)
+    if (job->common.channels <= jobs->config->channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
                      "channels: %" PRIu32 " wanted, the service has %" PRIu32, job->common.channels,
-                     service->config.channels);
+                     jobs->config->channels);
 }
 
 static int locate(struct task *task, const int *fds, size_t count, struct fault *fault)
@@ -38,10 +37,10 @@ static int locate(struct task *task, const int *fds, size_t count, struct fault 
     const struct located_job located = {
         .job = &task->work->job,
         .operands = &task->work->operands,
-        .buffers = &task->answer.client->buffers,
+        .buffers = &task->session->buffers,
         .fds = fds,
         .fd_count = count,
-        .bytes_max = task->service->config.job_bytes,
+        .bytes_max = task->jobs->config->job_bytes,
         .uid = task->flow->user->uid,
         .user = PLACES_OF_JOB,
     };
@@ -59,10 +58,10 @@ static int fill(struct task *task, const struct json *params, const int *fds, si
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
     job = &task->work->job;
     if (job_wire_read(params, (uint32_t)count, job) < 0 ||
-        admit_check_channels(task->service, job, fault) < 0 ||
+        admit_check_channels(task->jobs, job, fault) < 0 ||
         operands_init(&task->work->operands, job, fault) < 0 ||
         locate(task, fds, count, fault) < 0 ||
-        after_init(task, task->answer.client, &job->after, fault) < 0)
+        after_init(task, task->session, &job->after, fault) < 0)
         return -1;
     task->priority = job->common.priority;
     task->detached = job->detach;
@@ -70,13 +69,13 @@ static int fill(struct task *task, const struct json *params, const int *fds, si
     return 0;
 }
 
-struct task *admit(struct client *client, const struct json *params, const int *fds, size_t count)
+struct task *admit(struct session *session, const struct json *params, const int *fds, size_t count)
 {
     struct task *task;
 
-    if (admit_check_serving(client->service, params->fault) < 0)
+    if (admit_check_serving(session->jobs, params->fault) < 0)
         return NULL;
-    task = task_create(client);
+    task = task_create(session);
     if (!task) {
         fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a job");
         return NULL;
@@ -91,8 +90,8 @@ struct task *admit(struct client *client, const struct json *params, const int *
 void admit_accept(struct task *task)
 {
     task_accept(task);
-    deadline_add(&task->service->deadlines, task);
+    deadline_add(&task->jobs->deadlines, task);
     if (task->waits == 0)
         dispatch_queue(task);
-    news_tell(&task->service->news, task, EVENT_QUEUED, NULL);
+    events_send(task->jobs, task, EVENT_QUEUED, NULL);
 }

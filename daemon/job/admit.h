@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a request's params and descriptors to a task that is ready to be queued. */
+/* Makes a task from the params and descriptors of job.submit. */
 #ifndef DAEMON_ADMIT_H
 #define DAEMON_ADMIT_H
 
 #include <stddef.h>
 
-struct client;
 struct fault;
 struct job;
 struct json;
-struct service;
+struct jobs;
+struct session;
 struct task;
 
 /**
- * Makes every check that can be made before the job's turn comes, and maps its memory. Has no
- * effect on anything a client can see. The descriptors stay the caller's and are not needed any
- * more. Returns null with the fault of `params` filled where the job is refused.
+ * Makes every check that is possible before the job's turn comes, and maps its memory. Changes
+ * nothing that a client can see. The descriptors stay the caller's, who may close them. Returns
+ * NULL with the fault of `params` filled if the job is refused.
  */
-struct task *admit(struct client *client, const struct json *params, const int *fds, size_t count);
+struct task *admit(struct session *session, const struct json *params, const int *fds,
+                   size_t count);
 
 /**
- * The job has come to stay: it gets its number, and its place in the queue or behind others.
+ * Accepts the task: gives it a number, and queues it or makes it wait for other jobs. Call
  * dispatch_run() afterwards.
  */
 void admit_accept(struct task *task);
 
-/* Checks that a start of a prepared job and its preparation share. Return 0 or -1. */
-int admit_check_serving(const struct service *service, struct fault *fault);
-int admit_check_channels(const struct service *service, const struct job *job, struct fault *fault);
+/* Checks that job.submit, job.prepare and job.start share. They return 0, or -1 with *fault filled.
+ */
+int admit_check_serving(const struct jobs *jobs, struct fault *fault);
+int admit_check_channels(const struct jobs *jobs, const struct job *job, struct fault *fault);
 
 #endif /* DAEMON_ADMIT_H */

@@ -8,27 +8,26 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/history.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
 #include "daemon/job/task.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
 
-enum { SETTLED_MAX = 16 }; /* dependencies that one call settles: the caller looks at the clock */
+enum { SETTLED_MAX = 16 }; /* dependencies settled by one call; then the caller reads the clock */
 
 struct dependency {
     struct link link; /* in the dependents of the predecessor */
     struct task *dependant;
-    uint32_t index; /* in its "after" */
+    uint32_t index; /* in the "after" of the dependant */
 };
 
-/* The jobs that wait for one job. They outlive it: after its end the service settles them. */
+/* The jobs that wait for one job. The list outlives the job: after_settle() empties it. */
 struct dependents {
-    struct link link;           /* in the service's list, once the predecessor has ended */
+    struct link link;           /* in jobs->settling, once the predecessor has ended */
     struct link dependencies;   /* struct dependency, in the order of arrival */
-    char cause[TASK_CAUSE_MAX]; /* how the predecessor failed; empty: it is done */
+    char cause[TASK_CAUSE_MAX]; /* how the predecessor failed; empty: the predecessor is done */
 };
 
-/* "job 7 (load) failed": into text. */
+/* Writes a sentence like "job 7 (load) failed". */
 static void describe(const struct entry *entry, enum job_state state, char *text, size_t size)
 {
     const struct record *record = entry_record(entry);
@@ -50,7 +49,7 @@ static int complain(struct fault *fault, uint32_t index, const char *cause)
     return fault_set(fault, FAULT_PREDECESSOR_FAILED, words.pointer, "%s: %s", words.name, cause);
 }
 
-/* The dependents of a task, created for the first of them. Null where memory is short. */
+/* Returns the dependents of a task; creates the list if needed. Returns NULL without memory. */
 static struct dependents *dependents_of(struct task *task)
 {
     if (!task->dependents) {
@@ -87,7 +86,7 @@ static int depend(struct task *task, const struct entry *entry, uint32_t index, 
     return 0;
 }
 
-int after_init(struct task *task, const struct client *client, const struct job_refs *refs,
+int after_init(struct task *task, const struct session *session, const struct job_refs *refs,
                struct fault *fault)
 {
     if (refs->count == 0)
@@ -97,7 +96,7 @@ int after_init(struct task *task, const struct client *client, const struct job_
         return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
     for (uint32_t i = 0; i < refs->count; i++) {
         const struct ref_place place = {"after", (int)i};
-        const struct entry *entry = refs_find(client, &refs->refs[i], &place, fault);
+        const struct entry *entry = refs_find(session, &refs->refs[i], &place, fault);
 
         if (!entry || depend(task, entry, i, fault) < 0)
             return -1;
@@ -123,7 +122,7 @@ void after_ended(struct task *task, enum job_state state)
     task->dependents = NULL;
     if (state != JOB_STATE_DONE)
         describe(&task->entry, state, dependents->cause, sizeof dependents->cause);
-    link_append(&task->service->settling, &dependents->link);
+    link_append(&task->jobs->settling, &dependents->link);
 }
 
 /* Ends the dependant if the predecessor failed, else queues it if this predecessor was its last. */
@@ -141,13 +140,13 @@ static void settle(struct dependency *dependency, const char *cause)
     }
 }
 
-void after_settle(struct service *service)
+void after_settle(struct jobs *jobs)
 {
-    if (link_empty(&service->settling))
+    if (link_empty(&jobs->settling))
         return;
-    for (int i = 0; i < SETTLED_MAX && !link_empty(&service->settling); i++) {
-        struct dependents *first = LINK_OWNER(service->settling.next, struct dependents, link);
-        /* The analyser of clang does not see that a list is unlinked before it is freed. */
+    for (int i = 0; i < SETTLED_MAX && !link_empty(&jobs->settling); i++) {
+        struct dependents *first = LINK_OWNER(jobs->settling.next, struct dependents, link);
+        /* The analyser does not see that the list is unlinked before it is freed. */
         struct link *next = first->dependencies.next; /* NOLINT(clang-analyzer-unix.Malloc) */
 
         if (next != &first->dependencies) {
@@ -157,5 +156,5 @@ void after_settle(struct service *service)
             free(first);
         }
     }
-    service->clock = uv_hrtime();
+    jobs->clock = uv_hrtime();
 }

@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "daemon/job/dispatch.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
-#include "daemon/service_state.h"
 #include "mli_mov_api.h"
 
 enum {
@@ -43,7 +43,7 @@ static bool on_loop(const struct completions *completions)
 /* Gives the task back to the loop's thread. */
 static void hand_over(struct task *task)
 {
-    struct completions *completions = &task->service->completions;
+    struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
     /* The loop's thread looks at the list anyway when it has started the transfer. */
     const bool home = on_loop(completions) && completions->starting;
@@ -60,7 +60,7 @@ static void hand_over(struct task *task)
 /* The transfer is over. Any thread. */
 static void end(struct task *task)
 {
-    const bool loop = on_loop(&task->service->completions);
+    const bool loop = on_loop(&task->jobs->completions);
 
     /* Here, so that the files are unmapped before the client is answered. */
     task->end.src_hit = region_end(task->places.src.region, false, loop) < 0;
@@ -122,7 +122,7 @@ static void on_idle(uv_idle_t *poll)
 
 bool complete_start(struct task *task)
 {
-    struct completions *completions = &task->service->completions;
+    struct completions *completions = &task->jobs->completions;
 
     if (completions->running++ == 0) {
         uv_ref((uv_handle_t *)&completions->ended);
@@ -205,7 +205,7 @@ static void on_ended(uv_async_t *ended)
     struct completions *completions = ended->data;
 
     completions_collect(completions);
-    dispatch_run(LINK_OWNER(completions, struct service, completions));
+    dispatch_run(LINK_OWNER(completions, struct jobs, completions));
 }
 
 int completions_init(struct completions *completions, uv_loop_t *loop)

@@ -7,8 +7,8 @@
 
 #include "daemon/base/seam.h"
 #include "daemon/job/dispatch.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
-#include "daemon/service_state.h"
 
 enum {
     NS_PER_MS = 1000 * 1000,
@@ -88,7 +88,7 @@ static void expire(struct task *task)
 static void on_timer(uv_timer_t *timer)
 {
     struct deadlines *deadlines = timer->data;
-    struct service *service = LINK_OWNER(deadlines, struct service, deadlines);
+    struct jobs *jobs = LINK_OWNER(deadlines, struct jobs, deadlines);
     const uint64_t now = uv_hrtime();
 
     /* Those left when the turn is over come right after the loop's other business. */
@@ -96,7 +96,7 @@ static void on_timer(uv_timer_t *timer)
            uv_hrtime() - now < TURN_NS)
         expire(deadlines->heap[0]); /* removes it */
     arm(deadlines);
-    dispatch_run(service); /* the task that held up the queue may be gone */
+    dispatch_run(jobs); /* the task that held up the queue may be gone */
 }
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop)

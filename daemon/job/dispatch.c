@@ -6,11 +6,10 @@
 
 #include "daemon/job/after.h"
 #include "daemon/job/complete.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
 #include "daemon/job/watchdog.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 
 /* How long starting jobs that end at once may keep the loop from its clients. */
@@ -18,22 +17,22 @@ enum { TURN_NS = 2 * 1000 * 1000 };
 
 void dispatch_queue(struct task *task)
 {
-    struct service *service = task->service;
+    struct jobs *jobs = task->jobs;
     struct user *user = task->flow->user;
-    const struct quota *quota = config_quota(&service->config, user->uid);
+    const struct quota *quota = config_quota(jobs->config, user->uid);
     int32_t max = quota->max_priority;
 
     if (max == QUOTA_BY_USER)
         max = user->master ? 1 : 0;
     user->share.weight = quota->weight;
     task_become(task, JOB_STATE_QUEUED);
-    scheduler_push(&service->scheduler, &task->flow->lanes, &task->queued, task->priority, max,
-                   task->work->operands.bytes, service->clock);
+    scheduler_push(&jobs->scheduler, &task->flow->lanes, &task->queued, task->priority, max,
+                   task->work->operands.bytes, jobs->clock);
 }
 
 static void fail_for_channels(struct task *task)
 {
-    const struct channels *channels = &task->service->channels;
+    const struct channels *channels = &task->jobs->channels;
     struct fault fault;
 
     fault_set(&fault, FAULT_CHANNEL_STUCK, "/channels",
@@ -54,21 +53,21 @@ static void refuse(struct task *task, mli_status status)
 
 static void run(struct task *task, int first)
 {
-    struct service *service = task->service;
+    struct jobs *jobs = task->jobs;
     bool at_once;
 
     task_become(task, JOB_STATE_RUNNING);
     task->first_channel = first;
-    service->running++;
-    service->channels.busy |= channels_run((uint32_t)first, task_channels(task));
-    link_append(&service->running_tasks, &task->place);
-    task->lost = service->watchdog.lost;
+    jobs->running++;
+    jobs->channels.busy |= channels_run((uint32_t)first, task_channels(task));
+    link_append(&jobs->running_tasks, &task->place);
+    task->lost = jobs->watchdog.lost;
     at_once = complete_start(task);
-    news_tell(&service->news, task, EVENT_STARTED, NULL);
+    events_send(jobs, task, EVENT_STARTED, NULL);
     if (at_once) /* this task or others: all that have ended are collected */
-        completions_collect(&service->completions);
-    if (!link_empty(&service->running_tasks))
-        watchdog_start(&service->watchdog);
+        completions_collect(&jobs->completions);
+    if (!link_empty(&jobs->running_tasks))
+        watchdog_start(&jobs->watchdog);
 }
 
 /*
@@ -92,10 +91,10 @@ static mli_status prepare(struct task *task)
     return MLI_STATUS_OK;
 }
 
-/* Its client is not open any more, and is about to drop it. */
+/* True if the client has left and is about to drop the task. */
 static bool is_dropped(const struct task *task)
 {
-    return task->answer.client && task->answer.client->state != CLIENT_OPEN;
+    return task->session && task->session->closing;
 }
 
 static void drop(struct task *task)
@@ -131,17 +130,17 @@ static void start(struct task *task, int first)
 }
 
 /* The wide one that has waited longest has channels kept for it. False where it must wait on. */
-static bool serve_wide(struct service *service)
+static bool serve_wide(struct jobs *jobs)
 {
-    struct channels *channels = &service->channels;
+    struct channels *channels = &jobs->channels;
     struct task *task;
     int first;
 
-    if (link_empty(&service->wide)) {
+    if (link_empty(&jobs->wide)) {
         channels->reserved = 0;
         return false;
     }
-    task = LINK_OWNER(service->wide.next, struct task, place);
+    task = LINK_OWNER(jobs->wide.next, struct task, place);
     if (!channels_reserve(channels, task_channels(task))) {
         fail_for_channels(task);
         return true;
@@ -156,16 +155,16 @@ static bool serve_wide(struct service *service)
 }
 
 /* The next one in line. False where there is none, or no channel for it. */
-static bool serve_next(struct service *service, uint64_t now)
+static bool serve_next(struct jobs *jobs, uint64_t now)
 {
-    struct channels *channels = &service->channels;
+    struct channels *channels = &jobs->channels;
     struct queued *queued;
     struct task *task;
     int first;
 
     if (!channels_any_free(channels) && channels_widest(channels) > 0)
         return false;
-    queued = scheduler_take(&service->scheduler, now);
+    queued = scheduler_take(&jobs->scheduler, now);
     if (!queued)
         return false;
     task = LINK_OWNER(queued, struct task, queued);
@@ -175,7 +174,7 @@ static bool serve_next(struct service *service, uint64_t now)
     else if (task_channels(task) > channels_widest(channels))
         fail_for_channels(task);
     else
-        link_append(&service->wide, &task->place);
+        link_append(&jobs->wide, &task->place);
     return true;
 }
 
@@ -194,13 +193,13 @@ static uint64_t bytes_left(const struct task *task)
     return task->ended || done >= all ? 0 : all - done;
 }
 
-static struct blockers find_blockers(const struct service *service)
+static struct blockers find_blockers(const struct jobs *jobs)
 {
-    const struct channels *channels = &service->channels;
-    const struct task *wide = LINK_OWNER(service->wide.next, struct task, place);
+    const struct channels *channels = &jobs->channels;
+    const struct task *wide = LINK_OWNER(jobs->wide.next, struct task, place);
     struct blockers blockers = {.channels = channels, .owner = wide->flow->user};
 
-    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
+    for (struct link *l = jobs->running_tasks.next; l != &jobs->running_tasks; l = l->next) {
         const struct task *task = LINK_OWNER(l, struct task, place);
         const uint32_t run = channels_run((uint32_t)task->first_channel, task_channels(task));
         const uint64_t left = bytes_left(task);
@@ -239,20 +238,20 @@ static bool fits(struct queued *queued, const void *context)
  * before the transfers that the wide job waits for. Those that were started here are not waited
  * for in this sense, so that they never make room for further ones and the wide job starts.
  */
-static bool serve_backfill(struct service *service, uint64_t now)
+static bool serve_backfill(struct jobs *jobs, uint64_t now)
 {
-    struct channels *channels = &service->channels;
+    struct channels *channels = &jobs->channels;
     struct blockers blockers;
     struct queued *queued;
     struct task *task;
     int first;
 
-    if (!channels_any_reserved_free(channels) || service->scheduler.length == 0)
+    if (!channels_any_reserved_free(channels) || jobs->scheduler.length == 0)
         return false;
-    blockers = find_blockers(service);
+    blockers = find_blockers(jobs);
     if (!blockers.any)
         return false;
-    queued = scheduler_backfill(&service->scheduler, fits, &blockers, now);
+    queued = scheduler_backfill(&jobs->scheduler, fits, &blockers, now);
     if (!queued)
         return false;
     task = LINK_OWNER(queued, struct task, queued);
@@ -264,30 +263,29 @@ static bool serve_backfill(struct service *service, uint64_t now)
     return true;
 }
 
-void dispatch_run(struct service *service)
+void dispatch_run(struct jobs *jobs)
 {
-    const uint64_t begin = service->clock;
+    const uint64_t begin = jobs->clock;
 
-    if (service->dispatching)
+    if (jobs->dispatching)
         return;
-    service->dispatching = true;
+    jobs->dispatching = true;
     do {
-        after_settle(service);
-        if (service->clock - begin > TURN_NS) {
-            completions_resume(&service->completions);
+        after_settle(jobs);
+        if (jobs->clock - begin > TURN_NS) {
+            completions_resume(&jobs->completions);
             break;
         }
-        if (serve_wide(service) || serve_next(service, service->clock) ||
-            serve_backfill(service, service->clock))
+        if (serve_wide(jobs) || serve_next(jobs, jobs->clock) || serve_backfill(jobs, jobs->clock))
             continue;
-        if (link_empty(&service->settling))
+        if (link_empty(&jobs->settling))
             break;
-        if (service->clock - begin > CHORE_SLICE_NS) {
-            completions_resume(&service->completions);
+        if (jobs->clock - begin > CHORE_SLICE_NS) {
+            completions_resume(&jobs->completions);
             break;
         }
     } while (true);
-    service->dispatching = false;
+    jobs->dispatching = false;
 }
 
 static void fault_set_dma_error(struct fault *fault, const struct task *task)
@@ -331,20 +329,20 @@ static bool failure(const struct task *task, struct fault *fault)
 
 void dispatch_done(struct task *task)
 {
-    struct service *service = task->service;
+    struct jobs *jobs = task->jobs;
     struct fault fault;
 
-    channels_release(&service->channels,
+    channels_release(&jobs->channels,
                      channels_run((uint32_t)task->first_channel, task_channels(task)));
     link_remove(&task->place);
     task_become(task, JOB_STATE_DONE);
-    service->running--;
-    if (task->end.done > service->clock)
-        service->clock = task->end.done;
-    watchdog_remove(&service->watchdog);
+    jobs->running--;
+    if (task->end.done > jobs->clock)
+        jobs->clock = task->end.done;
+    watchdog_remove(&jobs->watchdog);
     mli_mov_release_handle(&task->handle);
     if (!task->ended)
         task_end(task, failure(task, &fault) ? &fault : NULL);
     task_destroy(task);
-    dispatch_run(service);
+    dispatch_run(jobs);
 }

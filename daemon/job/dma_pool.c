@@ -64,7 +64,7 @@ static int set_channels(const struct config *config, struct fault *fault)
     return 0;
 }
 
-int pool_take(const struct config *config, struct fault *fault)
+int dma_pool_take(const struct config *config, struct fault *fault)
 {
     int error;
 
@@ -78,7 +78,7 @@ int pool_take(const struct config *config, struct fault *fault)
     return error;
 }
 
-void pool_give_back(void)
+void dma_pool_give_back(void)
 {
     mli_mov_set_num_dma_ch(0, 0);
     atomic_flag_clear(&taken);

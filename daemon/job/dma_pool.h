@@ -11,9 +11,9 @@
  * -EINVAL (the engine or the channels are not to be had like this: a wrong configuration), or
  * -ENOMEM (the system has no resources for them).
  */
-int pool_take(const struct config *config, struct fault *fault);
+int dma_pool_take(const struct config *config, struct fault *fault);
 
 /** Gives the channels back, when none is held any more. */
-void pool_give_back(void);
+void dma_pool_give_back(void);
 
 #endif /* DAEMON_POOL_H */

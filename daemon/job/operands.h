@@ -31,4 +31,26 @@ void operands_finish(struct operands *operands);
 /** The destination as libmli left it. *desc borrows the arrays of `operands`. */
 void operands_result(struct operands *operands, struct tensor_desc *desc);
 
+/**
+ * From the first to the last byte that the window of `cfg` reads; at least one element, so that
+ * there is something to map even where a window lies in the padding alone. Both must have passed
+ * mli_mov_layout(). A distance that 64 bits cannot hold becomes UINT64_MAX. Only what lies in the
+ * window counts: a tile may be read from a file that holds no more than the tile.
+ */
+struct span extent_read(const mli_tensor *src, const mli_mov_cfg_t *cfg);
+
+struct work {
+    uint32_t holders;
+    struct job job;
+    struct operands operands;
+    bool prepared; /* its result is known to whoever starts it */
+};
+
+/** Held once, with an empty job and empty operands. Null where memory is short. */
+struct work *work_create(void);
+/** Returns the work. */
+struct work *work_hold(struct work *work);
+/** Null is fine. */
+void work_drop(struct work *work);
+
 #endif /* DAEMON_OPERANDS_H */

@@ -7,10 +7,9 @@
 #include "daemon/base/seam.h"
 #include "daemon/job/admit.h"
 #include "daemon/job/after.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/job_calls.h"
 
@@ -30,36 +29,36 @@ static uint64_t parameter_bytes(const struct prepared *prepared)
            (sizeof *own->scale + sizeof *own->zero_point + sizeof *own->scale_frac_bits);
 }
 
-bool prepared_release_last(struct client *client)
+bool prepared_release_last(struct session *session)
 {
-    struct numbered *table = &client->prepared.table;
+    struct numbered *table = &session->prepared.table;
 
     if (table->count == 0) {
         numbered_finish(table);
         return false;
     }
-    prepared_release(client, table->entries[table->count - 1].number);
+    prepared_release(session, table->entries[table->count - 1].number);
     return true;
 }
 
-int prepared_release(struct client *client, uint32_t number)
+int prepared_release(struct session *session, uint32_t number)
 {
-    struct prepared_jobs *jobs = &client->prepared;
+    struct prepared_jobs *jobs = &session->prepared;
     struct prepared *prepared = numbered_remove(&jobs->table, number);
 
     if (!prepared)
         return -1;
-    client->service->prepared--;
+    session->jobs->prepared--;
     jobs->parameters -= parameter_bytes(prepared);
     destroy(prepared);
     return 0;
 }
 
-static int check_count(const struct client *client, struct fault *fault)
+static int check_count(const struct session *session, struct fault *fault)
 {
-    const uint32_t count = client->prepared.table.count;
+    const uint32_t count = session->prepared.table.count;
 
-    if (count < client->service->config.prepared_per_client)
+    if (count < session->jobs->config->prepared_per_client)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "limits.prepared_per_client: this connection has %" PRIu32
@@ -82,7 +81,7 @@ static int check_move(struct prepared *prepared, struct fault *fault)
     return 0;
 }
 
-static int fill(struct prepared *prepared, struct client *client, const struct json *params,
+static int fill(struct prepared *prepared, struct session *session, const struct json *params,
                 const int *fds, size_t count)
 {
     struct fault *fault = params->fault;
@@ -90,16 +89,16 @@ static int fill(struct prepared *prepared, struct client *client, const struct j
     const struct located_job located = {
         .job = &work->job,
         .operands = &work->operands,
-        .buffers = &client->buffers,
+        .buffers = &session->buffers,
         .fds = fds,
         .fd_count = count,
-        .bytes_max = client->service->config.job_bytes,
-        .uid = client->flow->user->uid,
+        .bytes_max = session->jobs->config->job_bytes,
+        .uid = session->flow->user->uid,
         .user = PLACES_OF_PREPARED,
     };
 
     if (job_wire_read_prepare(params, (uint32_t)count, &work->job) < 0 ||
-        admit_check_channels(client->service, &work->job, fault) < 0 ||
+        admit_check_channels(session->jobs, &work->job, fault) < 0 ||
         operands_init(&work->operands, &work->job, fault) < 0 ||
         locate_job(&prepared->places, &located, fault) < 0)
         return -1;
@@ -107,10 +106,10 @@ static int fill(struct prepared *prepared, struct client *client, const struct j
     return check_move(prepared, fault);
 }
 
-static int check_parameters(const struct client *client, const struct prepared *prepared,
+static int check_parameters(const struct session *session, const struct prepared *prepared,
                             struct fault *fault)
 {
-    if (client->prepared.parameters + parameter_bytes(prepared) <= PREPARED_PARAMETERS_MAX)
+    if (session->prepared.parameters + parameter_bytes(prepared) <= PREPARED_PARAMETERS_MAX)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "the per-axis parameters of this connection's prepared jobs take more than "
@@ -118,12 +117,12 @@ static int check_parameters(const struct client *client, const struct prepared *
                      PREPARED_PARAMETERS_MAX);
 }
 
-struct prepared *prepared_create(struct client *client, const struct json *params, const int *fds,
+struct prepared *prepared_create(struct session *session, const struct json *params, const int *fds,
                                  size_t count)
 {
     struct prepared *prepared;
 
-    if (check_count(client, params->fault) < 0)
+    if (check_count(session, params->fault) < 0)
         return NULL;
     prepared = seam.calloc(1, sizeof *prepared);
     if (!prepared || !(prepared->work = work_create())) {
@@ -131,31 +130,31 @@ struct prepared *prepared_create(struct client *client, const struct json *param
         free(prepared);
         return NULL;
     }
-    if (fill(prepared, client, params, fds, count) < 0 ||
-        check_parameters(client, prepared, params->fault) < 0) {
+    if (fill(prepared, session, params, fds, count) < 0 ||
+        check_parameters(session, prepared, params->fault) < 0) {
         destroy(prepared);
         return NULL;
     }
-    prepared->number = numbered_add(&client->prepared.table, prepared);
+    prepared->number = numbered_add(&session->prepared.table, prepared);
     if (prepared->number == 0) {
         fault_set(params->fault, FAULT_INTERNAL, NULL, "no memory for a prepared job");
         destroy(prepared);
         return NULL;
     }
-    client->prepared.parameters += parameter_bytes(prepared);
-    client->service->prepared++;
+    session->prepared.parameters += parameter_bytes(prepared);
+    session->jobs->prepared++;
     return prepared;
 }
 
 static int fill_start(struct task *task, const struct prepared *prepared,
                       const struct job_start *start, struct fault *fault)
 {
-    struct client *client = task->answer.client;
+    struct session *session = task->session;
 
     task->work = work_hold(prepared->work);
-    if (locate_start(&task->places, &prepared->places, &prepared->work->operands, &client->buffers,
+    if (locate_start(&task->places, &prepared->places, &prepared->work->operands, &session->buffers,
                      start, fault) < 0 ||
-        after_init(task, client, &start->after, fault) < 0)
+        after_init(task, session, &start->after, fault) < 0)
         return -1;
     task->priority = start->has_priority ? start->priority : prepared->work->job.common.priority;
     task_set_timeout(task, start->timeout_ms);
@@ -163,20 +162,20 @@ static int fill_start(struct task *task, const struct prepared *prepared,
     return 0;
 }
 
-struct task *prepared_start(struct client *client, const struct job_start *start,
+struct task *prepared_start(struct session *session, const struct job_start *start,
                             struct fault *fault)
 {
-    const struct prepared *prepared = numbered_find(&client->prepared.table, start->prepared);
+    const struct prepared *prepared = numbered_find(&session->prepared.table, start->prepared);
     struct task *task;
 
-    if (admit_check_serving(client->service, fault) < 0)
+    if (admit_check_serving(session->jobs, fault) < 0)
         return NULL;
     if (!prepared) {
         fault_set(fault, FAULT_NOT_FOUND, "/prepared",
                   "prepared: this connection has no prepared job %" PRIu32, start->prepared);
         return NULL;
     }
-    task = task_create(client);
+    task = task_create(session);
     if (!task) {
         fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a job");
         return NULL;

@@ -13,9 +13,9 @@
 #include "daemon/base/numbered.h"
 #include "daemon/memory/buffer.h"
 
-struct client;
 struct job_start;
 struct json;
+struct session;
 struct task;
 struct work;
 
@@ -35,20 +35,20 @@ struct prepared_jobs {
 };
 
 /** Releases the latest prepared job. Without any prepared job, frees the table; returns false. */
-bool prepared_release_last(struct client *client);
+bool prepared_release_last(struct session *session);
 
 /**
  * job.prepare: makes every check that a start would make, and maps what came as descriptors, which
  * stay the caller's. Returns null with the fault of `params` filled.
  */
-struct prepared *prepared_create(struct client *client, const struct json *params, const int *fds,
+struct prepared *prepared_create(struct session *session, const struct json *params, const int *fds,
                                  size_t count);
 
 /** job.start: a task, as admit() gives one. Null with *fault filled. */
-struct task *prepared_start(struct client *client, const struct job_start *start,
+struct task *prepared_start(struct session *session, const struct job_start *start,
                             struct fault *fault);
 
 /** job.release. Returns 0, or -1 where there is no such prepared job. */
-int prepared_release(struct client *client, uint32_t number);
+int prepared_release(struct session *session, uint32_t number);
 
 #endif /* DAEMON_PREPARED_H */

@@ -5,9 +5,8 @@
 #include <stdio.h>
 
 #include "daemon/job/history.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
 
 struct task *entry_task(const struct entry *entry)
 {
@@ -20,16 +19,9 @@ const struct record *entry_record(const struct entry *entry)
     return entry->ended ? (const struct record *)(const void *)entry : NULL;
 }
 
-static uid_t uid_of(const struct entry *entry)
+bool refs_visible(const struct user *viewer, const struct entry *entry)
 {
-    return entry->user->uid;
-}
-
-bool refs_visible(const struct client *client, const struct entry *entry)
-{
-    const uid_t uid = client->flow->user->uid;
-
-    return uid == 0 || uid_of(entry) == uid;
+    return viewer->uid == 0 || entry->user == viewer;
 }
 
 void ref_place_words(const struct ref_place *place, struct ref_words *words)
@@ -43,26 +35,28 @@ void ref_place_words(const struct ref_place *place, struct ref_words *words)
     }
 }
 
-struct entry *refs_find(const struct client *client, const struct job_ref *ref,
+struct entry *refs_find(const struct session *session, const struct job_ref *ref,
                         const struct ref_place *place, struct fault *fault)
 {
-    const struct registry *registry = &client->service->registry;
+    const struct registry *registry = &session->jobs->registry;
     struct ref_words words;
     struct entry *entry;
 
     if (ref->name)
-        entry = registry_find_name(registry, client->flow->number, ref->name);
+        entry = registry_find_name(registry, session->flow->number, ref->name);
     else
         entry = registry_find(registry, ref->number);
-    if (entry && refs_visible(client, entry))
+    if (entry && refs_visible(session->flow->user, entry))
         return entry;
     ref_place_words(place, &words);
     if (ref->name)
         fault_set(fault, FAULT_NOT_FOUND, words.pointer,
-                  "%s: this connection has no job \"%s\", or not any more", words.name, ref->name);
+                  "%s: this connection has no job \"%s\"; it may have been forgotten", words.name,
+                  ref->name);
     else
         fault_set(fault, FAULT_NOT_FOUND, words.pointer,
-                  "%s: there is no job %" PRIu64 ", or not any more", words.name, ref->number);
+                  "%s: there is no job %" PRIu64 "; it may have been forgotten", words.name,
+                  ref->number);
     return NULL;
 }
 

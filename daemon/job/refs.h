@@ -11,10 +11,11 @@
 #include "proto/wire/job_info.h"
 #include "proto/wire/job_ref.h"
 
-struct client;
 struct ending;
 struct record;
+struct session;
 struct task;
+struct user;
 
 /* Where in the params a reference stands. */
 struct ref_place {
@@ -32,11 +33,11 @@ void ref_place_words(const struct ref_place *place, struct ref_words *words);
  * Null, with *fault, where there is no such job that the client's user may know of: none of another
  * user's, but for root.
  */
-struct entry *refs_find(const struct client *client, const struct job_ref *ref,
+struct entry *refs_find(const struct session *session, const struct job_ref *ref,
                         const struct ref_place *place, struct fault *fault);
 
 /** May this client's user know of it? */
-bool refs_visible(const struct client *client, const struct entry *entry);
+bool refs_visible(const struct user *viewer, const struct entry *entry);
 
 /* Exactly one of these is what an entry is in; the other gives null. */
 struct task *entry_task(const struct entry *entry);

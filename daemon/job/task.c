@@ -11,45 +11,44 @@
 #include "daemon/job/after.h"
 #include "daemon/job/complete.h"
 #include "daemon/job/deadline.h"
-#include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/job/jobs.h"
 #include "mli_mov_api.h"
 
-struct task *task_create(struct client *client)
+struct task *task_create(struct session *session)
 {
-    struct service *service = client->service;
+    struct jobs *jobs = session->jobs;
     struct task *task;
 
-    if (deadlines_reserve(&service->deadlines, service->jobs + 1) < 0)
+    if (deadlines_reserve(&jobs->deadlines, jobs->count + 1) < 0)
         return NULL;
-    task = seam.calloc(1, sizeof *task);
+    task = seam.calloc(1, jobs->callbacks.task_size);
     if (!task)
         return NULL;
-    task->service = service;
-    task->flow = client->flow;
-    task->answer.client = client;
+    task->jobs = jobs;
+    task->session = session;
+    task->flow = session->flow;
     task->state = JOB_STATE_WAITING;
-    task->admitted = service->clock = uv_hrtime();
+    task->admitted = jobs->clock = uv_hrtime();
     task->first_channel = -1;
     queued_init(&task->queued);
     link_init(&task->flow_link);
     link_init(&task->place);
     link_init(&task->watches);
-    link_append(&service->tasks, &task->all_link);
-    link_append(&client->tasks, &task->client_link);
-    client->jobs++;
+    link_append(&jobs->tasks, &task->all_link);
+    link_append(&session->tasks, &task->session_link);
+    session->task_count++;
     flow_hold(task->flow);
     task->flow->jobs++;
     task->flow->user->jobs++;
     task->flow->user->holders++;
-    service->jobs++;
+    jobs->count++;
     return task;
 }
 
-/* Where a task of its state is counted; null: nowhere. */
+/* Returns the count of tasks in this state, or NULL if the task is not counted. */
 static uint32_t *counter(const struct task *task)
 {
-    struct job_counts *counts = &task->service->counts;
+    struct job_counts *counts = &task->jobs->counts;
 
     if (task->entry.number == 0 || task->ended)
         return NULL;
@@ -90,16 +89,16 @@ void task_become(struct task *task, enum job_state state)
 
 void task_accept(struct task *task)
 {
-    struct service *service = task->service;
+    struct jobs *jobs = task->jobs;
 
-    task->entry.number = ++service->last_job;
+    task->entry.number = ++jobs->last_job;
     task->entry.user = task->flow->user;
     task->entry.client = task->flow->number;
     task->entry.name = task->work->job.common.name;
-    registry_add(&service->registry, &task->entry);
+    registry_add(&jobs->registry, &task->entry);
     link_append(&task->flow->tasks, &task->flow_link);
     count_in(task);
-    service->totals.submitted++;
+    jobs->totals.submitted++;
 }
 
 void task_set_timeout(struct task *task, uint32_t timeout_ms)
@@ -109,60 +108,38 @@ void task_set_timeout(struct task *task, uint32_t timeout_ms)
         task->deadline = task->admitted + (uint64_t)timeout_ms * 1000 * 1000;
 }
 
-uint64_t task_reply_max(const struct task *task)
+void task_leave_session(struct task *task)
 {
-    return task->work->prepared ? 0 : backlog_of_result(task->work->operands.quant.count);
+    if (!task->session)
+        return;
+    link_remove(&task->session_link);
+    task->session->task_count--;
+    task->session = NULL;
 }
 
-/* Its reply is in the outbox of its client, or nobody waits for it any more. */
-static void unexpect(struct task *task)
-{
-    if (task->answer.client)
-        backlog_unexpect(task->answer.client, task->reply_bytes);
-    task->reply_bytes = 0;
-}
-
-/* Unlinks it from its client, who may be waiting for its last job to be gone. */
-static struct client *part(struct task *task)
-{
-    struct client *client = task->answer.client;
-
-    unexpect(task);
-    task->answer.client = NULL;
-    if (link_empty(&task->client_link))
-        return NULL;
-    link_remove(&task->client_link);
-    client->jobs--;
-    return client;
-}
-
-void task_orphan(struct task *task)
-{
-    (void)part(task);
-}
-
-/* Leaves whatever it waits in. */
+/* Removes the task from every queue and list that it waits in. */
 static void leave_places(struct task *task)
 {
-    scheduler_remove(&task->service->scheduler, &task->queued);
+    scheduler_remove(&task->jobs->scheduler, &task->queued);
     if (task->state != JOB_STATE_RUNNING)
         link_remove(&task->place);
-    deadline_remove(&task->service->deadlines, task);
+    deadline_remove(&task->jobs->deadlines, task);
     after_forget(task);
 }
 
 void task_destroy(struct task *task)
 {
-    struct service *service;
-    struct client *client;
+    struct session *session;
+    struct jobs *jobs;
 
     if (!task)
         return;
     assert(task->state != JOB_STATE_RUNNING && link_empty(&task->watches) && !task->dependents);
-    service = task->service;
+    jobs = task->jobs;
+    session = task->session;
     leave_places(task);
-    registry_remove(&service->registry, &task->entry);
-    client = part(task);
+    registry_remove(&jobs->registry, &task->entry);
+    task_leave_session(task);
     places_finish(&task->places, PLACES_OF_JOB);
     work_drop(task->work);
     link_remove(&task->all_link);
@@ -173,11 +150,8 @@ void task_destroy(struct task *task)
     flow_drop(task->flow);
     free(task);
 
-    service->jobs--;
-    held_look_again(&service->held);
-    if (client)
-        client_settle(client);
-    service_settle(service);
+    jobs->count--;
+    jobs->callbacks.gone(jobs->callbacks.context, session);
 }
 
 static void log_task(struct log_line *line, const struct task *task)
@@ -231,23 +205,23 @@ static void log_end_of(const struct task *task, const struct fault *fault)
 
 static void count(struct task *task, enum job_state state)
 {
-    struct service *service = task->service;
+    struct jobs *jobs = task->jobs;
     const uint64_t bytes = task->work->operands.bytes;
 
     if (state == JOB_STATE_CANCELLED)
-        service->totals.cancelled++;
+        jobs->totals.cancelled++;
     else if (state == JOB_STATE_FAILED)
-        service->totals.failed++;
+        jobs->totals.failed++;
     if (state != JOB_STATE_DONE)
         return;
-    service->totals.done++;
-    service->totals.bytes_moved += bytes;
+    jobs->totals.done++;
+    jobs->totals.bytes_moved += bytes;
     task->flow->jobs_done++;
     task->flow->bytes_moved += bytes;
     task->flow->user->jobs_done++;
     task->flow->user->bytes_moved += bytes;
-    histogram_add(&service->queued, task->end.started - task->admitted);
-    histogram_add(&service->moving, task->end.done - task->end.started);
+    histogram_add(&jobs->queued, task->end.started - task->admitted);
+    histogram_add(&jobs->moving, task->end.done - task->end.started);
 }
 
 /* *result borrows the arrays of the operands. */
@@ -268,10 +242,10 @@ static void result_fill(struct task *task, struct job_result *result)
         operands_result(&work->operands, &result->dst);
 }
 
-/* The history keeps its own copies of name, fault and arrays. Short memory: it keeps less. */
+/* Adds a record with copies of name, fault and arrays. Without memory the record has less. */
 static void remember(struct task *task, const struct ending *ending)
 {
-    struct registry *registry = &task->service->registry;
+    struct registry *registry = &task->jobs->registry;
     struct record *record = record_create(&task->entry, ending->fault);
 
     if (!record) {
@@ -294,19 +268,14 @@ static void remember(struct task *task, const struct ending *ending)
             record->result.has_dst = false;
     }
     registry_replace(registry, &task->entry, &record->entry);
-    history_add(&task->service->history, record);
+    history_add(&task->jobs->history, record);
 }
 
-static void tell(struct task *task, const struct ending *ending)
+static void report(struct task *task, const struct ending *ending)
 {
-    news_tell(&task->service->news, task, EVENT_DONE, ending);
-    if (task->answer.due) {
-        if (ending->fault)
-            answer_fault(&task->answer, ending->fault);
-        else
-            answer_result(&task->answer, ending->result);
-        unexpect(task);
-    }
+    events_send(task->jobs, task, EVENT_DONE, ending);
+    if (task->session)
+        task->jobs->callbacks.ended(task, ending);
     remember(task, ending);
     while (!link_empty(&task->watches)) {
         struct watch *watch = LINK_OWNER(task->watches.next, struct watch, link);
@@ -319,7 +288,7 @@ static void tell(struct task *task, const struct ending *ending)
 
 void task_end(struct task *task, const struct fault *fault)
 {
-    /* One that is given up while it runs: its transfer's end is not there yet. */
+    /* False also for a running task that is given up: its transfer has not stopped yet. */
     const bool transferred = task->state != JOB_STATE_RUNNING && task->end.done;
     struct job_result result;
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};
@@ -340,12 +309,12 @@ void task_end(struct task *task, const struct fault *fault)
     }
     log_end_of(task, fault);
     count(task, ending.state);
-    tell(task, &ending);
+    report(task, &ending);
 }
 
 void task_abort(struct task *task, const struct fault *fault)
 {
-    /* First: whoever reads the answer finds nothing moving that need not. */
+    /* Cancel first: the transfer should have stopped when the client reads the answer. */
     if (task->state == JOB_STATE_RUNNING)
         complete_cancel(task);
     if (!task->ended)

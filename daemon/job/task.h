@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job that was admitted: what it does, the memory it does it in, and who waits for its end.
+ * A task: a job that was admitted, with its memory, until its transfer has ended.
  *
  *     task_create  task_accept     after.c       dispatch.c      complete.c
  *      (admit) -----> waiting -----> queued -----> running -----> (channels) -----> task_destroy
  *                        |             |              |                |                ^
  *                        +-------------+--------------+--- task_end ---+----------------+
  *
- * task_end() is where everybody learns how it ended: answer, events, history, statistics, those who
- * wait. A running task that is given up (deadline, cancel, watchdog) ends at once; the rest follows
- * when its transfer has stopped. A task belongs to the loop's thread; while it runs, the thread
- * that completes its transfer has what is marked as its.
+ * task_end() reports the end to everybody: the client, watchers, subscribers, dependents, history
+ * and statistics. If a running task is given up (deadline, cancel, watchdog), it ends at once, and
+ * it is destroyed when its transfer has stopped. A task belongs to the loop's thread. While the
+ * task runs, the thread that completes its transfer owns the members that are marked so.
  */
 #ifndef DAEMON_TASK_H
 #define DAEMON_TASK_H
@@ -19,91 +19,112 @@
 #include <stdint.h>
 
 #include "daemon/base/link.h"
-#include "daemon/job/flow.h"
+#include "daemon/job/operands.h"
 #include "daemon/job/registry.h"
-#include "daemon/job/watch.h"
-#include "daemon/job/work.h"
+#include "daemon/job/user.h"
 #include "daemon/memory/buffer.h"
-#include "daemon/net/answer.h"
+#include "proto/wire/job_info.h"
+#include "proto/wire/job_result.h"
 
-struct client;
 struct dependency;
 struct dependents;
+struct jobs;
 struct log_line;
-struct service;
+struct session;
 
-/* How its transfer went. complete.c writes it. */
+/* How a transfer went. complete.c writes it. */
 struct task_end {
-    const char *obstacle;      /* null: it ran; else why it did not. Static storage */
-    mli_mov_status_t transfer; /* where it ran */
-    bool src_hit, dst_hit;     /* a file shrank, or its storage failed */
+    const char *obstacle;      /* why the transfer was not started, static; null: it was started */
+    mli_mov_status_t transfer; /* of a transfer that was started */
+    bool src_hit, dst_hit;     /* the file shrank, or its storage failed */
     uint64_t started, done;    /* uv_hrtime() */
+};
+
+/* How a task has ended. All pointers are borrowed for the duration of the call. */
+struct ending {
+    const struct task *task;
+    enum job_state state;
+    const struct job_result *result; /* null unless the job is done */
+    const struct fault *fault;       /* null if the job is done */
+    uint64_t when;                   /* uv_hrtime() */
+    uint64_t bytes_done;             /* a lower bound of the bytes written */
+};
+
+/*
+ * Waits for the end of a task. `ended` is called once, after the watch has left the task's list. It
+ * must not end or destroy tasks: a chain of tasks would become a chain of calls.
+ */
+struct watch {
+    struct link link;
+    void (*ended)(struct watch *watch, const struct ending *ending);
 };
 
 enum { TASK_CAUSE_MAX = 2 * PROTO_NAME_MAX };
 
 struct task {
     struct entry entry; /* first, so that the registry's entry is the task */
-    struct service *service;
+    struct jobs *jobs;
+    struct session
+        *session;      /* whose end is its end; null: it is detached, or the client has left */
     struct flow *flow; /* held */
     struct work *work; /* held */
     struct places places;
     enum job_state state;
-    bool ended;    /* everybody knows how */
+    bool ended;    /* task_end() was called */
     bool detached; /* outlives its connection */
     int32_t priority;
     uint32_t timeout_ms;
-    struct answer answer;
-    uint64_t reply_bytes; /* that its client expects: backlog.h */
-    uint64_t admitted;    /* uv_hrtime() */
-    uint64_t deadline;    /* uv_hrtime(); 0: none */
+    uint64_t admitted; /* uv_hrtime() */
+    uint64_t deadline; /* uv_hrtime(); 0: none */
 
-    struct link all_link;    /* service: all of them */
-    struct link flow_link;   /* flow: until it has ended */
-    struct link client_link; /* client: those that go when it goes */
-    uint32_t deadline_place; /* deadline.c: in its heap, from 1; 0: not there */
-    struct link place;       /* dispatch.c: tasks that wait for channels, or run */
-    struct queued queued;    /* scheduler */
+    struct link all_link;     /* in jobs->tasks */
+    struct link flow_link;    /* in flow->tasks, until the task has ended */
+    struct link session_link; /* in session->tasks */
+    uint32_t deadline_place;  /* deadline.c: index in its heap, from 1; 0: not in the heap */
+    struct link place;        /* in jobs->wide or jobs->running_tasks */
+    struct queued queued;     /* scheduler */
 
     struct link watches;              /* struct watch */
-    struct dependents *dependents;    /* after.c: the jobs that wait for this one; null: none */
-    struct dependency *dependencies;  /* after.c: one for each of `after` that is under way */
+    struct dependents *dependents;    /* after.c: jobs that wait for this one; null: none */
+    struct dependency *dependencies;  /* after.c: one for each job of `after` that had not ended */
     uint32_t dependency_count, waits; /* waits: dependencies that are not settled yet */
 
     int first_channel; /* -1: not started yet */
     uint64_t lost;     /* watchdog.lost when the transfer was started */
     mli_mov_handle_t handle;
-    const int8_t *dst_data; /* the destination's first element; when it has run, a mere number */
-    int32_t cookie;         /* complete.c: of the callback */
-    /* Of the thread that completes the transfer, while running: */
+    const int8_t
+        *dst_data;  /* address of the destination's first element; not valid after the run */
+    int32_t cookie; /* complete.c: of the callback */
+    /* Owned by the thread that completes the transfer, while running: */
     struct task_end end;
-    struct task *ended_before; /* complete.c: the list of those that ended */
+    struct task *ended_before; /* complete.c: the list of tasks that have ended */
 };
 
-/** For `client`, whose flow is charged from now on. Null where memory is short. */
-struct task *task_create(struct client *client);
-/** It gets its number and can be found; its name is that of its job. Its `state` is WAITING. */
+/** Creates a task of a session and charges it to the session's flow. Returns NULL without memory.
+ */
+struct task *task_create(struct session *session);
+/** Gives the task its number and name, so that refs_find() finds it. Its state is WAITING. */
 void task_accept(struct task *task);
-/** Releases everything, and the charge. Not while its transfer runs. Null is fine. */
+/** Frees the task and all that it holds. Its transfer must not be running. Accepts NULL. */
 void task_destroy(struct task *task);
 
-/** Its state from now on. */
+/** Sets the state and counts the task in it. */
 void task_become(struct task *task, enum job_state state);
 
-/** Upper bound of the bytes of its reply, as backlog_of_result(). */
-uint64_t task_reply_max(const struct task *task);
+/** Takes the task out of its session: jobs_callbacks.ended is not called for it. */
+void task_leave_session(struct task *task);
 
-/** The client has left, or knows enough: nobody is told how the task ends. */
-void task_orphan(struct task *task);
-
-/** How long it may take, counted from its arrival; 0: as long as it takes. */
+/** Sets the time limit, counted from the arrival; 0: no limit. */
 void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
-/** It ends: well, where `fault` is null. Tells everybody. Once. */
+/**
+ * Ends the task, successfully if `fault` is null, and reports the end to everybody. Must be called
+ * once.
+ */
 void task_end(struct task *task, const struct fault *fault);
 /**
- * Ends it from wherever it is: a running one's transfer is cancelled and destroys it later, any
- * other one is gone. dispatch_run() afterwards.
+ * Ends the task in any state. Destroys it, unless it is running: then its transfer is cancelled and
+ * destroys it later. Call dispatch_run() afterwards.
  */
 void task_abort(struct task *task, const struct fault *fault);
 
@@ -112,7 +133,7 @@ static inline uint32_t task_channels(const struct task *task)
     return task->work->job.common.channels;
 }
 
-/* How long it was queued and has been moving, until `now` where that has not ended. */
+/* Nanoseconds in the queue and on channels, up to `now` for a task that has not ended. */
 static inline uint64_t task_ns_queued(const struct task *task, uint64_t now)
 {
     return (task->end.started ? task->end.started : now) - task->admitted;
@@ -123,10 +144,10 @@ static inline uint64_t task_ns_moving(const struct task *task, uint64_t now)
     return task->end.started ? now - task->end.started : 0;
 }
 
-/** What a running one has written for sure by now. */
+/** Returns a lower bound of the bytes that a running task has written; 0 in other states. */
 uint64_t task_bytes_done(const struct task *task);
 
-/** Begins a log line about the task and its client. */
+/** Begins a log line about the task and its client. Returns false if the level is not logged. */
 bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task);
 
 #endif /* DAEMON_TASK_H */

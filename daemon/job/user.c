@@ -94,3 +94,39 @@ void users_finish(struct users *users)
     hash_table_finish(&users->by_uid);
     users->idle_count = 0;
 }
+
+/* Flows */
+
+struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer)
+{
+    struct flow *flow = seam.calloc(1, sizeof *flow);
+
+    if (!flow)
+        return NULL;
+    flow->user = user_hold(users, peer->uid);
+    if (!flow->user) {
+        free(flow);
+        return NULL;
+    }
+    flow->number = number;
+    flow->pid = peer->pid;
+    flow->account.parent = &flow->user->account;
+    flow->holders = 1;
+    link_init(&flow->tasks);
+    link_init(&flow->subscribers);
+    lanes_init(&flow->lanes, &flow->user->share);
+    return flow;
+}
+
+void flow_hold(struct flow *flow)
+{
+    flow->holders++;
+}
+
+void flow_drop(struct flow *flow)
+{
+    if (--flow->holders > 0)
+        return;
+    user_drop(flow->user);
+    free(flow);
+}

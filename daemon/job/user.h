@@ -10,8 +10,8 @@
 #include "daemon/base/hash_table.h"
 #include "daemon/base/link.h"
 #include "daemon/base/log.h"
-#include "daemon/job/lane.h"
-#include "daemon/job/shelf.h"
+#include "daemon/job/history.h"
+#include "daemon/job/scheduler.h"
 #include "daemon/memory/buffer.h"
 
 /* All users, and what they have together. */
@@ -33,7 +33,7 @@ struct user {
     uint32_t holders;        /* connections, jobs and records */
     struct link entries;     /* registry.h: jobs, in the order of their numbers */
     struct shelf shelf;      /* history.h */
-    struct link subscribers; /* news.h */
+    struct link subscribers; /* daemon/net/subscriptions.h */
     uint32_t clients;        /* connections now */
     uint32_t jobs;           /* under way */
     size_t waiting_fds;      /* received by the connections, not taken by a line yet: intake.c */
@@ -56,5 +56,34 @@ struct user *user_find(const struct users *users, uid_t uid);
 /** Finds or makes the entry of a user; user_drop() it. Null where memory is short. */
 struct user *user_hold(struct users *users, uid_t uid);
 void user_drop(struct user *user);
+
+/* The process at the other end of a connection (SO_PEERCRED). */
+struct peer {
+    pid_t pid;
+    uid_t uid;
+};
+
+/*
+ * The jobs of one connection, as the scheduler and the statistics see them. A flow outlives its
+ * connection while detached jobs hold it.
+ */
+struct flow {
+    uint64_t number; /* of the connection */
+    pid_t pid;
+    struct user *user;
+    uint32_t holders;        /* the connection and its jobs */
+    uint32_t jobs;           /* under way */
+    struct link tasks;       /* those that have not ended, in the order of their numbers */
+    struct link subscribers; /* daemon/net/subscriptions.h */
+    struct lanes lanes;
+    uint64_t jobs_done, bytes_moved;
+    struct buffer_account account;
+    uint32_t dropped; /* used by jobs_end_all() only */
+};
+
+/** Creates a flow, held once. Returns NULL without memory. */
+struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer);
+void flow_hold(struct flow *flow);
+void flow_drop(struct flow *flow);
 
 #endif /* DAEMON_USER_H */

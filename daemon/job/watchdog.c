@@ -5,16 +5,16 @@
 
 #include "daemon/base/log.h"
 #include "daemon/job/dispatch.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
-#include "daemon/service_state.h"
 
 enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* within a limit */, BEAT_MS_MAX = 1000 };
 
 static void on_timer(uv_timer_t *timer);
 
-static struct service *service_of(struct watchdog *watchdog)
+static struct jobs *jobs_of(struct watchdog *watchdog)
 {
-    return LINK_OWNER(watchdog, struct service, watchdog);
+    return LINK_OWNER(watchdog, struct jobs, watchdog);
 }
 
 /* The longest time in ns for which the timer sleeps. */
@@ -34,7 +34,7 @@ static void arm(struct watchdog *watchdog, uint64_t when)
         if (watchdog->armed != UINT64_MAX)
             uv_timer_stop(&watchdog->timer);
     } else {
-        const uint64_t beat = now + beat_of(&service_of(watchdog)->config);
+        const uint64_t beat = now + beat_of(jobs_of(watchdog)->config);
 
         if (when > beat)
             when = beat;
@@ -48,13 +48,13 @@ static void arm(struct watchdog *watchdog, uint64_t when)
 /* Since when a transfer has been running, later by the time in which the process was stopped. */
 static uint64_t start_of(const struct task *task)
 {
-    return task->end.started + task->service->watchdog.lost - task->lost;
+    return task->end.started + task->jobs->watchdog.lost - task->lost;
 }
 
 /* When a transfer has taken too long; UINT64_MAX: never. */
 static uint64_t limit_of(const struct task *task)
 {
-    const struct config *config = &task->service->config;
+    const struct config *config = task->jobs->config;
     const uint64_t bytes = task->work->operands.touched;
 
     if (config->watchdog.limit_ms == 0 || task->ended)
@@ -66,11 +66,11 @@ static uint64_t limit_of(const struct task *task)
 /* The next time at which there may be something to do. */
 static uint64_t next_time(struct watchdog *watchdog)
 {
-    struct service *service = service_of(watchdog);
-    const uint32_t waiting = service->channels.quarantined & ~service->channels.busy;
+    struct jobs *jobs = jobs_of(watchdog);
+    const uint32_t waiting = jobs->channels.quarantined & ~jobs->channels.busy;
     uint64_t next = UINT64_MAX;
 
-    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
+    for (struct link *l = jobs->running_tasks.next; l != &jobs->running_tasks; l = l->next) {
         const struct task *task = LINK_OWNER(l, struct task, place);
 
         if (limit_of(task) < next)
@@ -101,19 +101,18 @@ static uint32_t stuck_channels(const struct task *task)
 
 static void quarantine(struct watchdog *watchdog, uint32_t stuck)
 {
-    struct service *service = service_of(watchdog);
-    const uint64_t back =
-        uv_hrtime() + (uint64_t)service->config.watchdog.quarantine_ms * NS_PER_MS;
+    struct jobs *jobs = jobs_of(watchdog);
+    const uint64_t back = uv_hrtime() + (uint64_t)jobs->config->watchdog.quarantine_ms * NS_PER_MS;
     struct log_line line;
 
-    service->channels.quarantined |= stuck;
+    jobs->channels.quarantined |= stuck;
     for (uint32_t i = 0; i < MLI_MOV_MAX_CHANNELS; i++) {
         if (!(stuck >> i & 1))
             continue;
         watchdog->back[i] = back;
         if (log_begin(&line, LOG_ERR, "channel stuck")) {
             log_uint(&line, "channel", i);
-            log_uint(&line, "quarantine_ms", service->config.watchdog.quarantine_ms);
+            log_uint(&line, "quarantine_ms", jobs->config->watchdog.quarantine_ms);
             log_end(&line);
         }
     }
@@ -134,11 +133,10 @@ static void give_up(struct watchdog *watchdog, struct task *task, uint32_t stuck
 
 static void look_after_tasks(struct watchdog *watchdog)
 {
-    struct service *service = service_of(watchdog);
+    struct jobs *jobs = jobs_of(watchdog);
     const uint64_t now = uv_hrtime();
 
-    for (struct link *l = service->running_tasks.next, *next; l != &service->running_tasks;
-         l = next) {
+    for (struct link *l = jobs->running_tasks.next, *next; l != &jobs->running_tasks; l = next) {
         struct task *task = LINK_OWNER(l, struct task, place);
 
         next = l->next;
@@ -154,7 +152,7 @@ static void look_after_tasks(struct watchdog *watchdog)
 
 static void look_after_channels(struct watchdog *watchdog, uint64_t now)
 {
-    struct channels *channels = &service_of(watchdog)->channels;
+    struct channels *channels = &jobs_of(watchdog)->channels;
     const uint32_t waiting = channels->quarantined & ~channels->busy;
     struct log_line line;
 
@@ -174,7 +172,7 @@ static void count_lost(struct watchdog *watchdog)
 {
     const uint64_t now = uv_hrtime();
 
-    if (now > watchdog->armed && now - watchdog->armed > beat_of(&service_of(watchdog)->config))
+    if (now > watchdog->armed && now - watchdog->armed > beat_of(jobs_of(watchdog)->config))
         watchdog->lost += now - watchdog->armed;
     watchdog->armed = UINT64_MAX;
 }
@@ -187,7 +185,7 @@ static void on_timer(uv_timer_t *timer)
     count_lost(watchdog);
     look_after_tasks(watchdog);
     look_after_channels(watchdog, uv_hrtime());
-    dispatch_run(service_of(watchdog));
+    dispatch_run(jobs_of(watchdog));
     next = next_time(watchdog);
     /* What has just ended is not asked about again before the loop has heard of it. */
     if (next != UINT64_MAX && next <= uv_hrtime())
@@ -209,7 +207,7 @@ void watchdog_close(struct watchdog *watchdog)
 
 void watchdog_start(struct watchdog *watchdog)
 {
-    const struct config *config = &service_of(watchdog)->config;
+    const struct config *config = jobs_of(watchdog)->config;
 
     /* No limit ends before the first beat, which finds out when the next one does. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
@@ -218,11 +216,11 @@ void watchdog_start(struct watchdog *watchdog)
 
 void watchdog_remove(struct watchdog *watchdog)
 {
-    const struct service *service = service_of(watchdog);
+    const struct jobs *jobs = jobs_of(watchdog);
 
-    if (service->channels.quarantined != 0)
+    if (jobs->channels.quarantined != 0)
         arm(watchdog, next_time(watchdog));
-    else if (watchdog->armed != UINT64_MAX && link_empty(&service->running_tasks))
+    else if (watchdog->armed != UINT64_MAX && link_empty(&jobs->running_tasks))
         arm(watchdog, UINT64_MAX);
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 
 struct ended {
     const char *how;
@@ -28,7 +28,7 @@ static struct jsonw *open_reply(struct answer *answer)
     answer->due = false;
     if (!answer->client || answer->client->state != CLIENT_OPEN)
         return NULL;
-    w = &answer->client->service->scratch;
+    w = &answer->client->net->scratch;
     jsonw_reset(w);
     return w;
 }

@@ -2,7 +2,7 @@
 #include "daemon/net/backlog.h"
 
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 
 /* The numbers of an index, with their commas: "-32768,", "-32768,", "-128,". */
 enum { BYTES_OF_INDEX = 7 + 7 + 5 };
@@ -16,27 +16,27 @@ void backlog_count(struct client *client)
 {
     const uint64_t unread = outbox_pending(&client->out);
 
-    client->flow->user->reply_bytes += unread - client->backlog.unread; /* modulo 2^64 */
+    client->session.flow->user->reply_bytes += unread - client->backlog.unread; /* modulo 2^64 */
     client->backlog.unread = unread;
 }
 
 void backlog_expect(struct client *client, uint64_t bytes)
 {
     client->backlog.expected += bytes;
-    client->flow->user->reply_bytes += bytes;
+    client->session.flow->user->reply_bytes += bytes;
 }
 
 void backlog_unexpect(struct client *client, uint64_t bytes)
 {
     client->backlog.expected -= bytes;
-    client->flow->user->reply_bytes -= bytes;
+    client->session.flow->user->reply_bytes -= bytes;
 }
 
 static bool user_is_over(const struct client *client)
 {
-    const struct user *user = client->flow->user;
+    const struct user *user = client->session.flow->user;
 
-    return user->reply_bytes > config_quota(&client->service->config, user->uid)->reply_bytes;
+    return user->reply_bytes > config_quota(client->net->config, user->uid)->reply_bytes;
 }
 
 bool backlog_has_room(const struct client *client)
@@ -71,7 +71,7 @@ static void on_timer(uv_timer_t *timer)
 
 void backlog_watch(struct client *client)
 {
-    const uint32_t ms = client->service->config.reply_timeout_ms;
+    const uint32_t ms = client->net->config->reply_timeout_ms;
     uv_timer_t *timer = &client->backlog.timer;
 
     if (ms == 0 || !is_in_the_way(client)) {

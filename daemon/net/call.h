@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request on its way through its handler. */
+/*
+ * Requests and their handlers: one line of a client becomes one call.
+ *
+ * To add an RPC method, start here:
+ *   1. Add the name to RPC_METHOD_TABLE (proto/wire/rpc.h), and functions that read the params and
+ *      write the result to proto/wire.
+ *   2. Declare the handler below, and write it beside its relatives: submit.c (requests that make
+ *      jobs), call_job.c, wait.c, listing.c (requests about jobs), call_buffer.c, call_daemon.c,
+ *      drain.c, subscriptions.c.
+ *   3. Add it to the table in call.c, and to hold_for_reply() there if its reply may be large or
+ *      carries a descriptor.
+ *   4. Describe it in proto/PROTOCOL.md, and test it in tests/unit/daemon.
+ *
+ * A handler first refuses descriptors (call_refuse_fds()) and params that it does not know, then
+ * does its work, then returns the proof that it has replied (answer.h).
+ */
 #ifndef DAEMON_CALL_H
 #define DAEMON_CALL_H
 
@@ -20,20 +35,52 @@ struct call {
 };
 
 /**
- * Closes the descriptors of a request that was carried out, before its answer, so that a client
- * that has the answer knows that nobody else holds its memfds. All of them are mapped: so closing a
- * memfd frees nothing and is quick. Other files are the reaper's business.
+ * Handles one line: takes its descriptors from the client's frame, runs the handler of its method,
+ * and makes sure that it is answered. If the request must wait, puts the line back and holds the
+ * client.
+ */
+void call_handle(struct client *client, const char *line, size_t length);
+
+/* The handlers. */
+const struct ended *job_submit_call(struct call *call);
+const struct ended *job_prepare_call(struct call *call);
+const struct ended *job_start_call(struct call *call);
+const struct ended *job_release_call(struct call *call);
+const struct ended *job_wait_call(struct call *call);
+const struct ended *job_status_call(struct call *call);
+const struct ended *job_list_call(struct call *call);
+const struct ended *job_cancel_call(struct call *call);
+const struct ended *buffer_register_call(struct call *call);
+const struct ended *buffer_alloc_call(struct call *call);
+const struct ended *buffer_release_call(struct call *call);
+const struct ended *buffer_list_call(struct call *call);
+const struct ended *events_subscribe_call(struct call *call);
+const struct ended *daemon_ping_call(struct call *call);
+const struct ended *daemon_info_call(struct call *call);
+const struct ended *daemon_stats_call(struct call *call);
+const struct ended *daemon_drain_call(struct call *call);
+const struct ended *daemon_resume_call(struct call *call);
+
+/* What handlers share. */
+
+/**
+ * Closes the descriptors of a successful request before its reply, so that a client that has the
+ * reply knows that the service no longer holds its memfds. Memfds are closed at once, which is
+ * quick because they are mapped; the reaper closes other files.
  */
 void call_close_fds(struct call *call);
-/** Leaves the descriptors of a request that was not carried out to the reaper. */
+/** Leaves the descriptors of a refused request to the reaper. */
 void call_discard_fds(struct call *call);
-/** Answers with the request's fault. The reaper closes the descriptors. */
+/** Replies with the request's fault. The reaper closes the descriptors. */
 const struct ended *call_refuse(struct call *call);
-/** Fills the request's fault: the method takes no descriptors, but some came. */
+/** Fills the request's fault: descriptors came, but the method takes none. */
 void call_complain_fds(struct call *call);
-/** Answers with that. */
+/** Replies with that fault. */
 const struct ended *call_refuse_fds(struct call *call);
-/** The method takes no params: returns 0, or -1 with the request's fault filled. */
-int call_no_params(struct call *call);
+/** Replies with a fault if descriptors or params came, which the method does not take; else NULL.
+ */
+const struct ended *call_refuse_any(struct call *call);
+/** Replies with a fault unless the user may administer the service; else returns NULL. */
+const struct ended *call_refuse_user(struct call *call);
 
 #endif /* DAEMON_CALL_H */

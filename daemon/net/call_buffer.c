@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/call_buffer.h"
-
+/* Handlers of buffer.*. */
 #include <inttypes.h>
 
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/job_calls.h"
 
 static struct buffer_limits limits_of(const struct client *client)
 {
-    const struct config *config = &client->service->config;
+    const struct config *config = client->net->config;
 
     return (struct buffer_limits){
         .count = config->buffers_per_client,
         .bytes = config->buffer_bytes_per_client,
-        .bytes_of_user = config_quota(config, client->flow->user->uid)->buffer_bytes,
+        .bytes_of_user = config_quota(config, client->session.flow->user->uid)->buffer_bytes,
     };
 }
 
@@ -47,7 +46,8 @@ const struct ended *buffer_register_call(struct call *call)
                   "fds: %zu descriptors came, a buffer is made of one", call->fd_count);
         return call_refuse(call);
     }
-    buffer = buffer_register(&client->buffers, call->fds[0], &registered, &limits, &request->fault);
+    buffer = buffer_register(&client->session.buffers, call->fds[0], &registered, &limits,
+                             &request->fault);
     if (!buffer)
         return call_refuse(call);
     call_close_fds(call);
@@ -67,7 +67,7 @@ const struct ended *buffer_alloc_call(struct call *call)
         return call_refuse_fds(call);
     if (buffer_alloc_read(&call->request->params, &size) < 0)
         return call_refuse(call);
-    buffer = buffer_alloc(&client->buffers, size, &limits, &fd, fault);
+    buffer = buffer_alloc(&client->session.buffers, size, &limits, &fd, fault);
     return buffer ? answer_buffer(call, buffer, fd) : call_refuse(call);
 }
 
@@ -80,7 +80,7 @@ const struct ended *buffer_release_call(struct call *call)
         return call_refuse_fds(call);
     if (number_param_read(&call->request->params, "buffer", &number) < 0)
         return call_refuse(call);
-    if (buffer_release(&call->client->buffers, number) < 0) {
+    if (buffer_release(&call->client->session.buffers, number) < 0) {
         fault_set(&call->request->fault, FAULT_NOT_FOUND, "/buffer",
                   "buffer: this connection has no buffer %" PRIu32, number);
         return call_refuse(call);
@@ -93,13 +93,12 @@ const struct ended *buffer_release_call(struct call *call)
 
 const struct ended *buffer_list_call(struct call *call)
 {
-    const struct numbered *table = &call->client->buffers.table;
+    const struct numbered *table = &call->client->session.buffers.table;
+    const struct ended *refused = call_refuse_any(call);
     struct jsonw *w;
 
-    if (call->fd_count)
-        return call_refuse_fds(call);
-    if (call_no_params(call) < 0)
-        return call_refuse(call);
+    if (refused)
+        return refused;
     w = answer_begin(&call->answer, 0);
     if (!w)
         return answer_end(&call->answer, w);

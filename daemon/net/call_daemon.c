@@ -1,47 +1,73 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/call_daemon.h"
-
+/* Handlers of daemon.ping, daemon.info and daemon.stats. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "daemon/base/seam.h"
+#include "daemon/job/jobs.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/ops/drain.h"
-#include "daemon/ops/info.h"
-#include "daemon/ops/stats.h"
-#include "daemon/service_state.h"
+#include "daemon/net/drain.h"
+#include "daemon/net/net.h"
+#include "daemon/net/stats.h"
+#include "mli_helpers_api.h"
+#include "mli_mov_api.h"
+#include "proto/wire/build_id.h"
+#include "proto/wire/hello.h"
 #include "proto/wire/rpc.h"
 
-/* Null: the request is as it should be, neither descriptors nor params with it. */
-static const struct ended *refuse_any(struct call *call)
+enum { NS_PER_MS = 1000 * 1000 };
+
+static void info_fill(struct daemon_info *info, const struct net *net)
 {
-    if (call->fd_count)
-        return call_refuse_fds(call);
-    return call_no_params(call) < 0 ? call_refuse(call) : NULL;
+    const struct config *config = net->config;
+    const struct jobs *jobs = net->jobs;
+
+    *info = (struct daemon_info){
+        .protocol = PROTO_VERSION,
+        .phase = drain_phase(net->jobs),
+        .pid = (uint32_t)getpid(),
+        .uptime_ms = (uv_hrtime() - net->stats.started) / NS_PER_MS,
+        .channels = config->channels,
+        .channels_busy = channels_count(jobs->channels.busy),
+        .channels_quarantined = channels_count(jobs->channels.quarantined),
+        .channel_offset = config->channel_offset,
+        .clients = slots_used(&net->slots),
+        .clients_max = config->clients,
+        .jobs_queued = jobs->count - jobs->running,
+        .jobs_running = jobs->running,
+        .jobs_per_client_max = config->jobs_per_client,
+        .jobs_done = jobs->totals.done,
+        .jobs_failed = jobs->totals.failed + jobs->totals.cancelled + jobs->totals.refused,
+        .bytes_moved = jobs->totals.bytes_moved,
+    };
+    snprintf(info->version, sizeof info->version, "%s", mli_version());
+    snprintf(info->build, sizeof info->build, "%s", build_id());
+    snprintf(info->engine, sizeof info->engine, "%s", mli_mov_engine_name());
 }
 
 const struct ended *daemon_ping_call(struct call *call)
 {
-    const struct ended *refused = refuse_any(call);
+    const struct ended *refused = call_refuse_any(call);
 
     return refused ? refused : answer_pong(&call->answer);
 }
 
 const struct ended *daemon_info_call(struct call *call)
 {
-    const struct ended *refused = refuse_any(call);
+    const struct ended *refused = call_refuse_any(call);
     struct daemon_info info;
 
     if (refused)
         return refused;
-    info_fill(&info, call->client->service);
+    info_fill(&info, call->client->net);
     return answer_info(&call->answer, &info);
 }
 
 const struct ended *daemon_stats_call(struct call *call)
 {
-    const struct ended *refused = refuse_any(call);
+    const struct ended *refused = call_refuse_any(call);
     struct daemon_stats *stats;
     struct jsonw *w;
 
@@ -52,45 +78,10 @@ const struct ended *daemon_stats_call(struct call *call)
         fault_set(&call->request->fault, FAULT_INTERNAL, NULL, "no memory for the statistics");
         return call_refuse(call);
     }
-    stats_fill(stats, call->client->service, call->client->flow->user);
+    stats_fill(stats, call->client->net, call->client->session.flow->user);
     w = answer_begin(&call->answer, 0);
     if (w)
         daemon_stats_write_members(w, stats);
     free(stats);
     return answer_end(&call->answer, w);
-}
-
-/* Null: this user may drain and resume. */
-static const struct ended *refuse_user(struct call *call)
-{
-    if (client_is_master(call->client))
-        return NULL;
-    fault_set(&call->request->fault, FAULT_FORBIDDEN, NULL,
-              "only root and the user that the service runs as may do that");
-    return call_refuse(call);
-}
-
-const struct ended *daemon_drain_call(struct call *call)
-{
-    const struct ended *refused = call->fd_count ? call_refuse_fds(call) : refuse_user(call);
-    bool wait;
-
-    if (refused)
-        return refused;
-    if (daemon_drain_read(&call->request->params, &wait) < 0)
-        return call_refuse(call);
-    drain_begin(call->client->service);
-    return wait ? drain_wait(call) : drain_answer(call);
-}
-
-const struct ended *daemon_resume_call(struct call *call)
-{
-    const struct ended *refused = refuse_any(call);
-
-    if (!refused)
-        refused = refuse_user(call);
-    if (refused)
-        return refused;
-    drain_end(call->client->service);
-    return drain_answer(call);
 }

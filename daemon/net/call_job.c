@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/call_job.h"
-
-#include <stdlib.h>
-
+/* Handlers of job.status and job.cancel. */
 #include "daemon/job/complete.h"
 #include "daemon/job/dispatch.h"
-#include "daemon/job/job_list.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
 #include "daemon/job/task.h"
-#include "daemon/job/wait.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 
-/* The params' only member "job". Null, with the request's fault, where there is none. */
+/* Returns the job that the params name, or NULL with the request's fault filled. */
 static struct entry *find(struct call *call)
 {
     struct rpc_request *request = call->request;
@@ -24,7 +20,8 @@ static struct entry *find(struct call *call)
 
     if (job_ref_params_read(&request->params, &ref) < 0)
         return NULL;
-    entry = refs_find(call->client, &ref, &(struct ref_place){"job", -1}, &request->fault);
+    entry =
+        refs_find(&call->client->session, &ref, &(struct ref_place){"job", -1}, &request->fault);
     job_ref_finish(&ref);
     return entry;
 }
@@ -47,7 +44,7 @@ const struct ended *job_status_call(struct call *call)
     return answer_end(&call->answer, w);
 }
 
-/* A running one is answered, and gone, when its transfer has stopped. */
+/* A running task is answered and destroyed when its transfer has stopped. */
 static void cancel(struct task *task)
 {
     struct fault fault;
@@ -62,7 +59,6 @@ static void cancel(struct task *task)
 
 const struct ended *job_cancel_call(struct call *call)
 {
-    struct service *service = call->client->service;
     struct job_brief brief;
     struct entry *entry;
     struct jsonw *w;
@@ -77,39 +73,10 @@ const struct ended *job_cancel_call(struct call *call)
         if (brief.state != JOB_STATE_RUNNING)
             brief.state = JOB_STATE_CANCELLED;
         cancel(entry_task(entry));
-        dispatch_run(service);
+        dispatch_run(call->client->net->jobs);
     }
     w = answer_begin(&call->answer, 0);
     if (w)
         job_brief_write_members(w, &brief);
     return answer_end(&call->answer, w);
-}
-
-const struct ended *job_list_call(struct call *call)
-{
-    struct rpc_request *request = call->request;
-    const struct ended *ended;
-    struct job_list_query query;
-
-    if (call->fd_count)
-        return call_refuse_fds(call);
-    if (job_list_query_read(&request->params, &query) < 0)
-        return call_refuse(call);
-    ended = listing_answer(call, &query);
-    job_list_query_finish(&query);
-    return ended;
-}
-
-const struct ended *job_wait_call(struct call *call)
-{
-    const struct ended *ended;
-    struct job_wait params;
-
-    if (call->fd_count)
-        return call_refuse_fds(call);
-    if (job_wait_read(&call->request->params, &params) < 0)
-        return call_refuse(call);
-    ended = wait_begin(call, &params);
-    job_wait_finish(&params);
-    return ended;
 }

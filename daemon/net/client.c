@@ -15,8 +15,8 @@
 #include "daemon/net/greet.h"
 #include "daemon/net/hold.h"
 #include "daemon/net/intake.h"
+#include "daemon/net/net.h"
 #include "daemon/net/pending.h"
-#include "daemon/service_state.h"
 #include "proto/wire/rpc.h"
 
 enum {
@@ -29,9 +29,9 @@ void client_log(struct log_line *line, const struct client *client)
         log_text(line, "client", "gone");
         return;
     }
-    log_uint(line, "client", client->flow->number);
-    log_uint(line, "pid", (uint64_t)client->flow->pid);
-    log_uint(line, "uid", client->flow->user->uid);
+    log_uint(line, "client", client->session.flow->number);
+    log_uint(line, "pid", (uint64_t)client->session.flow->pid);
+    log_uint(line, "uid", client->session.flow->user->uid);
 }
 
 static void log_event(const struct client *client, enum log_kind kind, const char *event,
@@ -40,7 +40,7 @@ static void log_event(const struct client *client, enum log_kind kind, const cha
     const int level = kind == LOG_KIND_STREAM ? LOG_NOTICE : LOG_INFO;
     struct log_line line;
 
-    if (!log_begin_rated(&line, level, event, &client->flow->user->log_rates[kind]))
+    if (!log_begin_rated(&line, level, event, &client->session.flow->user->log_rates[kind]))
         return;
     client_log(&line, client);
     if (why)
@@ -54,15 +54,15 @@ static void client_free(struct client *client);
 
 void client_release(struct client *client)
 {
-    struct service *service = client->service;
+    struct net *net = client->net;
 
     if (--client->handles > 0)
         return;
     link_remove(&client->link);
-    slots_give_back(&service->slots, client->slot);
-    client->flow->user->clients--;
+    slots_give_back(&net->slots, client->slot);
+    client->session.flow->user->clients--;
     client_free(client);
-    service_settle(service);
+    net_settle(net);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -73,8 +73,8 @@ static void on_closed(uv_handle_t *handle)
 void client_close_fds(const struct client *client, const int *fds, size_t count)
 {
     /* An embedded service has no other client that a slow close could hold up. */
-    if (!client->service->config.embedded) {
-        reaper_close(client->flow->user->uid, fds, count);
+    if (!client->net->config->embedded) {
+        reaper_close(client->session.flow->user->uid, fds, count);
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -101,6 +101,7 @@ static void client_close(struct client *client, const char *why)
         return;
     log_event(client, LOG_KIND_LEFT, "client left", why);
     client->state = CLIENT_CLOSED;
+    client->session.closing = true;
     client_unhold(client);
     link_remove(&client->unsent_link);
     link_remove(&client->full_link);
@@ -136,7 +137,7 @@ void client_set_timer(struct client *client, uint32_t ms)
 /* For the last replies to be read. Starts anew whenever some are. */
 static void set_flush_timer(struct client *client)
 {
-    const uint32_t ms = client->service->config.line_timeout_ms;
+    const uint32_t ms = client->net->config->line_timeout_ms;
 
     client_set_timer(client, ms ? ms : FLUSH_MS);
 }
@@ -156,6 +157,7 @@ void client_end(struct client *client)
     if (client->state != CLIENT_OPEN)
         return;
     client->state = CLIENT_ENDING;
+    client->session.closing = true;
     link_remove(&client->full_link);
     chore_remove(&client->more_lines);
     client_drop_all(client);
@@ -197,8 +199,8 @@ bool client_takes_input(const struct client *client)
 /* Nothing more will come of it but the replies that are on their way. */
 static bool at_its_end(const struct client *client)
 {
-    return client->input_ended && client->jobs == 0 && !client->held && !client_is_paused(client) &&
-           link_empty(&client->pending);
+    return client->input_ended && client->session.task_count == 0 && !client->held &&
+           !client_is_paused(client) && link_empty(&client->pending);
 }
 
 static bool finished(const struct client *client)
@@ -243,7 +245,7 @@ void client_settle(struct client *client)
 {
     int events = 0;
 
-    held_look_again(&client->service->held);
+    held_look_again(&client->net->held);
     if (client->state == CLIENT_CLOSED || client->doomed || client->busy)
         return;
     if (finished(client)) {
@@ -268,32 +270,32 @@ void client_settle(struct client *client)
         client_doom(client, "cannot be polled");
 }
 
-void client_relieve_all(struct service *service)
+void client_relieve_all(struct net *net)
 {
-    while (!link_empty(&service->full)) {
-        struct client *client = LINK_OWNER(service->full.next, struct client, full_link);
+    while (!link_empty(&net->full)) {
+        struct client *client = LINK_OWNER(net->full.next, struct client, full_link);
 
         link_remove(&client->full_link);
         if (!client_is_paused(client))
-            chore_add(&service->chores, &client->more_lines);
+            chore_add(net->chores, &client->more_lines);
     }
 }
 
 bool client_is_master(const struct client *client)
 {
-    return client->flow->user->master;
+    return client->session.flow->user->master;
 }
 
 /* What may fail. Null where memory is short. */
-static struct client *client_new(struct service *service, int fd)
+static struct client *client_new(struct net *net, int fd)
 {
-    struct ucred peer = {.uid = (uid_t)-1};
-    socklen_t length = sizeof peer;
+    struct ucred ucred = {.uid = (uid_t)-1};
+    socklen_t length = sizeof ucred;
     struct client *client = seam.calloc(1, sizeof *client);
 
     if (!client)
         return NULL;
-    client->service = service;
+    client->net = net;
     client->fd = fd;
     link_init(&client->link);
     link_init(&client->held_link);
@@ -301,18 +303,16 @@ static struct client *client_new(struct service *service, int fd)
     link_init(&client->full_link);
     chore_init(&client->more_lines, intake_go_on);
     client_drop_init(client);
-    link_init(&client->tasks);
     link_init(&client->pending);
     subscription_init(&client->subscription);
     outbox_init(&client->out);
-    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
-    client->flow = flow_create(&service->users, service->last_client + 1, peer.pid, peer.uid);
-    if (client->flow)
-        buffers_init(&client->buffers, &client->flow->account, peer.uid);
-    if (client->flow && frame_init(&client->in, PROTO_LINE_MAX) == 0)
-        return client;
-    if (client->flow)
-        flow_drop(client->flow);
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &ucred, &length);
+    if (session_init(&client->session, net->jobs, net->last_client + 1,
+                     &(struct peer){.pid = ucred.pid, .uid = ucred.uid}) == 0) {
+        if (frame_init(&client->in, PROTO_LINE_MAX) == 0)
+            return client;
+        session_finish(&client->session);
+    }
     free(client);
     return NULL;
 }
@@ -320,37 +320,37 @@ static struct client *client_new(struct service *service, int fd)
 static void client_free(struct client *client)
 {
     assert(client->backlog.expected == 0); /* its jobs and waits are gone */
-    client->flow->user->reply_bytes -= client->backlog.unread;
+    client->session.flow->user->reply_bytes -= client->backlog.unread;
     frame_finish(&client->in);
     outbox_finish(&client->out);
-    flow_drop(client->flow);
+    session_finish(&client->session);
     free(client);
 }
 
-int client_create(struct service *service, int fd, enum slot slot)
+int client_create(struct net *net, int fd, enum slot slot)
 {
-    struct client *client = client_new(service, fd);
+    struct client *client = client_new(net, fd);
     int error;
 
     if (!client) {
         reaper_close_connection(fd);
         return -ENOMEM;
     }
-    error = uv_poll_init(service->loop, &client->poll, fd); /* also makes it non-blocking */
+    error = uv_poll_init(net->loop, &client->poll, fd); /* also makes it non-blocking */
     if (error < 0) {
         client_free(client);
         reaper_close_connection(fd);
         return error;
     }
-    uv_timer_init(service->loop, &client->timer); /* cannot fail */
-    uv_timer_init(service->loop, &client->backlog.timer);
+    uv_timer_init(net->loop, &client->timer); /* cannot fail */
+    uv_timer_init(net->loop, &client->backlog.timer);
     client->poll.data = client->timer.data = client->backlog.timer.data = client;
     client->handles = 3;
-    link_append(&service->clients, &client->link);
-    slots_take(&service->slots, slot);
+    link_append(&net->clients, &client->link);
+    slots_take(&net->slots, slot);
     client->slot = slot;
-    service->last_client++;
-    client->flow->user->clients++;
+    net->last_client++;
+    client->session.flow->user->clients++;
     log_event(client, LOG_KIND_CAME, "client came", NULL);
     greet(client);
     client_settle(client);

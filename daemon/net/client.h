@@ -21,26 +21,24 @@
 
 #include "daemon/base/chores.h"
 #include "daemon/base/link.h"
-#include "daemon/job/flow.h"
-#include "daemon/job/news.h"
-#include "daemon/job/prepared.h"
-#include "daemon/memory/buffer.h"
+#include "daemon/job/jobs.h"
 #include "daemon/net/backlog.h"
 #include "daemon/net/hold.h"
+#include "daemon/net/net.h"
 #include "daemon/net/outbox.h"
 #include "daemon/net/slots.h"
+#include "daemon/net/subscriptions.h"
 #include "proto/wire/frame.h"
 
 struct fault;
 struct log_line;
-struct service;
 
 enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
 struct client {
-    struct service *service;
-    struct link link;  /* in the service's clients */
-    struct flow *flow; /* who it is, and its share; held */
+    struct net *net;
+    struct link link; /* in the service's clients */
+    struct session session;
     enum slot slot;
 
     int fd;
@@ -66,12 +64,7 @@ struct client {
     struct outbox out;
     struct backlog backlog;
 
-    struct buffers buffers;
-    struct prepared_jobs prepared;
-
-    struct link tasks;   /* those that go when it goes */
-    uint32_t jobs;       /* as many */
-    struct link pending; /* answers besides theirs (pending.h) */
+    struct link pending; /* replies to come, other than those of its jobs (pending.h) */
     struct subscription subscription;
 };
 
@@ -79,7 +72,7 @@ struct client {
 bool client_is_master(const struct client *client);
 
 /** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
-int client_create(struct service *service, int fd, enum slot slot);
+int client_create(struct net *net, int fd, enum slot slot);
 
 /** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
@@ -93,7 +86,7 @@ bool client_has_room_for_fd(const struct client *client);
 /** Sends what the socket takes. Never closes the client. */
 void client_flush(struct client *client);
 /** The end of a round: sends what waits. */
-void client_send_all(struct service *service);
+void client_send_all(struct net *net);
 /** Closes the client when the loop runs on; `why` goes to the log. */
 void client_doom(struct client *client, const char *why);
 /** Answers with an error without id, then ends: the stream cannot be followed any more. */
@@ -114,7 +107,7 @@ bool client_is_paused(const struct client *client);
 /** False where its input must wait, or does not matter any more. */
 bool client_takes_input(const struct client *client);
 /** Takes input again from the clients that wait until their users have fewer descriptors. */
-void client_relieve_all(struct service *service);
+void client_relieve_all(struct net *net);
 /** Has descriptors that came from the client closed by the reaper. */
 void client_close_fds(const struct client *client, const int *fds, size_t count);
 /** Sets the client's timer anew. For intake.c. */

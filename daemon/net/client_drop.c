@@ -5,20 +5,21 @@
 #include "daemon/job/complete.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
+#include "daemon/net/net.h"
 #include "daemon/net/pending.h"
-#include "daemon/service_state.h"
+#include "daemon/net/submit.h"
 
 /* At once, and not in slices: others may wait for the channels. */
 static void cancel_running(struct client *client)
 {
-    struct link *running = &client->service->running_tasks;
+    struct link *running = &client->net->jobs->running_tasks;
 
     for (struct link *l = running->next; l != running; l = l->next) {
         struct task *task = LINK_OWNER(l, struct task, place);
 
-        if (task->answer.client != client)
+        if (task->session != &client->session)
             continue;
-        task_orphan(task);
+        submission_leave(task);
         if (!task->ended) /* else the transfer is being stopped already */
             complete_cancel(task);
     }
@@ -29,10 +30,11 @@ static bool drop_one(struct client *client, const struct fault *fault)
 {
     struct task *task;
 
-    if (link_empty(&client->tasks))
-        return prepared_release_last(client) || buffer_release_last(&client->buffers);
-    task = LINK_OWNER(client->tasks.next, struct task, client_link);
-    task_orphan(task);
+    if (link_empty(&client->session.tasks))
+        return prepared_release_last(&client->session) ||
+               buffer_release_last(&client->session.buffers);
+    task = LINK_OWNER(client->session.tasks.next, struct task, session_link);
+    submission_leave(task);
     if (!task->ended)
         task_abort(task, fault);
     return true;
@@ -49,7 +51,7 @@ static bool drop_slice(struct client *client)
     do
         more = drop_one(client, &fault);
     while (more && uv_hrtime() - begin < CHORE_SLICE_NS);
-    dispatch_run(client->service); /* starts other jobs, and ends those that waited for these */
+    dispatch_run(client->net->jobs); /* starts other jobs, and ends those that waited for these */
     return !more;
 }
 
@@ -58,7 +60,7 @@ static void on_dropping(struct chore *chore)
     struct client *client = LINK_OWNER(chore, struct client, dropping);
 
     if (!drop_slice(client))
-        chore_add(&client->service->chores, chore);
+        chore_add(client->net->chores, chore);
     else if (client->state == CLIENT_CLOSED)
         client_release(client);
 }
@@ -70,11 +72,11 @@ void client_drop_init(struct client *client)
 
 void client_drop_all(struct client *client)
 {
-    news_unsubscribe(client);
+    subscriptions_remove(client);
     pending_drop_all(&client->pending);
     if (chore_queued(&client->dropping))
         return;
     cancel_running(client);
     if (!drop_slice(client))
-        chore_add(&client->service->chores, &client->dropping);
+        chore_add(client->net->chores, &client->dropping);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 
 /* Sends what the socket takes. */
 void client_flush(struct client *client)
@@ -33,7 +33,7 @@ void client_send(struct client *client, const char *bytes, size_t length)
         return;
     }
     if (link_empty(&client->unsent_link) && !(client->events & UV_WRITABLE))
-        link_append(&client->service->unsent, &client->unsent_link);
+        link_append(&client->net->unsent, &client->unsent_link);
     backlog_count(client);
     if (client->backlog.unread > BACKLOG_LOW)
         client_flush(client);
@@ -63,8 +63,8 @@ bool client_has_room_for_fd(const struct client *client)
     return client->out.fd_count < OUTBOX_FDS_MAX;
 }
 
-void client_send_all(struct service *service)
+void client_send_all(struct net *net)
 {
-    while (!link_empty(&service->unsent))
-        client_flush(LINK_OWNER(service->unsent.next, struct client, unsent_link));
+    while (!link_empty(&net->unsent))
+        client_flush(LINK_OWNER(net->unsent.next, struct client, unsent_link));
 }

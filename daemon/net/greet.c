@@ -5,7 +5,7 @@
 
 #include "daemon/base/reaper.h"
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "mli_helpers_api.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/hello.h"
@@ -13,9 +13,9 @@
 
 void greet(struct client *client)
 {
-    const struct config *config = &client->service->config;
+    const struct config *config = client->net->config;
     struct hello hello = {
-        .client = client->flow->number,
+        .client = client->session.flow->number,
         .jobs = config->jobs_per_client,
         .job_bytes = config->job_bytes,
         .buffers = config->buffers_per_client,

@@ -3,7 +3,7 @@
 
 #include "daemon/net/client.h"
 #include "daemon/net/intake.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 
 enum { LOOKS_MAX = 64 }; /* clients that are looked at in one round of the loop */
 
@@ -27,7 +27,7 @@ void held_look_again(struct held *held)
 
 void client_hold(struct client *client, enum hold why)
 {
-    struct held *held = &client->service->held;
+    struct held *held = &client->net->held;
 
     client->held = why;
     held->count++;
@@ -36,7 +36,7 @@ void client_hold(struct client *client, enum hold why)
 
 void client_unhold(struct client *client)
 {
-    struct held *held = &client->service->held;
+    struct held *held = &client->net->held;
 
     if (client->held == HOLD_NONE)
         return;
@@ -50,7 +50,7 @@ static bool may_go_on(const struct client *client)
 {
     switch (client->held) {
     case HOLD_JOBS:
-        return service_has_room(client->service, client);
+        return jobs_have_room(client->net->jobs, client->session.flow);
     case HOLD_REPLIES:
         return backlog_has_room_for_jobs(client);
     case HOLD_UNREAD:
@@ -81,12 +81,12 @@ static void look(struct held *held)
 }
 
 /* Nobody is closed here. */
-void client_let_in(struct service *service)
+void client_let_in(struct net *net)
 {
-    struct held *held = &service->held;
+    struct held *held = &net->held;
 
     for (int i = 0; i < LOOKS_MAX && held->left > 0; i++)
         look(held);
     if (held->left > 0 && !chore_queued(&held->again))
-        chore_add(&service->chores, &held->again);
+        chore_add(net->chores, &held->again);
 }

@@ -9,7 +9,7 @@
 #include "daemon/base/link.h"
 
 struct client;
-struct service;
+struct net;
 
 enum hold {
     HOLD_NONE,
@@ -36,6 +36,6 @@ void client_hold(struct client *client, enum hold why);
 /** Takes the client out of the held ones; does nothing if it is not held. */
 void client_unhold(struct client *client);
 /** Handles the lines of held clients whose reason is gone. Call it before the loop sleeps. */
-void client_let_in(struct service *service);
+void client_let_in(struct net *net);
 
 #endif /* DAEMON_HOLD_H */

@@ -5,9 +5,9 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
+#include "daemon/net/call.h"
 #include "daemon/net/client.h"
-#include "daemon/net/request.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "proto/json/fault.h"
 #include "proto/wire/fdpass.h"
 
@@ -23,25 +23,25 @@ static void stream_fault(struct client *client, const char *pointer, const char 
 
 bool intake_is_crowded(const struct client *client)
 {
-    return !link_empty(&client->full_link) && client->flow->user->crowded;
+    return !link_empty(&client->full_link) && client->session.flow->user->crowded;
 }
 
 void intake_count_fds(struct client *client)
 {
-    struct user *user = client->flow->user;
+    struct user *user = client->session.flow->user;
 
     user->waiting_fds += client->in.fd_count - client->counted_fds;
     client->counted_fds = client->in.fd_count;
     if (!user->crowded || user->waiting_fds + PROTO_FDS_MAX > WAITING_FDS_MAX)
         return;
     user->crowded = false;
-    uv_async_send(&client->service->relieved);
+    uv_async_send(&client->net->relieved);
 }
 
 /* Returns why no more descriptors are taken from this user for now, or null. */
 static const char *reason_to_wait(const struct client *client)
 {
-    struct user *user = client->flow->user;
+    struct user *user = client->session.flow->user;
 
     if (reaper_full(user->uid))
         return "descriptors of this user are not closed yet";
@@ -58,9 +58,9 @@ static bool must_wait(struct client *client)
 
     if (!why)
         return false;
-    link_append(&client->service->full, &client->full_link);
+    link_append(&client->net->full, &client->full_link);
     if (log_begin_rated(&line, LOG_NOTICE, "client waits for descriptors",
-                        &client->flow->user->log_rates[LOG_KIND_STREAM])) {
+                        &client->session.flow->user->log_rates[LOG_KIND_STREAM])) {
         client_log(&line, client);
         log_text(&line, "why", why);
         log_end(&line);
@@ -119,7 +119,7 @@ int intake_receive(struct client *client)
 static void watch_line(struct client *client, bool progress)
 {
     const bool begun = client->in.end > client->in.begin && !client->input_ended;
-    const uint32_t ms = client->service->config.line_timeout_ms;
+    const uint32_t ms = client->net->config->line_timeout_ms;
 
     if (client->state != CLIENT_OPEN || client->doomed)
         return;
@@ -137,10 +137,10 @@ static void handle_lines(struct client *client, uint64_t began)
     bool progress = false;
 
     while (client_takes_input(client) && frame_next(&client->in, &line, &length)) {
-        request_handle(client, line, length);
+        call_handle(client, line, length);
         progress = true;
         if (client_takes_input(client) && uv_hrtime() - began > CHORE_TURN_NS)
-            chore_add(&client->service->chores, &client->more_lines);
+            chore_add(client->net->chores, &client->more_lines);
     }
     intake_count_fds(client);
     if (client_takes_input(client) && frame_leftover(&client->in))
@@ -150,11 +150,11 @@ static void handle_lines(struct client *client, uint64_t began)
 
 void intake_lines(struct client *client)
 {
-    struct service *service = client->service;
+    struct net *net = client->net;
 
-    if (service->intake_began == 0)
-        service->intake_began = uv_hrtime();
-    handle_lines(client, service->intake_began);
+    if (net->intake_began == 0)
+        net->intake_began = uv_hrtime();
+    handle_lines(client, net->intake_began);
 }
 
 void intake_go_on(struct chore *chore)

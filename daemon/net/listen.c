@@ -14,7 +14,7 @@
 #include "daemon/config/identity.h"
 #include "daemon/net/client.h"
 #include "daemon/net/greet.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "proto/json/fault.h"
 
 enum {
@@ -44,12 +44,12 @@ static void pause_accepting(struct listener *listener, const char *why)
     uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
 }
 
-static void turn_away(struct service *service, int fd, const struct fault *fault)
+static void turn_away(struct net *net, int fd, const struct fault *fault)
 {
     struct log_line line;
 
-    service->turned_away++;
-    if (log_begin_rated(&line, LOG_WARNING, "client turned away", &service->turned_away_rate)) {
+    net->turned_away++;
+    if (log_begin_rated(&line, LOG_WARNING, "client turned away", &net->turned_away_rate)) {
         log_text(&line, "why", fault->text);
         log_end(&line);
     }
@@ -70,37 +70,37 @@ static bool turn_away_with_reserve(struct listener *listener)
     fd = seam.accept(listener->bound.fd);
     if (fd >= 0) {
         fault_set(&fault, FAULT_LIMIT, NULL, "the service has no descriptors left");
-        turn_away(listener->service, fd, &fault);
+        turn_away(listener->net, fd, &fault);
     }
     listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return fd >= 0;
 }
 
 /* Chooses a slot for the connection. Returns 0 or -1 (fault). */
-static int judge(const struct service *service, int fd, enum slot *slot, struct fault *fault)
+static int judge(const struct net *net, int fd, enum slot *slot, struct fault *fault)
 {
     struct ucred peer = {.uid = (uid_t)-1};
     socklen_t length = sizeof peer;
 
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
-    if (!access_allows(&service->config.access, peer.uid))
+    if (!access_allows(&net->config->access, peer.uid))
         return fault_set(fault, FAULT_FORBIDDEN, NULL, "access.uids: user %u is not served here",
                          (unsigned)peer.uid);
-    return slots_choose(service, peer.uid, slot, fault);
+    return slots_choose(net, peer.uid, slot, fault);
 }
 
-static void welcome(struct service *service, int fd)
+static void welcome(struct net *net, int fd)
 {
     struct fault fault;
     struct log_line line;
     enum slot slot = SLOT_OPEN;
     int error;
 
-    if (judge(service, fd, &slot, &fault) < 0) {
-        turn_away(service, fd, &fault);
+    if (judge(net, fd, &slot, &fault) < 0) {
+        turn_away(net, fd, &fault);
         return;
     }
-    error = client_create(service, fd, slot);
+    error = client_create(net, fd, slot);
     if (error < 0 && log_begin(&line, LOG_ERR, "client lost")) {
         log_errno(&line, "error", -error);
         log_end(&line);
@@ -120,7 +120,7 @@ static bool accept_one(struct listener *listener)
     fd = seam.accept(listener->bound.fd);
     error = errno;
     if (fd >= 0) {
-        welcome(listener->service, fd);
+        welcome(listener->net, fd);
         return true;
     }
     if (error == EAGAIN || error == EWOULDBLOCK)
@@ -147,15 +147,15 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 }
 
 /* With listener->bound set. */
-static int start(struct listener *listener, struct service *service)
+static int start(struct listener *listener, struct net *net)
 {
-    int error = uv_poll_init(service->loop, &listener->poll, listener->bound.fd);
+    int error = uv_poll_init(net->loop, &listener->poll, listener->bound.fd);
     if (error < 0) {
         bind_release(&listener->bound);
         return error;
     }
-    uv_timer_init(service->loop, &listener->retry); /* cannot fail */
-    listener->service = service;
+    uv_timer_init(net->loop, &listener->retry); /* cannot fail */
+    listener->net = net;
     listener->poll.data = listener->retry.data = listener;
     listener->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
     listener->open = true;
@@ -165,22 +165,22 @@ static int start(struct listener *listener, struct service *service)
     return error;
 }
 
-int listener_open(struct listener *listener, struct service *service)
+int listener_open(struct listener *listener, struct net *net)
 {
-    const struct config *config = &service->config;
+    const struct config *config = net->config;
     uid_t uid;
     gid_t gid;
     int error = identity_of_sockets(config, &uid, &gid);
 
     if (error == 0)
         error = bind_path(&listener->bound, config->socket, config->socket_mode, uid, gid);
-    return error < 0 ? error : start(listener, service);
+    return error < 0 ? error : start(listener, net);
 }
 
-int listener_adopt(struct listener *listener, struct service *service, int socket)
+int listener_adopt(struct listener *listener, struct net *net, int socket)
 {
     bind_adopt(&listener->bound, socket);
-    return start(listener, service);
+    return start(listener, net);
 }
 
 void listener_close(struct listener *listener)

@@ -8,10 +8,10 @@
 
 #include "daemon/net/bind.h"
 
-struct service;
+struct net;
 
 struct listener {
-    struct service *service;
+    struct net *net;
     bool open;
     struct bound bound;
     int reserve; /* a descriptor to give up when there are no others, to turn somebody away */
@@ -20,9 +20,9 @@ struct listener {
 };
 
 /** Listens at the configured path. Returns 0 or -errno. */
-int listener_open(struct listener *listener, struct service *service);
+int listener_open(struct listener *listener, struct net *net);
 /** The same with a socket that listens already; owns it, also on failure. */
-int listener_adopt(struct listener *listener, struct service *service, int socket);
+int listener_adopt(struct listener *listener, struct net *net, int socket);
 /** Harmless where it is not open. The memory must stay until the loop has run on. */
 void listener_close(struct listener *listener);
 

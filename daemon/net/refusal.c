@@ -6,10 +6,11 @@
 #include "daemon/base/log.h"
 #include "daemon/base/numbered.h"
 #include "daemon/job/history.h"
+#include "daemon/job/jobs.h"
+#include "daemon/job/operands.h"
 #include "daemon/job/prepared.h"
-#include "daemon/job/work.h"
 #include "daemon/net/client.h"
-#include "daemon/service_state.h"
+#include "daemon/net/net.h"
 #include "proto/wire/job_ref.h"
 #include "proto/wire/rpc.h"
 
@@ -17,11 +18,11 @@
  */
 static void remember(struct client *client, const char *name, const struct fault *fault)
 {
-    struct service *service = client->service;
+    struct net *net = client->net;
     const struct entry entry = {
-        .user = client->flow->user,
-        .number = service->last_job + 1,
-        .client = client->flow->number,
+        .user = client->session.flow->user,
+        .number = net->jobs->last_job + 1,
+        .client = client->session.flow->number,
         .name = name,
     };
     struct record *record = record_create(&entry, fault);
@@ -29,15 +30,15 @@ static void remember(struct client *client, const char *name, const struct fault
     if (!record || !record->entry.name) {
         if (record)
             record_free(record);
-        registry_hide_name(&service->registry, entry.client, name);
+        registry_hide_name(&net->jobs->registry, entry.client, name);
         return;
     }
-    service->last_job++;
+    net->jobs->last_job++;
     record->refused = true;
     record->state = JOB_STATE_FAILED;
     record->first_channel = -1;
-    registry_add(&service->registry, &record->entry);
-    history_add(&service->history, record);
+    registry_add(&net->jobs->registry, &record->entry);
+    history_add(&net->jobs->history, record);
 }
 
 static bool is_text(const struct json *value, const char *text)
@@ -59,7 +60,7 @@ static void remember_names(struct client *client, const struct json *params,
         if (strcmp(member.key, "name") != 0 || !json_is_string(&member) ||
             json_string(&member, PROTO_NAME_MAX, &name) < 0 || !job_name_is_wire(name))
             continue;
-        registry_hide_name(&client->service->registry, client->flow->number, name);
+        registry_hide_name(&client->net->jobs->registry, client->session.flow->number, name);
         if (!first)
             first = name;
     }
@@ -75,7 +76,7 @@ static void remember_prepared(struct client *client, const struct json *params,
     int64_t number;
 
     if (json_is_int(&member) && json_int(&member, 1, UINT32_MAX, &number) == 0)
-        prepared = numbered_find(&client->prepared.table, (uint32_t)number);
+        prepared = numbered_find(&client->session.prepared.table, (uint32_t)number);
     if (prepared && prepared->work->job.common.name)
         remember(client, prepared->work->job.common.name, fault);
 }
@@ -103,7 +104,7 @@ void refusal_log(const struct client *client, const char *event, const struct fa
     struct log_line line;
 
     if (!log_begin_rated(&line, LOG_NOTICE, event,
-                         &client->flow->user->log_rates[LOG_KIND_REFUSED]))
+                         &client->session.flow->user->log_rates[LOG_KIND_REFUSED]))
         return;
     client_log(&line, client);
     log_text(&line, "error", fault_name(fault->code));

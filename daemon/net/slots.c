@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "daemon/base/uid.h"
-#include "daemon/job/user.h"
-#include "daemon/service_state.h"
+#include "daemon/job/jobs.h"
+#include "daemon/net/net.h"
 #include "proto/json/fault.h"
 
 enum { RESERVED_PART = 4 }; /* at most a quarter of limits.clients is reserved */
@@ -17,17 +17,17 @@ static uint32_t reserved_max(const struct config *config)
     return config->clients_reserved < most ? config->clients_reserved : most;
 }
 
-static int refuse(const struct service *service, uid_t uid, uint32_t quota, uint32_t own,
+static int refuse(const struct net *net, uid_t uid, uint32_t quota, uint32_t own,
                   struct fault *fault)
 {
-    const uint32_t max = service->config.clients;
+    const uint32_t max = net->config->clients;
 
-    if (service->slots.open >= max - reserved_max(&service->config))
+    if (net->slots.open >= max - reserved_max(net->config))
         return fault_set(fault, FAULT_LIMIT, NULL,
                          "limits.clients: the service has %" PRIu32 " of %" PRIu32
                          " connections, the rest is reserved for root and the service's user; "
                          "try again when another client has left",
-                         slots_used(&service->slots), max);
+                         slots_used(&net->slots), max);
     if (quota != QUOTA_SHARE)
         return fault_set(fault, FAULT_LIMIT, NULL,
                          "quotas: user %u has %" PRIu32 " connections, at most %" PRIu32
@@ -40,23 +40,23 @@ static int refuse(const struct service *service, uid_t uid, uint32_t quota, uint
                      (unsigned)uid, own, max);
 }
 
-int slots_choose(const struct service *service, uid_t uid, enum slot *slot, struct fault *fault)
+int slots_choose(const struct net *net, uid_t uid, enum slot *slot, struct fault *fault)
 {
-    const struct config *config = &service->config;
+    const struct config *config = net->config;
     const uint32_t reserved = reserved_max(config), quota = config_quota(config, uid)->clients;
-    const struct user *user = user_find(&service->users, uid);
+    const struct user *user = user_find(&net->jobs->users, uid);
     const uint32_t own = user ? user->clients : 0;
 
-    if (quota_allows(quota, own, service->slots.open, config->clients - reserved)) {
+    if (quota_allows(quota, own, net->slots.open, config->clients - reserved)) {
         *slot = SLOT_OPEN;
         return 0;
     }
-    if (uid_is_master(uid) && service->slots.reserved < reserved &&
-        slots_used(&service->slots) < config->clients) {
+    if (uid_is_master(uid) && net->slots.reserved < reserved &&
+        slots_used(&net->slots) < config->clients) {
         *slot = SLOT_RESERVED;
         return 0;
     }
-    return refuse(service, uid, quota, own, fault);
+    return refuse(net, uid, quota, own, fault);
 }
 
 void slots_take(struct slots *slots, enum slot slot)

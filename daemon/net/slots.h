@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 struct fault;
-struct service;
+struct net;
 
 enum slot { SLOT_OPEN, SLOT_RESERVED };
 
@@ -25,7 +25,7 @@ struct slots {
 };
 
 /** Chooses a slot for one more connection of a user. Returns 0, or -1 (fault: LIMIT). */
-int slots_choose(const struct service *service, uid_t uid, enum slot *slot, struct fault *fault);
+int slots_choose(const struct net *net, uid_t uid, enum slot *slot, struct fault *fault);
 
 /* A connection with this kind of slot has come, or is gone. */
 void slots_take(struct slots *slots, enum slot slot);

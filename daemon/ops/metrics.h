@@ -6,6 +6,8 @@
 #ifndef DAEMON_METRICS_H
 #define DAEMON_METRICS_H
 
+#include <uv.h>
+
 #include "daemon/net/bind.h"
 
 struct metrics;
@@ -15,7 +17,8 @@ struct service;
 int metrics_bind(struct bound *bound, const char *listen, uint32_t mode, uid_t uid, gid_t gid);
 
 /** Serves a listening socket, which it owns from now on, also on failure. Returns 0 or -errno. */
-int metrics_create(struct service *service, const struct bound *bound, struct metrics **out);
+int metrics_create(uv_loop_t *loop, struct service *service, const struct bound *bound,
+                   struct metrics **out);
 /** Before the service goes. The memory goes when the loop runs on. Null is fine. */
 void metrics_destroy(struct metrics *metrics);
 

@@ -13,9 +13,9 @@
 #include "daemon/base/reaper.h"
 #include "daemon/config/identity.h"
 #include "daemon/config/reload.h"
+#include "daemon/job/trace.h"
 #include "daemon/ops/harden.h"
 #include "daemon/ops/metrics.h"
-#include "daemon/ops/trace.h"
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
 #include "mli_mov_api.h"
@@ -107,7 +107,7 @@ static int open_metrics(struct process *process, const struct config *config, st
     if (error == 0)
         error = metrics_bind(&bound, config->metrics, config->socket_mode, uid, gid);
     if (error == 0)
-        error = metrics_create(process->service, &bound, out);
+        error = metrics_create(&process->loop, process->service, &bound, out);
     if (error < 0)
         cannot_listen("metrics", config->metrics, error);
     return error;
@@ -118,7 +118,7 @@ static int adopt_metrics(struct process *process)
     struct bound bound;
 
     bind_adopt(&bound, process->activation->metrics);
-    return metrics_create(process->service, &bound, &process->metrics);
+    return metrics_create(&process->loop, process->service, &bound, &process->metrics);
 }
 
 /* Reloading */

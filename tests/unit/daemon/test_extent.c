@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/job/extent.h"
+#include "daemon/job/operands.h"
 #include "tests/support/unit.h"
 
 static uint32_t below(uint32_t bound)

@@ -12,7 +12,7 @@
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
 #include "daemon/ops/metrics.h"
-#include "daemon/service_state.h"
+#include "daemon/service.h"
 #include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;
@@ -39,7 +39,7 @@ static int setup(void **state)
     assert_int_equal(uv_async_init(&loop, &keep, NULL), 0);
     assert_int_equal(service_create(&loop, &config, &service), 0);
     assert_int_equal(metrics_bind(&bound, address, 0600, -1, -1), 0);
-    assert_int_equal(metrics_create(service, &bound, &metrics), 0);
+    assert_int_equal(metrics_create(&loop, service, &bound, &metrics), 0);
     return 0;
 }
 
@@ -269,7 +269,7 @@ static void test_no_memory(void **state)
     snprintf(other, sizeof other, "%s2", address);
     assert_int_equal(metrics_bind(&bound, other, 0600, -1, -1), 0);
     seam.calloc = no_memory;
-    assert_int_equal(metrics_create(service, &bound, &second), -ENOMEM);
+    assert_int_equal(metrics_create(&loop, service, &bound, &second), -ENOMEM);
     assert_null(second);
     assert_int_equal(access(other + strlen("unix:"), F_OK), -1);
     assert_int_equal(metrics_bind(&bound, address, 0600, -1, -1), -EADDRINUSE);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "daemon/ops/trace.h"
+#include "daemon/job/trace.h"
 #include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;

@@ -85,7 +85,7 @@ static void test_several(void **state)
     assert_memory_equal(jobs, ((uint64_t[]){3, 1, 3, 2}), 4 * sizeof *jobs);
     scene_call(&peer, 10, "job.wait", "'jobs':[2,9]");
     assert_string_equal(peer_error(&peer, 10, FAULT_NOT_FOUND)->text,
-                        "jobs[1]: there is no job 9, or not any more");
+                        "jobs[1]: there is no job 9; it may have been forgotten");
 }
 
 /* The first in the order of the list, not in that of time; and only when all have ended. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/trace.h"
+#include "daemon/job/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>

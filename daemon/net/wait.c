@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/wait.h"
-
+/* job.wait: answers when all of certain jobs have ended. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <uv.h>
 
 #include "daemon/base/seam.h"
 #include "daemon/job/history.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
 #include "daemon/job/task.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
+#include "daemon/net/net.h"
 #include "daemon/net/pending.h"
-#include "daemon/service_state.h"
+#include "daemon/net/submit.h"
+#include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 
 enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */
@@ -26,7 +28,7 @@ struct item {
 
 struct wait {
     struct pending pending; /* first */
-    struct service *service;
+    struct jobs *jobs;
     bool several; /* answered with a list, else as the job's own request */
     uint32_t timeout_ms;
     uv_timer_t timer;       /* where there is a timeout */
@@ -68,7 +70,7 @@ static void finish(struct wait *wait)
 /* The client knows how the job has ended. */
 static void note_delivered(const struct wait *wait, uint64_t job)
 {
-    struct entry *entry = registry_find(&wait->service->registry, job);
+    struct entry *entry = registry_find(&wait->jobs->registry, job);
 
     if (entry && entry->ended)
         history_delivered((struct record *)(void *)entry /* its first member */);
@@ -133,7 +135,7 @@ static void on_ended(struct watch *watch, const struct ending *ending)
 static void on_timer(uv_timer_t *timer)
 {
     struct wait *wait = timer->data;
-    const struct entry *entry = registry_find(&wait->service->registry, wait->items[0].brief.job);
+    const struct entry *entry = registry_find(&wait->jobs->registry, wait->items[0].brief.job);
     struct fault fault;
 
     if (wait->several || !entry)
@@ -176,7 +178,8 @@ static void add(struct wait *wait, const struct entry *entry)
         note(wait, item, record->state, fault_of(record, &fault));
     } else {
         link_append(&entry_task(entry)->watches, &item->watch.link);
-        wait->pending.expected += wait->several ? BRIEF_MAX : task_reply_max(entry_task(entry));
+        wait->pending.expected +=
+            wait->several ? BRIEF_MAX : submission_reply_max(entry_task(entry));
         wait->left++;
     }
 }
@@ -190,7 +193,8 @@ static int add_named(struct wait *wait, const struct client *client, const struc
             .member = wait->several ? "jobs" : "job",
             .index = wait->several ? (int)i : -1,
         };
-        const struct entry *entry = refs_find(client, &params->jobs.refs[i], &place, fault);
+        const struct entry *entry =
+            refs_find(&client->session, &params->jobs.refs[i], &place, fault);
 
         if (!entry)
             return -1;
@@ -202,7 +206,7 @@ static int add_named(struct wait *wait, const struct client *client, const struc
 /* All of the connection's that are under way: calls add(), or only counts them. */
 static uint32_t add_all(struct wait *wait, const struct client *client)
 {
-    const struct link *tasks = &client->flow->tasks;
+    const struct link *tasks = &client->session.flow->tasks;
     uint32_t count = 0;
 
     for (struct link *l = tasks->next; l != tasks; l = l->next) {
@@ -224,7 +228,7 @@ static struct wait *wait_create(struct call *call, const struct job_wait *params
         fault_set(fault, FAULT_INTERNAL, NULL, "no memory to wait");
         return NULL;
     }
-    wait->service = client->service;
+    wait->jobs = client->net->jobs;
     wait->several = params->what != JOB_WAIT_ONE;
     wait->timeout_ms = params->timeout_ms;
     if (params->what == JOB_WAIT_ALL) {
@@ -244,8 +248,7 @@ static const struct ended *answer_now(struct call *call, struct wait *wait)
     if (wait->several) {
         ended = answer_list(&call->answer, wait);
     } else {
-        const struct entry *entry =
-            registry_find(&wait->service->registry, wait->items[0].brief.job);
+        const struct entry *entry = registry_find(&wait->jobs->registry, wait->items[0].brief.job);
 
         ended = answer_one(&call->answer, wait, &entry_record(entry)->result,
                            wait->bad ? &wait->fault : NULL);
@@ -254,7 +257,7 @@ static const struct ended *answer_now(struct call *call, struct wait *wait)
     return ended;
 }
 
-const struct ended *wait_begin(struct call *call, const struct job_wait *params)
+static const struct ended *wait_begin(struct call *call, const struct job_wait *params)
 {
     struct wait *wait = wait_create(call, params);
 
@@ -267,7 +270,7 @@ const struct ended *wait_begin(struct call *call, const struct job_wait *params)
         return call_refuse(call);
     }
     if (wait->timeout_ms > 0) {
-        uv_loop_t *loop = wait->service->loop;
+        uv_loop_t *loop = wait->jobs->loop;
 
         uv_timer_init(loop, &wait->timer); /* cannot fail */
         wait->timer.data = wait;
@@ -275,4 +278,18 @@ const struct ended *wait_begin(struct call *call, const struct job_wait *params)
         uv_timer_start(&wait->timer, on_timer, wait->timeout_ms, 0);
     }
     return pending_add(&wait->pending, call, drop);
+}
+
+const struct ended *job_wait_call(struct call *call)
+{
+    const struct ended *ended;
+    struct job_wait params;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (job_wait_read(&call->request->params, &params) < 0)
+        return call_refuse(call);
+    ended = wait_begin(call, &params);
+    job_wait_finish(&params);
+    return ended;
 }

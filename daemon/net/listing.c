@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/job_list.h"
-
+/* job.list: the latest jobs that a query matches, of those that the client may see. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/chores.h"
 #include "daemon/base/seam.h"
+#include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
 #include "daemon/net/call.h"
 #include "daemon/net/client.h"
+#include "daemon/net/net.h"
 #include "daemon/net/pending.h"
-#include "daemon/service_state.h"
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
@@ -36,13 +36,14 @@ struct listing {
 
 static bool sees_all(const struct client *client)
 {
-    return client->flow->user->uid == 0;
+    return client->session.flow->user->uid == 0;
 }
 
 /* The ring that has all jobs that the client may see. */
 static struct link *ring_of(const struct client *client)
 {
-    return sees_all(client) ? &client->service->registry.entries : &client->flow->user->entries;
+    return sees_all(client) ? &client->net->jobs->registry.entries
+                            : &client->session.flow->user->entries;
 }
 
 static struct link *link_of(const struct client *client, struct entry *entry)
@@ -72,9 +73,10 @@ static struct link *first_link(const struct listing *listing)
     struct entry *before = NULL;
 
     if (listing->query.before > 0)
-        before = registry_find(&client->service->registry, listing->query.before);
-    return before && refs_visible(client, before) ? link_of(client, before)->prev
-                                                  : ring_of(client)->prev;
+        before = registry_find(&client->net->jobs->registry, listing->query.before);
+    return before && refs_visible(client->session.flow->user, before)
+               ? link_of(client, before)->prev
+               : ring_of(client)->prev;
 }
 
 /* Looks at jobs from `l` on, for a slice of time. Returns where to go on, or null at the end. */
@@ -97,7 +99,7 @@ static struct link *look(struct listing *listing, struct link *l)
 
 static void write_members(const struct listing *listing, struct jsonw *w)
 {
-    const struct registry *registry = &listing->client->service->registry;
+    const struct registry *registry = &listing->client->net->jobs->registry;
     const uint32_t limit = listing->query.limit;
     uint32_t i = 0;
 
@@ -146,7 +148,7 @@ static void drop(struct pending *pending)
 static void put_off(struct listing *listing, struct link *next)
 {
     link_append(next->next, link_of(listing->client, &listing->mark)); /* right behind `next` */
-    chore_add(&listing->client->service->chores, &listing->chore);
+    chore_add(listing->client->net->chores, &listing->chore);
 }
 
 static void on_chore(struct chore *chore)
@@ -164,12 +166,16 @@ static void on_chore(struct chore *chore)
     answer(&listing->pending.answer, listing);
     client->listing = false;
     if (client_takes_input(client)) /* for the lines that waited */
-        chore_add(&client->service->chores, &client->more_lines);
+        chore_add(client->net->chores, &client->more_lines);
     pending_remove(&listing->pending);
     destroy(listing);
 }
 
-const struct ended *listing_answer(struct call *call, struct job_list_query *query)
+/*
+ * Answers now, or after some rounds of the loop if many jobs must be looked at; the connection's
+ * next requests wait until then. Takes the name out of the query.
+ */
+static const struct ended *listing_answer(struct call *call, struct job_list_query *query)
 {
     struct client *client = call->client;
     struct listing *listing =
@@ -196,4 +202,19 @@ const struct ended *listing_answer(struct call *call, struct job_list_query *que
     put_off(listing, next);
     client->listing = true;
     return pending_add(&listing->pending, call, drop);
+}
+
+const struct ended *job_list_call(struct call *call)
+{
+    struct rpc_request *request = call->request;
+    const struct ended *ended;
+    struct job_list_query query;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (job_list_query_read(&request->params, &query) < 0)
+        return call_refuse(call);
+    ended = listing_answer(call, &query);
+    job_list_query_finish(&query);
+    return ended;
 }

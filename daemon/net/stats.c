@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/ops/stats.h"
+#include "daemon/net/stats.h"
 
 #include <string.h>
 
+#include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
 #include "daemon/net/client.h"
-#include "daemon/ops/drain.h"
-#include "daemon/service_state.h"
+#include "daemon/net/drain.h"
+#include "daemon/net/net.h"
 #include "mli_mov_api.h"
 
 enum { NS_PER_MS = 1000 * 1000 };
 
-void stats_init(struct service *service)
+void stats_init(struct stats *stats)
 {
+    stats->started = uv_hrtime();
     for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++)
-        (void)mli_mov_get_channel_stats(i, &service->before[i]);
+        (void)mli_mov_get_channel_stats(i, &stats->before[i]);
 }
 
 static int state_of(const struct channels *channels, uint32_t channel)
@@ -24,15 +26,15 @@ static int state_of(const struct channels *channels, uint32_t channel)
     return channels->busy >> channel & 1 ? CHANNEL_BUSY : CHANNEL_IDLE;
 }
 
-static void fill_channel(struct channel_stats *out, const struct service *service, uint32_t channel)
+static void fill_channel(struct channel_stats *out, const struct net *net, uint32_t channel)
 {
-    const mli_mov_channel_stats *before = &service->before[channel];
+    const mli_mov_channel_stats *before = &net->stats.before[channel];
     mli_mov_channel_stats counted = *before;
 
     (void)mli_mov_get_channel_stats((int)channel, &counted);
     *out = (struct channel_stats){
         .channel = channel,
-        .state = state_of(&service->channels, channel),
+        .state = state_of(&net->jobs->channels, channel),
         .submitted = counted.submitted - before->submitted,
         .completed = counted.completed - before->completed,
         .failed = counted.failed - before->failed,
@@ -43,7 +45,7 @@ static void fill_channel(struct channel_stats *out, const struct service *servic
     };
 }
 
-/* libmli counts a transfer when it has ended; what it has done until now is a channel's too. */
+/* libmli counts a transfer at its end; adds the progress of a transfer that is running. */
 static void add_running(struct channel_stats *out, const struct task *task)
 {
     mli_mov_status_t status = {0};
@@ -56,25 +58,26 @@ static void add_running(struct channel_stats *out, const struct task *task)
     out->busy_ns += uv_hrtime() - task->end.started;
 }
 
-/* The estimate may be a little above what is counted in the end, and a counter never falls. */
-static void keep_rising(struct channel_stats *out, struct told *told)
+/* The estimate may exceed the final count a little, but a counter must not fall. */
+static void keep_rising(struct channel_stats *out, struct channel_peak *peak)
 {
-    if (out->bytes > told->bytes)
-        told->bytes = out->bytes;
-    if (out->busy_ns > told->busy_ns)
-        told->busy_ns = out->busy_ns;
-    out->bytes = told->bytes;
-    out->busy_ns = told->busy_ns;
+    if (out->bytes > peak->bytes)
+        peak->bytes = out->bytes;
+    if (out->busy_ns > peak->busy_ns)
+        peak->busy_ns = out->busy_ns;
+    out->bytes = peak->bytes;
+    out->busy_ns = peak->busy_ns;
 }
 
-static void fill_channels(struct daemon_stats *stats, struct service *service)
+static void fill_channels(struct daemon_stats *stats, struct net *net)
 {
-    const uint32_t first = service->config.channel_offset;
+    const uint32_t first = net->config->channel_offset;
 
-    stats->channel_count = service->config.channels;
+    stats->channel_count = net->config->channels;
     for (uint32_t i = 0; i < stats->channel_count; i++)
-        fill_channel(&stats->channels[i], service, first + i);
-    for (struct link *l = service->running_tasks.next; l != &service->running_tasks; l = l->next) {
+        fill_channel(&stats->channels[i], net, first + i);
+    for (struct link *l = net->jobs->running_tasks.next; l != &net->jobs->running_tasks;
+         l = l->next) {
         const struct task *task = LINK_OWNER(l, struct task, place);
         const uint32_t at = (uint32_t)task->first_channel - first;
 
@@ -82,12 +85,12 @@ static void fill_channels(struct daemon_stats *stats, struct service *service)
             add_running(&stats->channels[at + i], task);
     }
     for (uint32_t i = 0; i < stats->channel_count; i++)
-        keep_rising(&stats->channels[i], &service->told[first + i]);
+        keep_rising(&stats->channels[i], &net->stats.peaks[first + i]);
 }
 
-static void count_tasks(struct daemon_stats *stats, const struct service *service)
+static void count_tasks(struct daemon_stats *stats, const struct jobs *jobs)
 {
-    const struct job_counts *counts = &service->counts;
+    const struct job_counts *counts = &jobs->counts;
 
     stats->jobs.waiting = counts->waiting;
     stats->jobs.running = counts->running;
@@ -100,7 +103,7 @@ static bool may_see(const struct user *viewer, const struct user *user)
     return !viewer || viewer->master || viewer == user;
 }
 
-/* As many of a list of users as there is room for. */
+/* Adds users of a list that the viewer may see, up to STATS_LIST_MAX. */
 static void fill_users(struct daemon_stats *stats, const struct link *users,
                        const struct user *viewer)
 {
@@ -121,14 +124,14 @@ static void fill_users(struct daemon_stats *stats, const struct link *users,
     }
 }
 
-static void fill_connections(struct daemon_stats *stats, const struct service *service,
+static void fill_connections(struct daemon_stats *stats, const struct net *net,
                              const struct user *viewer)
 {
-    const struct link *clients = &service->clients;
+    const struct link *clients = &net->clients;
 
     for (struct link *l = clients->next; l != clients && stats->connection_count < STATS_LIST_MAX;
          l = l->next) {
-        const struct flow *flow = LINK_OWNER(l, struct client, link)->flow;
+        const struct flow *flow = LINK_OWNER(l, struct client, link)->session.flow;
 
         if (!may_see(viewer, flow->user))
             continue;
@@ -144,29 +147,29 @@ static void fill_connections(struct daemon_stats *stats, const struct service *s
     }
 }
 
-void stats_fill(struct daemon_stats *stats, struct service *service, const struct user *viewer)
+void stats_fill(struct daemon_stats *stats, struct net *net, const struct user *viewer)
 {
     memset(stats, 0, sizeof *stats);
-    stats->phase = drain_phase(service);
-    stats->uptime_ms = (uv_hrtime() - service->started) / NS_PER_MS;
-    stats->jobs.submitted = service->totals.submitted;
-    stats->jobs.done = service->totals.done;
-    stats->jobs.failed = service->totals.failed;
-    stats->jobs.cancelled = service->totals.cancelled;
-    stats->jobs.refused = service->totals.refused;
-    stats->bytes_moved = service->totals.bytes_moved;
-    stats->queued = service->queued;
-    stats->moving = service->moving;
-    stats->clients.now = slots_used(&service->slots);
-    stats->clients.accepted = service->last_client;
-    stats->clients.turned_away = service->turned_away;
-    stats->events_dropped = service->news.dropped;
-    count_tasks(stats, service);
-    fill_channels(stats, service);
-    stats->buffers.now = service->users.account.count;
-    stats->buffers.bytes = service->users.account.bytes;
-    stats->prepared = service->prepared;
-    fill_users(stats, &service->users.busy, viewer);
-    fill_users(stats, &service->users.idle, viewer);
-    fill_connections(stats, service, viewer);
+    stats->phase = drain_phase(net->jobs);
+    stats->uptime_ms = (uv_hrtime() - net->stats.started) / NS_PER_MS;
+    stats->jobs.submitted = net->jobs->totals.submitted;
+    stats->jobs.done = net->jobs->totals.done;
+    stats->jobs.failed = net->jobs->totals.failed;
+    stats->jobs.cancelled = net->jobs->totals.cancelled;
+    stats->jobs.refused = net->jobs->totals.refused;
+    stats->bytes_moved = net->jobs->totals.bytes_moved;
+    stats->queued = net->jobs->queued;
+    stats->moving = net->jobs->moving;
+    stats->clients.now = slots_used(&net->slots);
+    stats->clients.accepted = net->last_client;
+    stats->clients.turned_away = net->turned_away;
+    stats->events_dropped = net->subscriptions.dropped;
+    count_tasks(stats, net->jobs);
+    fill_channels(stats, net);
+    stats->buffers.now = net->jobs->users.account.count;
+    stats->buffers.bytes = net->jobs->users.account.bytes;
+    stats->prepared = net->jobs->prepared;
+    fill_users(stats, &net->jobs->users.busy, viewer);
+    fill_users(stats, &net->jobs->users.idle, viewer);
+    fill_connections(stats, net, viewer);
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The job room: everything between a request for a job and the end of the job. It knows nothing of
+ * sockets and replies. daemon/net asks for jobs and learns of their ends by callbacks.
+ *
+ *     net: request --> admit.c or prepared.c    checks, maps the memory, makes a task
+ *                      after.c                  waits for the jobs in "after"
+ *                      dispatch.c               queues (scheduler.c), chooses channels (channels.c)
+ *                      complete.c               starts the transfer; libmli's callback ends it
+ *     net: reply   <-- task.c: task_end()       calls jobs_callbacks.ended, keeps a record
+ * (history.c)
+ *
+ * deadline.c and watchdog.c end tasks that take too long. refs.c finds the job that a request
+ * names.
+ *
+ * To add a kind of job, start in operands.c (what the job reads and writes) and locate.c (where).
+ * To add a limit or a check of jobs, start in admit.c.
+ * To add an event, start in job_events.h.
+ *
+ * Everything here belongs to the loop's thread; complete.c says where other threads come in.
+ */
+#ifndef DAEMON_JOBS_H
+#define DAEMON_JOBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "daemon/base/chores.h"
+#include "daemon/base/link.h"
+#include "daemon/config/config.h"
+#include "daemon/job/channels.h"
+#include "daemon/job/complete.h"
+#include "daemon/job/deadline.h"
+#include "daemon/job/history.h"
+#include "daemon/job/job_events.h"
+#include "daemon/job/prepared.h"
+#include "daemon/job/registry.h"
+#include "daemon/job/scheduler.h"
+#include "daemon/job/user.h"
+#include "daemon/job/watchdog.h"
+#include "daemon/memory/buffer.h"
+#include "proto/wire/daemon_stats.h"
+
+struct ending;
+struct session;
+struct task;
+
+/* How the job room answers. daemon/net gives these callbacks. */
+struct jobs_callbacks {
+    /** Bytes of the structure that begins with a struct task: the room above adds what it needs. */
+    size_t task_size;
+    /**
+     * The task of a session has ended; its client has no answer yet. Must not end or destroy tasks:
+     * a chain of tasks would become a chain of calls.
+     */
+    void (*ended)(struct task *task, const struct ending *ending);
+    /** A task is destroyed. `session` is null for a task that no connection waits for. */
+    void (*gone)(void *context, struct session *session);
+    /** An event of a kind that events_subscribe() asked for. The callback may set event->dropped.
+     */
+    void (*event)(void *context, const struct task *task, struct event *event);
+    void *context;
+};
+
+/* A connection as the job room sees it: whose jobs these are, and what they may use. */
+struct session {
+    struct jobs *jobs;
+    struct flow *flow; /* held */
+    struct buffers buffers;
+    struct prepared_jobs prepared;
+    struct link tasks;   /* those that end when the connection does */
+    uint32_t task_count; /* in `tasks` */
+    bool closing; /* the client reads no more replies: tasks are dropped when their turn comes */
+};
+
+/* Counts of jobs since the start. */
+struct totals {
+    uint64_t submitted, done, failed, cancelled, refused, bytes_moved;
+};
+
+/* Jobs that have not ended, by state, so that daemon.stats need not look at each job. */
+struct job_counts {
+    uint32_t waiting, queued[LANE_PRIORITIES], running;
+};
+
+struct jobs {
+    uv_loop_t *loop;
+    const struct config *config;
+    struct jobs_callbacks callbacks;
+    struct chores *chores;
+
+    bool draining; /* daemon.drain: no new jobs until daemon.resume */
+    bool stopping; /* the service shuts down: no new jobs */
+
+    struct users users;
+    struct registry registry; /* of tasks and records */
+    struct history history;
+    struct chore trimming; /* of the history, after a reload */
+    uint64_t last_job;     /* the latest number given */
+    struct link tasks;     /* all tasks */
+    uint32_t count;        /* in `tasks` */
+    struct job_counts counts;
+    uint32_t prepared;    /* prepared jobs of all connections */
+    struct link settling; /* after.c: dependents of jobs that have ended */
+
+    struct scheduler scheduler;
+    struct link wide; /* tasks whose turn came while too few neighbouring channels were free */
+    struct link running_tasks; /* on channels */
+    uint32_t running;          /* in `running_tasks` */
+    struct channels channels;
+    bool dispatching; /* dispatch_run() is on the stack */
+    struct watchdog watchdog;
+    struct deadlines deadlines;
+    struct completions completions;
+    uint64_t clock; /* the latest uv_hrtime() that was read: nearly now, and free */
+
+    struct totals totals;
+    struct histogram queued, moving; /* nanoseconds */
+    struct job_events events;
+};
+
+/**
+ * Initialises an empty room. The channels must have been taken (dma_pool.h). *config must outlive
+ * the room; call jobs_reconfigure() when it changes. Returns 0, or -errno with nothing to close.
+ */
+int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
+              struct chores *chores);
+/** Begins to close; no task may be left. The memory must stay until the loop has run on. */
+void jobs_close(struct jobs *jobs);
+/** Frees the records and users, after the loop has run on. */
+void jobs_finish(struct jobs *jobs);
+
+/** Applies the configuration as it is now: to later jobs, and to the number of records. */
+void jobs_reconfigure(struct jobs *jobs);
+
+/**
+ * Ends all tasks with the fault, or only those that are not running. Logs a line for each
+ * connection that loses jobs.
+ */
+void jobs_end_all(struct jobs *jobs, bool running_too, const struct fault *fault);
+
+static inline bool jobs_are_taken(const struct jobs *jobs)
+{
+    return !jobs->stopping && !jobs->draining;
+}
+
+/** Sends an event if anybody wants its kind. `ending` as in events_fill(). */
+static inline void events_send(struct jobs *jobs, const struct task *task, enum event_kind kind,
+                               const struct ending *ending)
+{
+    if (jobs->events.wanted >> kind & 1)
+        events_spread(jobs, task, kind, ending);
+}
+
+/** Returns whether a connection may have one more job now. True also if it would be refused. */
+bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
+
+/** Initialises the session of a new connection. Returns 0, or -1 without memory. */
+int session_init(struct session *session, struct jobs *jobs, uint64_t number,
+                 const struct peer *peer);
+/** Drops the flow; the session must have no tasks, prepared jobs and buffers. */
+void session_finish(struct session *session);
+
+#endif /* DAEMON_JOBS_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/net/net.h"
+
+#include "daemon/job/jobs.h"
+#include "daemon/net/client.h"
+#include "daemon/net/drain.h"
+#include "daemon/net/submit.h"
+
+/*
+ * Sends the replies of a round together. Before that, held requests that have room now are handled,
+ * so that their replies go out too.
+ */
+static void on_round(uv_prepare_t *round)
+{
+    struct net *net = round->data;
+
+    net->intake_began = 0;
+    client_let_in(net);
+    net->intake_began = 0; /* the loop may sleep now */
+    client_send_all(net);
+}
+
+static void on_relieved(uv_async_t *relieved)
+{
+    client_relieve_all(relieved->data);
+}
+
+void net_relieve(void *net)
+{
+    uv_async_send(&((struct net *)net)->relieved);
+}
+
+static void on_job_gone(void *context, struct session *session)
+{
+    struct net *net = context;
+
+    held_look_again(&net->held);
+    if (session)
+        client_settle(LINK_OWNER(session, struct client, session));
+    net_settle(net);
+}
+
+static void on_event(void *context, const struct task *task, struct event *event)
+{
+    subscriptions_spread(context, task, event);
+}
+
+static void init_handles(struct net *net)
+{
+    /* Cannot fail: the loop has its eventfd. */
+    uv_async_init(net->loop, &net->relieved, on_relieved);
+    net->relieved.data = net;
+    uv_unref((uv_handle_t *)&net->relieved);
+    uv_prepare_init(net->loop, &net->round); /* cannot fail */
+    net->round.data = net;
+    uv_prepare_start(&net->round, on_round);
+    uv_unref((uv_handle_t *)&net->round);
+}
+
+void net_init(struct net *net, const struct net_setup *setup)
+{
+    net->loop = setup->loop;
+    net->config = setup->config;
+    net->chores = setup->chores;
+    net->jobs = setup->jobs;
+    net->settled = setup->settled;
+    net->context = setup->context;
+    net->jobs->callbacks = (struct jobs_callbacks){
+        .task_size = sizeof(struct submission),
+        .ended = submission_ended,
+        .gone = on_job_gone,
+        .event = on_event,
+        .context = net,
+    };
+    link_init(&net->clients);
+    link_init(&net->unsent);
+    link_init(&net->full);
+    held_init(&net->held);
+    link_init(&net->drains);
+    stats_init(&net->stats);
+    subscriptions_init(&net->subscriptions, net->loop);
+    jsonw_init(&net->scratch);
+    init_handles(net);
+}
+
+void net_close(struct net *net)
+{
+    chore_remove(&net->held.again);
+    subscriptions_close(&net->subscriptions);
+    uv_close((uv_handle_t *)&net->round, NULL);
+    uv_close((uv_handle_t *)&net->relieved, NULL);
+}
+
+void net_finish(struct net *net)
+{
+    jsonw_finish(&net->scratch);
+}
+
+void net_end_clients(struct net *net)
+{
+    for (struct link *c = net->clients.next; c != &net->clients; c = c->next)
+        client_end(LINK_OWNER(c, struct client, link));
+}
+
+void net_settle(struct net *net)
+{
+    if (net->jobs->count == 0 && !link_empty(&net->drains))
+        drain_settle(net);
+    net->settled(net->context);
+}

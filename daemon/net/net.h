@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections: requests in, replies and events out. It stands on daemon/job, which answers by the
+ * callbacks in net.c.
+ *
+ *     listen.c   accepts a connection   (bind.c: the socket file; slots.c: who may connect)
+ *     client.c   the life of a connection
+ *     intake.c   bytes and descriptors --> lines
+ *     call.c     line --> request --> handler   (hold.c, backlog.c: when a request must wait)
+ *     submit.c, wait.c, listing.c, call_*.c, drain.c, subscriptions.c   the handlers
+ *     answer.c   reply --> client_send.c --> outbox.c --> socket
+ *
+ * To add an RPC method, start in call.h. To add a number to daemon.stats, start in stats.c.
+ *
+ * Everything here belongs to the loop's thread.
+ */
+#ifndef DAEMON_NET_H
+#define DAEMON_NET_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "daemon/base/chores.h"
+#include "daemon/base/link.h"
+#include "daemon/base/log.h"
+#include "daemon/config/config.h"
+#include "daemon/net/hold.h"
+#include "daemon/net/listen.h"
+#include "daemon/net/slots.h"
+#include "daemon/net/stats.h"
+#include "daemon/net/subscriptions.h"
+#include "proto/json/jsonw.h"
+
+struct jobs;
+
+struct net {
+    uv_loop_t *loop;
+    const struct config *config;
+    struct chores *chores;
+    struct jobs *jobs;
+    void (*settled)(void *context); /* called when a job or a client is gone */
+    void *context;
+
+    struct listener listener;
+    struct link clients; /* struct client */
+    struct slots slots;
+    uint64_t last_client; /* number of the latest connection */
+    uint64_t turned_away; /* connections that were refused, and have no number */
+    struct log_rate turned_away_rate;
+    struct link unsent;    /* clients whose replies are sent at the end of this round of the loop */
+    struct link full;      /* clients of users who have too many descriptors that are not closed */
+    struct held held;      /* clients whose next request waits */
+    uv_prepare_t round;    /* runs at the end of a round: just before the loop sleeps */
+    uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: none yet */
+    uv_async_t relieved;   /* sent when descriptors were closed that `full` clients wait for */
+    struct link drains;    /* drain.c: requests that wait for the last job */
+    struct subscriptions subscriptions;
+    struct stats stats;
+    struct jsonw scratch; /* where replies are written before they are sent */
+};
+
+/* What net_init() takes. All pointers must outlive the net. */
+struct net_setup {
+    uv_loop_t *loop;
+    const struct config *config;
+    struct chores *chores;
+    struct jobs *jobs; /* initialised; gets its callbacks */
+    void (*settled)(void *context);
+    void *context;
+};
+
+/** Initialises the room without connections. The loop must have opened its eventfd (jobs_init()).
+ */
+void net_init(struct net *net, const struct net_setup *setup);
+/** Begins to close; no client may be left. The memory must stay until the loop has run on. */
+void net_close(struct net *net);
+/** Frees the rest, after the loop has run on. */
+void net_finish(struct net *net);
+
+/** Ends all connections when they have been sent the replies that they still wait for. */
+void net_end_clients(struct net *net);
+/** Answers what waited for the last job, and calls net->settled. Call it when a client is gone. */
+void net_settle(struct net *net);
+/** Has clients look again for closed descriptors. Any thread; a callback for reaper_start(). */
+void net_relieve(void *net);
+
+#endif /* DAEMON_NET_H */

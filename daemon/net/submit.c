@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handlers of job.submit, job.prepare, job.start and job.release. */
+#include "daemon/net/submit.h"
+
+#include <inttypes.h>
+
+#include "daemon/job/admit.h"
+#include "daemon/job/dispatch.h"
+#include "daemon/job/jobs.h"
+#include "daemon/job/prepared.h"
+#include "daemon/net/call.h"
+#include "daemon/net/client.h"
+#include "daemon/net/refusal.h"
+#include "proto/wire/job_calls.h"
+#include "proto/wire/rpc.h"
+
+static struct submission *submission_of(struct task *task)
+{
+    return (struct submission *)(void *)task /* its first member */;
+}
+
+uint64_t submission_reply_max(const struct task *task)
+{
+    return task->work->prepared ? 0 : backlog_of_result(task->work->operands.quant.count);
+}
+
+/* The reply is in the client's outbox, or is not needed any more. */
+static void unexpect(struct submission *submission)
+{
+    backlog_unexpect(submission->answer.client, submission->reply_bytes);
+    submission->reply_bytes = 0;
+}
+
+void submission_ended(struct task *task, const struct ending *ending)
+{
+    struct submission *submission = submission_of(task);
+
+    if (!submission->answer.due)
+        return;
+    if (ending->fault)
+        answer_fault(&submission->answer, ending->fault);
+    else
+        answer_result(&submission->answer, ending->result);
+    unexpect(submission);
+}
+
+void submission_leave(struct task *task)
+{
+    struct submission *submission = submission_of(task);
+
+    if (submission->answer.due)
+        unexpect(submission);
+    submission->answer.due = false;
+    task_leave_session(task);
+}
+
+/* Replies with the request's fault, and remembers it for the job's name. */
+static const struct ended *refuse_job(struct call *call)
+{
+    call->client->net->jobs->totals.refused++;
+    refusal_log(call->client, "job refused", &call->request->fault);
+    refusal_remember(call->client, call->request);
+    return call_refuse(call);
+}
+
+/* Accepts the task and starts what can be started. Replies now if it is detached, else at its end.
+ */
+static const struct ended *accept_job(struct call *call, struct task *task)
+{
+    struct submission *submission = submission_of(task);
+    const struct ended *ended;
+
+    admit_accept(task);
+    if (task->detached) {
+        ended = answer_accepted(&call->answer, task->entry.number, task->state);
+        task_leave_session(task);
+    } else {
+        ended = answer_defer(&call->answer, &submission->answer);
+        submission->reply_bytes = submission_reply_max(task);
+        backlog_expect(call->client, submission->reply_bytes);
+    }
+    dispatch_run(call->client->net->jobs);
+    return ended;
+}
+
+const struct ended *job_submit_call(struct call *call)
+{
+    /* Faults of the job go to params.fault, which is request->fault. */
+    struct task *task =
+        admit(&call->client->session, &call->request->params, call->fds, call->fd_count);
+
+    if (!task)
+        return refuse_job(call);
+    call_close_fds(call);
+    return accept_job(call, task);
+}
+
+const struct ended *job_prepare_call(struct call *call)
+{
+    struct prepared *prepared =
+        prepared_create(&call->client->session, &call->request->params, call->fds, call->fd_count);
+    struct job_prepared told;
+    struct jsonw *w;
+
+    if (!prepared)
+        return call_refuse(call);
+    call_close_fds(call);
+    told = (struct job_prepared){
+        .prepared = prepared->number,
+        .bytes = prepared->work->operands.bytes,
+    };
+    operands_result(&prepared->work->operands, &told.dst); /* borrowed: not to be finished */
+    w = answer_begin(&call->answer, 0);
+    if (w)
+        job_prepared_write_members(w, &told);
+    return answer_end(&call->answer, w);
+}
+
+const struct ended *job_start_call(struct call *call)
+{
+    struct rpc_request *request = call->request;
+    struct job_start start;
+    struct task *task;
+
+    if (call->fd_count) {
+        call_complain_fds(call);
+        return refuse_job(call);
+    }
+    if (job_start_read(&request->params, &start) < 0)
+        return refuse_job(call);
+    task = prepared_start(&call->client->session, &start, &request->fault);
+    job_start_finish(&start);
+    return task ? accept_job(call, task) : refuse_job(call);
+}
+
+const struct ended *job_release_call(struct call *call)
+{
+    struct jsonw *w;
+    uint32_t number;
+
+    if (call->fd_count)
+        return call_refuse_fds(call);
+    if (number_param_read(&call->request->params, "prepared", &number) < 0)
+        return call_refuse(call);
+    if (prepared_release(&call->client->session, number) < 0) {
+        fault_set(&call->request->fault, FAULT_NOT_FOUND, "/prepared",
+                  "prepared: this connection has no prepared job %" PRIu32, number);
+        return call_refuse(call);
+    }
+    w = answer_begin(&call->answer, 0);
+    if (w)
+        jsonw_uint(w, "prepared", number);
+    return answer_end(&call->answer, w);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * events.subscribe: sends the events of jobs (job_events.h) to the clients that subscribed to them.
+ */
+#ifndef DAEMON_SUBSCRIPTIONS_H
+#define DAEMON_SUBSCRIPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "daemon/base/link.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/events.h"
+
+struct client;
+struct net;
+struct task;
+
+/* A client's subscription. It is in the lists only while it has events. */
+struct subscription {
+    struct link link;     /* in the list of all subscriptions */
+    struct link in_scope; /* in the subscribers of its flow, of its user, or of all jobs */
+    uint32_t events;      /* bit 1 << enum event_kind */
+    enum event_scope scope;
+    uint64_t interval_ns; /* between two progress events of a job */
+    uint64_t next;        /* uv_hrtime() of the next progress events */
+    uint64_t dropped;     /* events that were not sent since the latest one that was */
+};
+
+struct subscriptions {
+    struct link list;
+    struct link subscribers; /* to the jobs of all users */
+    uv_timer_t
+        timer;    /* for progress; runs only while a subscriber wants it and a task is running */
+    bool ticking; /* the timer runs */
+    uint64_t dropped; /* events for subscribers that read too slowly */
+    struct jsonw line;
+};
+
+void subscriptions_init(struct subscriptions *all, uv_loop_t *loop);
+/** Begins to close; the memory must stay until the loop has run on. */
+void subscriptions_close(struct subscriptions *all);
+
+/** Sends an event of a task to its subscribers. Changes event->dropped. */
+void subscriptions_spread(struct net *net, const struct task *task, struct event *event);
+
+/** Initialises a subscription without events. */
+void subscription_init(struct subscription *subscription);
+/** Removes the client's subscription, if it has one. */
+void subscriptions_remove(struct client *client);
+
+#endif /* DAEMON_SUBSCRIPTIONS_H */
