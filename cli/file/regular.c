@@ -65,7 +65,7 @@ static int read_through(int fd, uint8_t *chunk, SHA2_CTX *sha, struct fault *fau
     }
 }
 
-int regular_digest(int fd, uint8_t digest[DIGEST_SIZE], struct fault *fault)
+int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault)
 {
     uint8_t *chunk = malloc(CHUNK_BYTES);
     if (!chunk)

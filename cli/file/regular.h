@@ -27,6 +27,6 @@ int regular_open(const char *path, int flags, struct stat *status);
 int regular_lock(int fd, struct fault *fault);
 
 /** Computes the SHA-256 of the whole file; ^C ends it. Returns 0, or -1 with the fault. */
-int regular_digest(int fd, uint8_t digest[DIGEST_SIZE], struct fault *fault);
+int regular_digest(int fd, uint8_t digest[SHA256_SIZE], struct fault *fault);
 
 #endif /* CLI_REGULAR_H */

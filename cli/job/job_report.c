@@ -216,12 +216,12 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
         (refused && expect->kind != EXPECT_ERROR))
         return;
-    char digest[DIGEST_TEXT_SIZE];
+    char digest[SHA256_TEXT_SIZE];
     jsonw_object_begin(w, "expect");
     if (expect->kind == EXPECT_FILE)
         json_place(w, &expect->golden);
     else if (expect->kind == EXPECT_DIGEST)
-        jsonw_string(w, "digest", digest_text(expect->digest, digest));
+        jsonw_string(w, "digest", sha256_to_text(expect->digest, digest));
     else
         jsonw_string(w, "error", expect->error);
     if (expect->pointer)

@@ -136,10 +136,10 @@ static int complain_missing(const struct resolved *r, struct outcome *outcome)
 static int compare_digests(const struct resolved *r, struct outcome *outcome)
 {
     const uint8_t *wanted = r->job->expect.digest;
-    uint8_t got[DIGEST_SIZE];
+    uint8_t got[SHA256_SIZE];
     if (regular_digest(r->output.fd, got, &outcome->fault))
         return -1;
-    if (memcmp(got, wanted, DIGEST_SIZE) != 0)
+    if (memcmp(got, wanted, SHA256_SIZE) != 0)
         difference_of_digests(got, wanted, &outcome->difference);
     return 0;
 }

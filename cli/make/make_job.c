@@ -325,7 +325,7 @@ static int read_expect(const struct options *options, struct job_spec *job)
     struct expectation *expect = &job->expect;
     if (!text)
         return 0;
-    bool digest = digest_from_text(text, expect->digest);
+    bool digest = sha256_from_text(text, expect->digest);
     if (!digest && strncmp(text, "sha256:", strlen("sha256:")) == 0) {
         print_error("--expect %s: \"sha256:\" and 64 hexadecimal digits are needed; a file of this "
                     "name is ./%s",

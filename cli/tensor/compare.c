@@ -143,12 +143,12 @@ int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
     return tensor_file_check(a, fault) || tensor_file_check(b, fault) ? -1 : 0;
 }
 
-void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],
+void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference)
 {
     *difference = (struct difference){.kind = DIFFERENCE_DIGEST};
-    memcpy(difference->a_digest, a, DIGEST_SIZE);
-    memcpy(difference->b_digest, b, DIGEST_SIZE);
+    memcpy(difference->a_digest, a, SHA256_SIZE);
+    memcpy(difference->b_digest, b, SHA256_SIZE);
 }
 
 static void coordinate_text(const struct difference *difference, char out[PRINT_TEXT_MAX])
@@ -162,7 +162,7 @@ const char *difference_text(const struct difference *difference, const char *a, 
                             char out[COMPARE_TEXT_MAX])
 {
     char left[PRINT_TEXT_MAX], right[PRINT_TEXT_MAX];
-    char a_digest[DIGEST_TEXT_SIZE], b_digest[DIGEST_TEXT_SIZE];
+    char a_digest[SHA256_TEXT_SIZE], b_digest[SHA256_TEXT_SIZE];
     switch (difference->kind) {
     case DIFFERENCE_NONE:
         snprintf(out, COMPARE_TEXT_MAX, "the same");
@@ -197,8 +197,8 @@ const char *difference_text(const struct difference *difference, const char *a, 
         break;
     case DIFFERENCE_DIGEST:
         snprintf(out, COMPARE_TEXT_MAX, "digests differ: %s of %s, %s expected",
-                 digest_text(difference->a_digest, a_digest), a,
-                 digest_text(difference->b_digest, b_digest));
+                 sha256_to_text(difference->a_digest, a_digest), a,
+                 sha256_to_text(difference->b_digest, b_digest));
         break;
     }
     return out;
@@ -208,7 +208,7 @@ const char *difference_expected(const struct difference *difference, const char 
                                 char out[COMPARE_TEXT_MAX])
 {
     const struct difference *d = difference;
-    char got[DIGEST_TEXT_SIZE], wanted[DIGEST_TEXT_SIZE], at[PRINT_TEXT_MAX];
+    char got[SHA256_TEXT_SIZE], wanted[SHA256_TEXT_SIZE], at[PRINT_TEXT_MAX];
     const char *in = golden ? " in " : "", *file = golden ? golden : "";
     switch (d->kind) {
     case DIFFERENCE_NONE:
@@ -242,7 +242,7 @@ const char *difference_expected(const struct difference *difference, const char 
         break;
     case DIFFERENCE_DIGEST:
         snprintf(out, COMPARE_TEXT_MAX, "digests differ: got %s, expected %s",
-                 digest_text(d->a_digest, got), digest_text(d->b_digest, wanted));
+                 sha256_to_text(d->a_digest, got), sha256_to_text(d->b_digest, wanted));
         break;
     }
     return out;
@@ -272,11 +272,11 @@ static void side_json(struct jsonw *w, const char *key, const struct difference 
     jsonw_object_end(w);
 }
 
-static void digest_json(struct jsonw *w, const char *key, const uint8_t digest[DIGEST_SIZE])
+static void digest_json(struct jsonw *w, const char *key, const uint8_t digest[SHA256_SIZE])
 {
-    char text[DIGEST_TEXT_SIZE];
+    char text[SHA256_TEXT_SIZE];
     jsonw_object_begin(w, key);
-    jsonw_string(w, "digest", digest_text(digest, text));
+    jsonw_string(w, "digest", sha256_to_text(digest, text));
     jsonw_object_end(w);
 }
 

@@ -35,7 +35,7 @@ struct difference {
     uint64_t byte_at;
     uint8_t a_byte, b_byte;
     /* DIFFERENCE_DIGEST */
-    uint8_t a_digest[DIGEST_SIZE], b_digest[DIGEST_SIZE];
+    uint8_t a_digest[SHA256_SIZE], b_digest[SHA256_SIZE];
 };
 
 /** Compares what the headers say; DIFFERENCE_NONE or _DTYPE or _SHAPE. */
@@ -62,7 +62,7 @@ int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
                   struct difference *difference, struct fault *fault);
 
 /** Two digests that differ. */
-void difference_of_digests(const uint8_t a[DIGEST_SIZE], const uint8_t b[DIGEST_SIZE],
+void difference_of_digests(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE],
                            struct difference *difference);
 
 enum { COMPARE_TEXT_MAX = 320 };

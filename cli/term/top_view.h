@@ -4,7 +4,7 @@
 #define CLI_TOP_VIEW_H
 
 #include "proto/json/textw.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 #include "proto/wire/job_info.h"
 
 /* Statistics of a daemon at a time. Rates are computed from two samples. */

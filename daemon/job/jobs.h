@@ -40,7 +40,7 @@
 #include "daemon/job/user.h"
 #include "daemon/job/watchdog.h"
 #include "daemon/memory/buffer.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 
 struct ending;
 struct session;

@@ -3,7 +3,7 @@
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
 
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 
 struct jobs;
 struct net;

@@ -2,7 +2,7 @@
 /*
  * The numbers of daemon.stats and of the metrics.
  *
- * To add a number, add it to struct daemon_stats (proto/wire/daemon_stats.h, which reads and writes
+ * To add a number, add it to struct daemon_stats (proto/wire/daemon_calls.h, which reads and writes
  * it), fill it in stats.c, and describe it in proto/PROTOCOL.md. For a metric, also add it to
  * proto/wire/prometheus.c and docs/operations.md.
  */
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "mli_mov_api.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 
 struct net;
 struct user;

@@ -13,7 +13,7 @@
 #include "daemon/config/address.h"
 #include "daemon/service.h"
 #include "proto/json/textw.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 #include "proto/wire/fdpass.h"
 #include "proto/wire/prometheus.h"
 

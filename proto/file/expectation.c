@@ -32,9 +32,9 @@ static int read_digest(struct expectation *expect, const struct json *object)
         return 0;
     if (json_string(&value, PROTO_NAME_MAX, &text) < 0)
         return -1;
-    if (!digest_from_text(text, expect->digest))
+    if (!sha256_from_text(text, expect->digest))
         return json_complain(&value, "\"sha256:\" and %d hexadecimal digits are wanted",
-                             2 * DIGEST_SIZE);
+                             2 * SHA256_SIZE);
     return 0;
 }
 
@@ -141,7 +141,7 @@ int expectation_read(struct expectation *expect, const struct json *object)
 
 void expectation_write(struct jsonw *w, const char *key, const struct expectation *expect)
 {
-    char digest[DIGEST_TEXT_SIZE];
+    char digest[SHA256_TEXT_SIZE];
 
     if (expect->kind == EXPECT_NOTHING)
         return;
@@ -149,7 +149,7 @@ void expectation_write(struct jsonw *w, const char *key, const struct expectatio
     if (expect->kind == EXPECT_FILE)
         tensor_spec_write_place(w, &expect->golden);
     else if (expect->kind == EXPECT_DIGEST)
-        jsonw_string(w, "digest", digest_text(expect->digest, digest));
+        jsonw_string(w, "digest", sha256_to_text(expect->digest, digest));
     else
         jsonw_string(w, "error", expect->error);
     if (expect->pointer)

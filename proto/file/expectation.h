@@ -13,7 +13,7 @@ enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_E
 struct expectation {
     enum expectation_kind kind;
     struct tensor_spec golden;   /* EXPECT_FILE */
-    uint8_t digest[DIGEST_SIZE]; /* EXPECT_DIGEST: of the whole output file */
+    uint8_t digest[SHA256_SIZE]; /* EXPECT_DIGEST: of the whole output file */
     const char *error;           /* EXPECT_ERROR: name of a status or of a fault; static storage */
     char *pointer;               /* EXPECT_ERROR: what has to be at fault; null: anything */
 };

@@ -20,12 +20,12 @@ static int value_of(char digit)
     return -1;
 }
 
-bool digest_from_text(const char *text, uint8_t digest[DIGEST_SIZE])
+bool sha256_from_text(const char *text, uint8_t digest[SHA256_SIZE])
 {
-    if (strlen(text) != DIGEST_TEXT_SIZE - 1 || memcmp(text, prefix, PREFIX_LENGTH) != 0)
+    if (strlen(text) != SHA256_TEXT_SIZE - 1 || memcmp(text, prefix, PREFIX_LENGTH) != 0)
         return false;
     text += PREFIX_LENGTH;
-    for (size_t i = 0; i < DIGEST_SIZE; i++) {
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
         int high = value_of(text[2 * i]), low = value_of(text[2 * i + 1]);
 
         if (high < 0 || low < 0)
@@ -35,13 +35,13 @@ bool digest_from_text(const char *text, uint8_t digest[DIGEST_SIZE])
     return true;
 }
 
-const char *digest_text(const uint8_t digest[DIGEST_SIZE], char out[DIGEST_TEXT_SIZE])
+const char *sha256_to_text(const uint8_t digest[SHA256_SIZE], char out[SHA256_TEXT_SIZE])
 {
     static const char digits[] = "0123456789abcdef";
     char *at = out + PREFIX_LENGTH;
 
     memcpy(out, prefix, PREFIX_LENGTH);
-    for (size_t i = 0; i < DIGEST_SIZE; i++) {
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
         *at++ = digits[digest[i] >> 4];
         *at++ = digits[digest[i] & 15];
     }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file's SHA-256, and how it is written: "sha256:" and 64 hexadecimal digits. */
-#ifndef PROTO_DIGEST_H
-#define PROTO_DIGEST_H
+#ifndef PROTO_SHA256_TEXT_H
+#define PROTO_SHA256_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DIGEST_SIZE = 32, DIGEST_TEXT_SIZE = sizeof "sha256:" + 2 * DIGEST_SIZE };
+enum { SHA256_SIZE = 32, SHA256_TEXT_SIZE = sizeof "sha256:" + 2 * SHA256_SIZE };
 
 /** False where the text is no digest. Digits may be in either case. */
-bool digest_from_text(const char *text, uint8_t digest[DIGEST_SIZE]);
+bool sha256_from_text(const char *text, uint8_t digest[SHA256_SIZE]);
 /** Returns `out`. */
-const char *digest_text(const uint8_t digest[DIGEST_SIZE], char out[DIGEST_TEXT_SIZE]);
+const char *sha256_to_text(const uint8_t digest[SHA256_SIZE], char out[SHA256_TEXT_SIZE]);
 
-#endif /* PROTO_DIGEST_H */
+#endif /* PROTO_SHA256_TEXT_H */

@@ -3,7 +3,7 @@
 
 #include "mli_mov_api.h"
 #include "proto/json/members.h"
-#include "proto/wire/rpc_error.h"
+#include "proto/wire/rpc.h"
 
 static const char *const state_names[] = {
 #define STATE_NAME(name, word) word,

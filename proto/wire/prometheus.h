@@ -4,7 +4,7 @@
 #define PROTO_PROMETHEUS_H
 
 #include "proto/json/textw.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 
 /** Every metric is called mlid_*, with # HELP and # TYPE; times are in seconds. docs/operations.md
  *  lists them. */

@@ -10,9 +10,7 @@
 #include "proto/json/fault.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
-#include "proto/wire/build_id.h"
-#include "proto/wire/daemon_stats.h"
-#include "proto/wire/job.h"
+#include "proto/wire/daemon_calls.h"
 #include "proto/wire/job_result.h"
 #include "proto/wire/wire_limits.h"
 
@@ -82,10 +80,6 @@ struct inline_payload;
 void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
                        const struct inline_payload *inlines);
 void rpc_request_end(struct jsonw *w);
-/* Whole lines, newline included. */
-void rpc_write_submit(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
-void rpc_write_prepare(struct jsonw *w, int64_t id, uint32_t fds, const struct job *job);
-void rpc_write_call(struct jsonw *w, int64_t id, enum rpc_method method); /* no params */
 
 /*
  * Replies (service side): begin, the result's members by whoever knows them, end.
@@ -101,28 +95,15 @@ void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
                           const struct job_result *result);
 void rpc_write_pong(struct jsonw *w, const struct rpc_id *id);
 
-/* What daemon.info answers. */
-struct daemon_info {
-    char version[32];
-    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty: an older one, which does not say */
-    uint32_t protocol;
-    enum service_phase phase; /* "state" */
-    char engine[24];
-    uint32_t pid;
-    uint64_t uptime_ms;
-    uint32_t channels, channels_busy, channels_quarantined, channel_offset;
-    uint32_t clients, clients_max;
-    uint32_t jobs_queued, jobs_running, jobs_per_client_max;
-    uint64_t jobs_done, jobs_failed; /* since the start */
-    uint64_t bytes_moved;
-};
 void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemon_info *info);
-int daemon_info_read(const struct json *result, struct daemon_info *info);
-/** The members alone, as object `key`: what `mlictl info --json` prints. */
-void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
 
-/** The params of daemon.drain: whether to answer only when the last job has ended. */
-int daemon_drain_read(const struct json *params, bool *wait);
+/*
+ * The object "error" of a reply and of a job that failed. `job` is the number of the failed job,
+ * 0 if the error belongs to no job.
+ */
+void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job);
+/** Returns 0, or -1 with error's fault filled. Skips unknown members. */
+int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job);
 
 /*
  * A line as the client sees it: a reply, or a notification (the greeting, an event). Members that

@@ -203,16 +203,16 @@ static void test_write(void **state)
 
 static void test_digests(void **state)
 {
-    uint8_t digest[DIGEST_SIZE];
-    char text[DIGEST_TEXT_SIZE];
+    uint8_t digest[SHA256_SIZE];
+    char text[SHA256_TEXT_SIZE];
 
     (void)state;
-    assert_true(digest_from_text(
+    assert_true(sha256_from_text(
         "sha256:00112233445566778899AABBCCDDEEFF00112233445566778899aAbBcCdDeEfF", digest));
-    assert_string_equal(digest_text(digest, text), DIGEST);
-    assert_false(digest_from_text(
+    assert_string_equal(sha256_to_text(digest, text), DIGEST);
+    assert_false(sha256_from_text(
         "sha256:0011223344556677889gaabbccddeeff00112233445566778899aabbccddeeff", digest));
-    assert_false(digest_from_text("", digest));
+    assert_false(sha256_from_text("", digest));
 }
 
 static void test_names(void **state)

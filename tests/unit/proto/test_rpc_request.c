@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "proto/wire/job.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
@@ -194,7 +195,9 @@ static void test_submit_round_trip(void **state)
     assert_no_fault(job_wire_read(&root, 2, &job), &fault);
     json_free(&root);
     jsonw_init(&w);
-    rpc_write_submit(&w, 42, 2, &job);
+    rpc_request_begin(&w, 42, RPC_JOB_SUBMIT, 2, NULL);
+    job_wire_write_members(&w, &job);
+    rpc_request_end(&w);
     job_finish(&job);
     assert_string_equal(jsonw_text(&w),
                         "{\"jsonrpc\":\"2.0\",\"id\":42,\"method\":\"job.submit\",\"fds\":2,"
@@ -229,20 +232,6 @@ static void test_pointers_of_params(void **state)
     rpc_request_finish(&request);
 }
 
-static void test_write_call(void **state)
-{
-    struct jsonw w;
-
-    (void)state;
-    jsonw_init(&w);
-    rpc_write_call(&w, 1, RPC_DAEMON_INFO);
-    rpc_write_call(&w, 2, RPC_DAEMON_PING);
-    assert_string_equal(jsonw_text(&w),
-                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.info\"}\n"
-                        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"daemon.ping\"}\n");
-    jsonw_finish(&w);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -255,7 +244,6 @@ int main(void)
         cmocka_unit_test(test_hidden_members),
         cmocka_unit_test(test_submit_round_trip),
         cmocka_unit_test(test_pointers_of_params),
-        cmocka_unit_test(test_write_call),
     };
 
     return cmocka_run_group_tests_name("rpc_request", tests, NULL, NULL);

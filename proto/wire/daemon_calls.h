@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What daemon.stats answers: one structure for the wire, for Prometheus and for people. */
-#ifndef PROTO_DAEMON_STATS_H
-#define PROTO_DAEMON_STATS_H
+/*
+ * Results of daemon.info and daemon.stats, params of daemon.drain; conventions as in job_calls.h.
+ * mlid fills the structures, mlictl prints them, prometheus.h exports struct daemon_stats.
+ */
+#ifndef PROTO_DAEMON_CALLS_H
+#define PROTO_DAEMON_CALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,11 +12,34 @@
 #include "mli_mov_api.h"
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
+#include "proto/wire/build_id.h"
 
 enum service_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_DRAINED };
 /** "serving" and so on. Static storage. */
 const char *service_phase_name(enum service_phase phase);
 int service_phase_read(const struct json *value, enum service_phase *phase);
+
+/* What daemon.info answers. */
+struct daemon_info {
+    char version[32];
+    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty: an older one, which does not say */
+    uint32_t protocol;
+    enum service_phase phase; /* "state" */
+    char engine[24];
+    uint32_t pid;
+    uint64_t uptime_ms;
+    uint32_t channels, channels_busy, channels_quarantined, channel_offset;
+    uint32_t clients, clients_max;
+    uint32_t jobs_queued, jobs_running, jobs_per_client_max;
+    uint64_t jobs_done, jobs_failed; /* since the start */
+    uint64_t bytes_moved;
+};
+int daemon_info_read(const struct json *result, struct daemon_info *info);
+/** The members alone, as object `key`: what `mlictl info --json` prints. */
+void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
+
+/** The params of daemon.drain: whether to answer only when the last job has ended. */
+int daemon_drain_read(const struct json *params, bool *wait);
 
 /* Bucket i counts values below 1024 << i ns that no bucket before counts; the last the rest. */
 enum { HISTOGRAM_BUCKETS = 24 };
@@ -72,4 +98,4 @@ void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stat
 /** Returns 0 or -1 (fault); unknown members are skipped. */
 int daemon_stats_read(const struct json *result, struct daemon_stats *stats);
 
-#endif /* PROTO_DAEMON_STATS_H */
+#endif /* PROTO_DAEMON_CALLS_H */

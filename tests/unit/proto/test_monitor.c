@@ -5,7 +5,7 @@
 
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/chrome_trace.h"
-#include "proto/wire/daemon_stats.h"
+#include "proto/wire/daemon_calls.h"
 #include "proto/wire/events.h"
 #include "proto/wire/hello.h"
 #include "proto/wire/prometheus.h"
@@ -278,5 +278,5 @@ int main(void)
         cmocka_unit_test(test_prometheus), cmocka_unit_test(test_trace),
     };
 
-    return cmocka_run_group_tests_name("told", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("monitor", tests, NULL, NULL);
 }

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/wire/rpc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mli_helpers_api.h"
+#include "proto/json/members.h"
+#include "proto/wire/inline_payload.h"
+
+const struct json_limits rpc_request_limits = {
+    .bytes = PROTO_LINE_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_VALUES_MAX};
+const struct json_limits rpc_reply_limits = {
+    .bytes = PROTO_REPLY_MAX, .depth = JSON_DEPTH_MAX, .values = PROTO_REPLY_MAX / 2};
+
+/* The members "id" and "jsonrpc" */
+
+static int read_id(const struct json *value, struct rpc_id *id)
+{
+    const char *text;
+
+    id->kind = RPC_ID_NULL;
+    if (json_is_int(value)) {
+        if (json_int(value, INT64_MIN, INT64_MAX, &id->number) < 0)
+            return -1;
+        id->kind = RPC_ID_INT;
+        return 0;
+    }
+    if (!json_is_string(value))
+        return json_complain(value, "a whole number or a string is required");
+    if (json_text(value, PROTO_NAME_MAX, &text) < 0)
+        return -1;
+    snprintf(id->text, sizeof id->text, "%s", text);
+    id->kind = RPC_ID_STRING;
+    return 0;
+}
+
+static void write_id(struct jsonw *w, const struct rpc_id *id)
+{
+    switch (id->kind) {
+    case RPC_ID_NULL:
+        jsonw_null(w, "id");
+        break;
+    case RPC_ID_INT:
+        jsonw_int(w, "id", id->number);
+        break;
+    case RPC_ID_STRING:
+        jsonw_string(w, "id", id->text);
+        break;
+    }
+}
+
+static int check_version(const struct json *root)
+{
+    struct json version = json_member(root, "jsonrpc");
+    const char *text;
+
+    if (json_string(&version, PROTO_NAME_MAX, &text) < 0)
+        return -1;
+    return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is wanted");
+}
+
+/* The object "error" */
+
+void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault, uint64_t job)
+{
+    jsonw_object_begin(w, key);
+    jsonw_int(w, "code", fault->code);
+    jsonw_string(w, "message", fault->text);
+    jsonw_object_begin(w, "data");
+    jsonw_string(w, "name", fault_name(fault->code));
+    if (fault->code == FAULT_REFUSED)
+        jsonw_string(w, "status", mli_status_name(fault->status));
+    if (fault->has_pointer)
+        jsonw_string(w, "pointer", fault->pointer);
+    if (job != 0)
+        jsonw_uint(w, "job", job);
+    jsonw_object_end(w);
+    jsonw_object_end(w);
+}
+
+static const char *const status_names[] = {
+#define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
+    MLI_STATUS_TABLE(STATUS_NAME)
+#undef STATUS_NAME
+        NULL};
+
+static const mli_status statuses[] = {
+#define STATUS_VALUE(name, value, text) MLI_STATUS_##name,
+    MLI_STATUS_TABLE(STATUS_VALUE)
+#undef STATUS_VALUE
+};
+
+static int read_status(const struct json *data, mli_status *status)
+{
+    struct json value = json_member(data, "status");
+    size_t index;
+
+    if (!json_present(&value))
+        return 0;
+    if (json_choice(&value, status_names, &index) < 0)
+        return -1;
+    *status = statuses[index];
+    return 0;
+}
+
+int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job)
+{
+    struct json code = json_member(error, "code"), message = json_member(error, "message");
+    struct json data = json_member(error, "data"), place = json_member(&data, "pointer");
+    const char *text, *pointer = NULL;
+    mli_status status = MLI_STATUS_OK;
+    int64_t number, of = 0;
+
+    if (json_object(error, NULL) < 0 || json_int(&code, INT32_MIN, INT32_MAX, &number) < 0 ||
+        json_text(&message, PROTO_REPLY_MAX, &text) < 0)
+        return -1;
+    if (json_present(&data) && (json_object(&data, NULL) < 0 || read_status(&data, &status) < 0 ||
+                                optional_int(&data, "job", 1, MEMBER_MAX, &of) < 0))
+        return -1;
+    if (json_present(&place) && json_text(&place, PROTO_REPLY_MAX, &pointer) < 0)
+        return -1;
+    fault_set(fault, (enum fault_code)number, pointer, "%s", text);
+    fault->status = status;
+    *job = (uint64_t)of;
+    return 0;
+}
+
+/* Requests: the client writes them, the service reads them */
+
+static const char *const method_names[] = {
+#define METHOD_NAME(name, text) text,
+    RPC_METHOD_TABLE(METHOD_NAME)
+#undef METHOD_NAME
+        NULL};
+
+static const enum rpc_method methods[] = {
+#define METHOD_VALUE(name, text) RPC_##name,
+    RPC_METHOD_TABLE(METHOD_VALUE)
+#undef METHOD_VALUE
+};
+
+/*
+ * "fds" comes before everything else: a receiver that does not know how many descriptors belong to
+ * a line cannot follow the stream. Left at UINT32_MAX where it is malformed or there twice.
+ */
+static int read_fds(struct rpc_request *request)
+{
+    struct json member = {0};
+    bool found = false;
+    int64_t number = 0;
+
+    if (!json_is_object(&request->root)) {
+        request->fds = 0;
+        return fault_set(&request->fault, FAULT_INVALID_REQUEST, "",
+                         json_is_array(&request->root)
+                             ? "batches are not served: one request object per line"
+                             : "a request object is wanted");
+    }
+    while (json_next(&request->root, &member)) {
+        if (member.key[0] != 'f' || strcmp(member.key, "fds") != 0)
+            continue;
+        if (found)
+            return json_complain(&member, "given twice");
+        if (json_int(&member, 0, PROTO_FDS_MAX, &number) < 0)
+            return -1;
+        found = true;
+    }
+    request->fds = (uint32_t)number;
+    return 0;
+}
+
+static int read_method(struct rpc_request *request)
+{
+    struct json method = json_member(&request->root, "method");
+    size_t index;
+
+    if (json_choice(&method, method_names, &index) < 0) {
+        if (json_is_string(&method))
+            request->fault.code = FAULT_METHOD_NOT_FOUND;
+        return -1;
+    }
+    request->method = methods[index];
+    return 0;
+}
+
+static int read_envelope(struct rpc_request *request)
+{
+    static const char *const keys[] = {"jsonrpc", "id", "method", "fds", "params", NULL};
+    struct json id = json_member(&request->root, "id");
+
+    if (read_id(&id, &request->id) < 0 || json_object(&request->root, keys) < 0 ||
+        check_version(&request->root) < 0)
+        return -1;
+    request->params = json_member(&request->root, "params");
+    if (json_present(&request->params) && !json_is_object(&request->params))
+        return json_complain(&request->params, "an object is wanted: parameters go by name");
+    return read_method(request);
+}
+
+/* What a method wants of its params; those that are there are read by whoever knows them. */
+static bool needs_params(enum rpc_method method)
+{
+    return method == RPC_JOB_SUBMIT || method == RPC_JOB_PREPARE;
+}
+
+static bool takes_params(enum rpc_method method)
+{
+    switch (method) {
+    case RPC_DAEMON_PING:
+    case RPC_DAEMON_INFO:
+    case RPC_DAEMON_STATS:
+    case RPC_DAEMON_RESUME:
+    case RPC_BUFFER_LIST:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static int check_params(struct rpc_request *request)
+{
+    static const char *const none[] = {NULL};
+
+    if (needs_params(request->method) && !json_present(&request->params))
+        return json_complain(&request->params, "missing, the job is required");
+    /* Its own root from here on: a job's faults point into the job, wherever it came from. */
+    request->params.parent = NULL;
+    if (!takes_params(request->method) && json_present(&request->params))
+        return json_object(&request->params, none);
+    return 0;
+}
+
+int rpc_request_parse(const char *line, size_t length, struct rpc_request *request)
+{
+    *request = (struct rpc_request){.fds = UINT32_MAX};
+    if (json_parse(line, length, &rpc_request_limits, &request->root, &request->fault) < 0)
+        return -1;
+    if (read_fds(request) < 0 || read_envelope(request) < 0) {
+        if (request->fault.code == FAULT_INVALID_PARAMS)
+            request->fault.code = FAULT_INVALID_REQUEST;
+        return -1;
+    }
+    return check_params(request);
+}
+
+void rpc_request_finish(struct rpc_request *request)
+{
+    json_free(&request->root);
+    request->params = (struct json){0};
+}
+
+static const char *method_text(enum rpc_method method)
+{
+    for (size_t i = 0; method_names[i]; i++) {
+        if (methods[i] == method)
+            return method_names[i];
+    }
+    return "";
+}
+
+void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
+                       const struct inline_payload *inlines)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "jsonrpc", "2.0");
+    jsonw_int(w, "id", id);
+    jsonw_string(w, "method", method_text(method));
+    if (fds > 0)
+        jsonw_uint(w, "fds", fds);
+    if (inlines)
+        inline_payload_write(w, "inline", inlines);
+    jsonw_object_begin(w, "params");
+}
+
+void rpc_request_end(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    jsonw_object_end(w);
+    jsonw_newline(w);
+}
+
+/* Replies: the service writes them, the client reads them */
+
+static void begin_reply(struct jsonw *w, const struct rpc_id *id)
+{
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "jsonrpc", "2.0");
+    write_id(w, id);
+}
+
+static void end_reply(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    jsonw_newline(w);
+}
+
+void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds)
+{
+    begin_reply(w, id);
+    if (fds > 0)
+        jsonw_uint(w, "fds", fds);
+    jsonw_object_begin(w, "result");
+}
+
+void rpc_result_end(struct jsonw *w)
+{
+    jsonw_object_end(w);
+    end_reply(w);
+}
+
+void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
+                         uint64_t job)
+{
+    begin_reply(w, id);
+    rpc_error_write(w, "error", fault, job);
+    end_reply(w);
+}
+
+void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault)
+{
+    rpc_write_job_error(w, id, fault, 0);
+}
+
+void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id, const struct job_result *result)
+{
+    begin_reply(w, id);
+    job_result_write(w, "result", result);
+    end_reply(w);
+}
+
+void rpc_write_pong(struct jsonw *w, const struct rpc_id *id)
+{
+    rpc_result_begin(w, id, 0);
+    jsonw_bool(w, "pong", true);
+    rpc_result_end(w);
+}
+
+void rpc_write_info(struct jsonw *w, const struct rpc_id *id, const struct daemon_info *info)
+{
+    begin_reply(w, id);
+    daemon_info_write(w, "result", info);
+    end_reply(w);
+}
+
+static int read_notification(struct rpc_reply *reply, const struct json *method)
+{
+    const char *text;
+
+    if (json_text(method, PROTO_REPLY_MAX, &text) < 0)
+        return -1;
+    reply->params = json_member(&reply->root, "params");
+    if (strcmp(text, "hello") == 0)
+        reply->notification = RPC_HELLO;
+    else if (strcmp(text, "event") == 0)
+        reply->notification = RPC_EVENT;
+    else
+        reply->notification = RPC_OTHER_NOTIFICATION;
+    return 0;
+}
+
+static int read_inline(struct rpc_reply *reply)
+{
+    struct json value = json_member(&reply->root, "inline");
+
+    if (!json_present(&value))
+        return 0;
+    reply->inlines = malloc(sizeof *reply->inlines);
+    if (!reply->inlines)
+        return fault_set(&reply->fault, FAULT_INTERNAL, NULL, "no memory for a reply");
+    return inline_reply_read(&value, reply->inlines);
+}
+
+static int read_answer(struct rpc_reply *reply, const struct json *id)
+{
+    struct json error = json_member(&reply->root, "error");
+
+    if (!json_is_null(id) && read_id(id, &reply->id) < 0)
+        return -1;
+    reply->result = json_member(&reply->root, "result");
+    if (json_present(&reply->result) == json_present(&error))
+        return json_complain(&reply->root, "either \"result\" or \"error\" is wanted");
+    reply->ok = json_present(&reply->result);
+    return reply->ok ? 0 : rpc_error_read(&error, &reply->error, &reply->error_job);
+}
+
+static int read_line(struct rpc_reply *reply)
+{
+    struct json id = json_member(&reply->root, "id");
+    struct json method = json_member(&reply->root, "method");
+    int64_t fds = 0;
+
+    if (json_object(&reply->root, NULL) < 0 || check_version(&reply->root) < 0 ||
+        optional_int(&reply->root, "fds", 0, PROTO_FDS_MAX, &fds) < 0)
+        return -1;
+    reply->fds = (uint32_t)fds;
+    if (json_present(&method) && !json_present(&id))
+        return read_notification(reply, &method);
+    return read_inline(reply) < 0 ? -1 : read_answer(reply, &id);
+}
+
+int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply)
+{
+    *reply = (struct rpc_reply){0};
+    if (json_parse(line, length, &rpc_reply_limits, &reply->root, &reply->fault) < 0)
+        return -1;
+    return read_line(reply);
+}
+
+void rpc_reply_finish(struct rpc_reply *reply)
+{
+    json_free(&reply->root);
+    free(reply->inlines);
+    reply->inlines = NULL;
+    reply->result = reply->params = (struct json){0};
+}
