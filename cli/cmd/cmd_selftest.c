@@ -10,11 +10,11 @@
 #include "cli/command.h"
 #include "cli/engine_arg.h"
 #include "cli/selftest/round.h"
-#include "cli/selftest/selftest_engines.h"
-#include "cli/selftest/tell.h"
+#include "cli/selftest/selftest_report.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
+#include "mli_engine.h"
 #include "mli_helpers_api.h"
 
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* that JSON can hold */
@@ -122,8 +122,40 @@ static int read_plan(const struct options *options, struct round_plan *plan, uin
     return 0;
 }
 
+/* The engines of a selftest that names none. */
+enum { ENGINE_CONFIGURATIONS = 3, ENGINE_SPEC_MAX = 128 };
+
+struct engines {
+    size_t count;
+    char specs[MLI_ENGINES_MAX * ENGINE_CONFIGURATIONS][ENGINE_SPEC_MAX];
+};
+
+static void add_engine(struct engines *engines, const char *before, const char *name,
+                       const char *after)
+{
+    snprintf(engines->specs[engines->count++], ENGINE_SPEC_MAX, "%s%s%s", before, name, after);
+}
+
+/*
+ * Lists three configurations of each engine: its defaults; every transfer on its channels, however
+ * small; and the same with the pieces of transfers out of order and late, which must not matter.
+ */
+static void list_engines(struct engines *engines)
+{
+    const char *name;
+    engines->count = 0;
+    for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
+        if (strcmp(name, "fault") == 0)
+            continue; /* it wraps another engine */
+        add_engine(engines, "", name, "");
+        if (strcmp(name, "inline") != 0) /* its default */
+            add_engine(engines, "", name, ":tiny=0");
+        add_engine(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
+    }
+}
+
 /* One engine. *stop: nothing more can be done after it. */
-static enum exit_code run_engine(struct tell *tell, const struct round_plan *plan,
+static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
                                  const char *engine, bool named, bool *stop)
 {
     struct round *round = calloc(1, sizeof(*round));
@@ -134,19 +166,19 @@ static enum exit_code run_engine(struct tell *tell, const struct round_plan *pla
     }
     round->plan = plan;
     round->engine = engine;
-    round->on_failure = tell_failure;
-    round->context = tell;
+    round->on_failure = selftest_report_failure;
+    round->context = report;
     const enum round_end end = round_run(round);
     *stop = round->lost || cancel_requested() || (plan->fail_fast && round->failures > 0);
     if (end == ROUND_REFUSED && named) {
         struct fault fault;
         fault_set(&fault, FAULT_INVALID_PARAMS, NULL, "--engine %s: %s", engine, mli_last_error());
-        code = print_failure(&tell->style, NULL, &fault);
+        code = print_failure(&report->style, NULL, &fault);
     } else if (end == ROUND_REFUSED) {
-        tell_skipped(tell, round, mli_last_error());
+        selftest_report_skipped(report, round, mli_last_error());
         code = EXIT_CODE_DONE;
     } else if (end == ROUND_DONE) {
-        tell_round(tell, round);
+        selftest_report_round(report, round);
         code = round->failures > 0 ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
     }
     const bool lost = round->lost;
@@ -156,20 +188,20 @@ static enum exit_code run_engine(struct tell *tell, const struct round_plan *pla
     return code;
 }
 
-static enum exit_code run_all(struct tell *tell, struct round_plan *plan, uint64_t seconds,
-                              const char *named)
+static enum exit_code run_all(struct selftest_report *report, struct round_plan *plan,
+                              uint64_t seconds, const char *named)
 {
     struct engines engines;
     enum exit_code code = EXIT_CODE_DONE;
     bool stop = false;
-    engines_list(&engines);
+    list_engines(&engines);
     if (named) {
         engines.count = 1;
         snprintf(engines.specs[0], sizeof(engines.specs[0]), "%s", named);
     }
     plan->round_ns = seconds * NS_PER_S / engines.count;
     for (size_t i = 0; i < engines.count && !stop; i++) {
-        const enum exit_code one = run_engine(tell, plan, engines.specs[i], named != NULL, &stop);
+        const enum exit_code one = run_engine(report, plan, engines.specs[i], named != NULL, &stop);
         if (code == EXIT_CODE_DONE)
             code = one;
         print_flush();
@@ -204,7 +236,7 @@ static enum exit_code selftest(const struct options *options)
     const char *engine = options_get(options, "engine");
     char shaping[SHAPING_MAX];
     uint64_t seconds;
-    struct tell tell;
+    struct selftest_report report;
     struct fault fault;
     if (options->argument_count != 0)
         return command_misused(&cmd_selftest);
@@ -213,14 +245,14 @@ static enum exit_code selftest(const struct options *options)
     if (engine && check_engine(options, engine, plan.limits.channels, &fault))
         return print_failure(&style, NULL, &fault);
     note_shaping(options, shaping);
-    tell_init(&tell, &style);
-    tell.channels = engine != NULL;
-    tell.keep = options_get(options, "keep");
-    tell.defaults = shaping;
+    selftest_report_init(&report, &style);
+    report.channels = engine != NULL;
+    report.keep = options_get(options, "keep");
+    report.defaults = shaping;
     print_line(&style, "seed %" PRIu64, plan.seed);
     print_flush(); /* known even if all ends in a crash */
-    const enum exit_code code = run_all(&tell, &plan, seconds, engine);
-    tell_finish(&tell);
+    const enum exit_code code = run_all(&report, &plan, seconds, engine);
+    selftest_report_finish(&report);
     return code;
 }
 

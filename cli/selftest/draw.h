@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers that a seed and an index determine: splitmix64. */
+/* Random numbers (splitmix64) that a seed and an index determine, the same on every machine. */
 #ifndef CLI_SELFTEST_DRAW_H
 #define CLI_SELFTEST_DRAW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct draw {
@@ -27,11 +28,23 @@ static inline uint64_t draw_next(struct draw *draw)
     return draw_mix(draw->state += UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* One of 0 .. count - 1; 0 where there is no choice. */
+/* Returns one of 0 .. count - 1; 0 if the count is 0. */
 static inline uint32_t draw_below(struct draw *draw, uint64_t count)
 {
     const uint64_t number = draw_next(draw);
     return count > 1 ? (uint32_t)(number % count) : 0;
+}
+
+/* Returns lo .. hi, both included. */
+static inline uint32_t draw_between(struct draw *draw, uint32_t lo, uint32_t hi)
+{
+    return lo + draw_below(draw, (uint64_t)hi - lo + 1);
+}
+
+/* True in `percent` of 100 cases. */
+static inline bool draw_percent(struct draw *draw, uint32_t percent)
+{
+    return draw_below(draw, 100) < percent;
 }
 
 /* True once in `times` times. */
@@ -40,12 +53,22 @@ static inline bool draw_once_in(struct draw *draw, uint32_t times)
     return draw_below(draw, times) == 0;
 }
 
-/* From 1 to max, every order of magnitude as often as any other. */
+/* Returns 1 .. max, every order of magnitude with the same probability. */
 static inline uint32_t draw_magnitude(struct draw *draw, uint64_t max)
 {
     const uint32_t bits = 64 - (uint32_t)__builtin_clzll(max);
     const uint64_t bound = UINT64_C(1) << (1 + draw_below(draw, bits));
     return 1 + draw_below(draw, bound - 1 < max ? bound - 1 : max);
+}
+
+static inline void draw_fill(struct draw *draw, void *at, size_t bytes)
+{
+    uint8_t *to = at;
+    for (size_t i = 0; i < bytes;) {
+        uint64_t value = draw_next(draw);
+        for (int k = 0; k < 8 && i < bytes; k++, i++, value >>= 8)
+            to[i] = (uint8_t)value;
+    }
 }
 
 #endif /* CLI_SELFTEST_DRAW_H */

@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was not as it must be. */
+/* A failure: wrong bytes, or a call, a callback or a counter that is wrong. */
 #ifndef CLI_SELFTEST_FAILURE_H
 #define CLI_SELFTEST_FAILURE_H
 
-#include "cli/selftest/mismatch.h"
+#include "cli/selftest/image.h"
 
-/* X(name): as `kind` in JSON. */
+/* Wrong bytes in a frame. */
+struct mismatch {
+    bool in_src;                    /* the source was changed; else the destination is wrong */
+    size_t at;                      /* first wrong byte of the frame */
+    size_t count;                   /* number of wrong bytes */
+    bool in_element;                /* byte `at` belongs to an element that the move writes: */
+    uint32_t element[MLI_MAX_RANK]; /* the coordinate of the element in the destination */
+    uint32_t byte;                  /* the byte of the element */
+    uint8_t expected, found;
+};
+
+/** Compares both frames with their images. Returns whether a byte is wrong. */
+bool mismatch_find(struct mismatch *mismatch, const struct images *images,
+                   const struct move_case *c);
+
+enum { MISMATCH_TEXT_MAX = 512 };
+/** Writes a sentence with the place of the wrong bytes and their likely origin. Returns `out`. */
+const char *mismatch_text(const struct mismatch *mismatch, const struct images *images,
+                          const struct move_case *c, char out[MISMATCH_TEXT_MAX]);
+
+/* X(name): the name is `kind` in JSON. */
 #define FAILURE_KINDS(X)                                                                           \
     X(none)                                                                                        \
     X(mismatch) /* a byte is wrong */                                                              \
-    X(refused)  /* a call returned another status than it must */                                  \
+    X(refused)  /* a call returned a wrong status */                                               \
     X(error)    /* a transfer ended with an error */                                               \
     X(stuck)    /* a transfer did not end in time */                                               \
     X(callback) /* not called exactly once, or not as registered */                                \
@@ -26,13 +46,13 @@ enum { FAILURE_TEXT_MAX = 640 };
 
 struct failure {
     enum failure_kind kind;
-    bool has_case; /* else it concerns the engine as a whole */
+    bool has_case; /* else the failure concerns the engine as a whole */
     struct move_case c;
-    struct mismatch mismatch; /* of a FAILURE_mismatch */
+    struct mismatch mismatch; /* for FAILURE_mismatch */
     char text[FAILURE_TEXT_MAX];
 };
 
-/** Notes it, unless something is noted already: the first is the cause. Returns -1. */
+/** Records a failure, unless one is recorded already: the first is the cause. Returns -1. */
 int failure_set(struct failure *failure, enum failure_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

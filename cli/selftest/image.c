@@ -43,18 +43,18 @@ static void element_locate(struct element *element, const struct move_case *c)
 {
     int64_t src = 0, dst = 0;
     element->inside = true;
-    for (uint32_t i = 0; i < c->src.rank; i++) {
-        const uint32_t s = c->cfg.perm_dim[i];
-        const int64_t at = (int64_t)c->cfg.offset[s] +
-                           (int64_t)element->at[i] * c->cfg.sub_sample_step[s] -
-                           c->cfg.padding_pre[s];
-        if (at < 0 || at >= c->src.shape[s])
+    for (uint32_t i = 0; i < c->move.src.rank; i++) {
+        const uint32_t s = c->move.cfg.perm_dim[i];
+        const int64_t at = (int64_t)c->move.cfg.offset[s] +
+                           (int64_t)element->at[i] * c->move.cfg.sub_sample_step[s] -
+                           c->move.cfg.padding_pre[s];
+        if (at < 0 || at >= c->move.src.shape[s])
             element->inside = false;
-        src += at * c->src_stride[s];
-        dst += ((int64_t)element->at[i] + c->cfg.dst_offset[i]) * c->dst_stride[i];
+        src += at * c->move.src_stride[s];
+        dst += ((int64_t)element->at[i] + c->move.cfg.dst_offset[i]) * c->move.dst_stride[i];
     }
-    element->src = element->inside ? c->src_frame.before + (size_t)src * c->element_size : 0;
-    element->dst = c->dst_frame.before + (size_t)dst * c->element_size;
+    element->src = element->inside ? c->src_frame.before + (size_t)src * c->move.element_size : 0;
+    element->dst = c->dst_frame.before + (size_t)dst * c->move.element_size;
 }
 
 void element_first(struct element *element, const struct move_case *c)
@@ -65,9 +65,9 @@ void element_first(struct element *element, const struct move_case *c)
 
 bool element_next(struct element *element, const struct move_case *c)
 {
-    uint32_t i = c->src.rank;
+    uint32_t i = c->move.src.rank;
     while (i-- > 0) {
-        if (++element->at[i] < c->count[i]) {
+        if (++element->at[i] < c->move.count[i]) {
             element_locate(element, c);
             return true;
         }
@@ -90,7 +90,7 @@ void images_fill(struct images *images, const struct move_case *c)
     memcpy(images->expected, images->dst, c->dst_frame.bytes);
     element_first(&element, c);
     do {
-        for (uint32_t b = 0; b < c->element_size; b++) {
+        for (uint32_t b = 0; b < c->move.element_size; b++) {
             uint8_t *from = &images->src_image[element.src + b];
             images->dst[element.dst + b] &= (uint8_t)~ZONE_MASK;
             if (element.inside)
@@ -106,7 +106,7 @@ void images_rearm(const struct images *images, const struct move_case *c)
     struct element element;
     element_first(&element, c);
     do {
-        for (size_t at = element.dst; at < element.dst + c->element_size; at++)
+        for (size_t at = element.dst; at < element.dst + c->move.element_size; at++)
             images->dst[at] = image_byte(ZONE_DST_WRITTEN, at, c->salt);
     } while (element_next(&element, c));
 }

@@ -83,7 +83,7 @@ static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3
 
 static struct cfg_lengths lengths_of(const struct move_case *c)
 {
-    const uint8_t n = (uint8_t)c->src.rank;
+    const uint8_t n = (uint8_t)c->move.src.rank;
     if (c->kernel)
         return (struct cfg_lengths){.perm_dim = n};
     return (struct cfg_lengths){n, n, n, n, n, n, n, n};
@@ -93,25 +93,25 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
 {
     char src[] = "src.raw", dst[] = "dst.raw", expect[] = "expect.raw", restore[] = "restore";
     char *after[] = {restore};
-    const size_t strides = c->src.rank * sizeof(int32_t);
+    const size_t strides = c->move.src.rank * sizeof(int32_t);
     struct job_spec job;
     job_spec_init(&job);
     job.common.op = c->kernel ? JOB_OP_PERMUTE : JOB_OP_MOV;
     job.common.name = name;
     job.src = raw(src);
     job.src.offset = c->src_frame.before;
-    job.src.desc = describe(c->src.el_type, c->src.rank);
+    job.src.desc = describe(c->move.src.el_type, c->move.src.rank);
     job.src.desc.has_strides = true;
-    memcpy(job.src.desc.shape, c->src.shape, sizeof(job.src.desc.shape));
-    memcpy(job.src.desc.strides, c->src.mem_stride, strides);
+    memcpy(job.src.desc.shape, c->move.src.shape, sizeof(job.src.desc.shape));
+    memcpy(job.src.desc.strides, c->move.src.mem_stride, strides);
     job.dst = raw(dst);
     job.dst.update = true;
     job.dst.offset = c->dst_frame.before;
     job.dst.desc.has_strides = true;
-    job.dst.desc.stride_count = c->src.rank;
-    memcpy(job.dst.desc.strides, c->dst.mem_stride, strides);
+    job.dst.desc.stride_count = c->move.src.rank;
+    memcpy(job.dst.desc.strides, c->move.dst.mem_stride, strides);
     job.expect = golden(expect);
-    job.common.cfg = c->cfg;
+    job.common.cfg = c->move.cfg;
     job.common.lengths = lengths_of(c);
     job.common.channels = c->mode == CASE_MODE_sync ? 1 : c->width;
     job.common.timeout_ms = timeout_ms;

@@ -2,23 +2,36 @@
 #include "cli/selftest/round.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "cli/selftest/audit.h"
-#include "cli/selftest/progress.h"
-#include "cli/selftest/worker.h"
 #include "cli/term/cancel.h"
 #include "cli/term/print.h"
+#include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
+#include "mli_plan.h"
 
 enum {
     WATCH_MS = 20,
     OVERDUE_MAX = 4 /* each takes a whole timeout: an engine gets no more than these */
 };
 
-bool round_take(struct round *round, uint64_t *index)
+/* A thread that takes one case after another until the round has no more. */
+struct worker {
+    struct round *round;
+    uint32_t number;
+    pthread_t thread;
+    struct flight flight;
+    struct images images;
+    struct failure failure; /* of the current case */
+};
+
+/* Returns the index of the next case; false: no more cases. */
+static bool take_case(struct round *round, uint64_t *index)
 {
     const struct round_plan *plan = round->plan;
     if (atomic_load(&round->stop))
@@ -28,7 +41,7 @@ bool round_take(struct round *round, uint64_t *index)
     return taken < plan->iterations;
 }
 
-void round_leave(struct round *round)
+static void leave(struct round *round)
 {
     pthread_mutex_lock(&round->mutex);
     round->workers--;
@@ -51,14 +64,16 @@ static void fail_locked(struct round *round, const struct failure *failure)
         atomic_store(&round->stop, true);
 }
 
-void round_fail(struct round *round, const struct failure *failure)
+/* Counts a failure, and reports it if it is one of the first. */
+static void fail(struct round *round, const struct failure *failure)
 {
     pthread_mutex_lock(&round->mutex);
     fail_locked(round, failure);
     pthread_mutex_unlock(&round->mutex);
 }
 
-void round_note(struct round *round, const struct transfer *transfer)
+/* Adds the numbers of a case that has ended. */
+static void note(struct round *round, const struct transfer *transfer)
 {
     const struct move_case *c = transfer->c;
     pthread_mutex_lock(&round->mutex);
@@ -76,6 +91,172 @@ void round_note(struct round *round, const struct transfer *transfer)
         fail_locked(round, transfer->failure);
 out:
     pthread_mutex_unlock(&round->mutex);
+}
+
+/* A line on a terminal with the progress of a round. */
+struct progress {
+    bool shown;
+    uint64_t shown_ns;
+};
+
+enum { SHOWN_MAX = 256 };
+
+#define PATIENCE_NS (UINT64_C(1000) * 1000 * 1000)
+#define PERIOD_NS   (UINT64_C(250) * 1000 * 1000)
+
+/* Draws the line at intervals, once the round takes long. The round is locked. */
+static void progress_show(struct progress *progress, const struct round *round)
+{
+    const struct round_plan *plan = round->plan;
+    const uint64_t now = flight_now_ns();
+    char bytes[PRINT_TEXT_MAX], total[PRINT_TEXT_MAX] = "", line[SHOWN_MAX];
+    int rows = 0, columns = SHOWN_MAX;
+    if (now - round->begin_ns < PATIENCE_NS || now - progress->shown_ns < PERIOD_NS)
+        return;
+    if (plan->iterations != UINT64_MAX)
+        snprintf(total, sizeof(total), " of %" PRIu64, plan->iterations);
+    snprintf(line, sizeof(line), "%s: %" PRIu64 "%s cases, %s", round->engine, round->cases, total,
+             print_bytes(bytes, round->bytes));
+    /* Overwrite the line. It must not wrap: a second line would stay on the screen. */
+    terminal_size(STDERR_FILENO, &rows, &columns);
+    fprintf(stderr, "\r%.*s\033[K", columns - 1, line);
+    fflush(stderr);
+    progress->shown = true;
+    progress->shown_ns = now;
+}
+
+static void progress_clear(struct progress *progress)
+{
+    if (progress->shown)
+        fprintf(stderr, "\r\033[K");
+    progress->shown = false;
+}
+
+static int complain(struct failure *failure, uint32_t channel, const mli_mov_channel_stats *s,
+                    const char *what)
+{
+    return failure_set(failure, FAILURE_counters,
+                       "channel %" PRIu32 ": %" PRIu64 " submitted, %" PRIu64 " completed, %" PRIu64
+                       " failed, %" PRIu64 " cancelled: %s",
+                       channel, s->submitted, s->completed, s->failed, s->cancelled, what);
+}
+
+static uint64_t ended(const mli_mov_channel_stats *s)
+{
+    return s->completed + s->failed + s->cancelled;
+}
+
+/* While transfers are under way: no more may have ended than were submitted. */
+static void audit_running(struct round *round)
+{
+    struct failure failure = {.kind = FAILURE_none};
+    mli_mov_channel_stats now;
+    for (uint32_t i = 0; i < round->channels; i++) {
+        if (mli_mov_get_channel_stats((int)i, &now) != MLI_STATUS_OK)
+            failure_set(&failure, FAILURE_counters, "channel %" PRIu32 ": no statistics", i);
+        else if (ended(&now) > now.submitted)
+            complain(&failure, i, &now, "more ended than began");
+    }
+    if (failure.kind != FAILURE_none)
+        fail(round, &failure);
+}
+
+/* What all channels have counted together. */
+static void check_sums(struct round *round, struct failure *failure)
+{
+    uint64_t completed = 0, bytes = 0, rows = 0;
+    for (uint32_t i = 0; i < round->channels; i++) {
+        completed += round->stats[i].completed;
+        bytes += round->stats[i].bytes;
+        rows += round->stats[i].rows;
+    }
+    /* Synchronous moves may have used channels too; who moved them is the library's choice. */
+    if (bytes < round->channel_bytes || bytes > round->channel_bytes + round->sync_bytes)
+        failure_set(failure, FAILURE_counters,
+                    "the channels have counted %" PRIu64 " B, they were given %" PRIu64
+                    " B, and synchronous moves of %" PRIu64 " B",
+                    bytes, round->channel_bytes, round->sync_bytes);
+    if (completed < round->channel_starts || rows < completed)
+        failure_set(failure, FAILURE_counters,
+                    "the channels have counted %" PRIu64 " completed in %" PRIu64 " rows; %" PRIu64
+                    " transfers were started",
+                    completed, rows, round->channel_starts);
+}
+
+static void read_stats(struct round *round)
+{
+    for (uint32_t i = 0; i < round->channels; i++)
+        (void)mli_mov_get_channel_stats((int)i, &round->stats[i]);
+}
+
+/* When all transfers are over: checks that the counters add up. */
+static void audit_final(struct round *round)
+{
+    struct failure failure = {.kind = FAILURE_none};
+    read_stats(round);
+    for (uint32_t i = 0; i < round->channels; i++) {
+        const mli_mov_channel_stats *s = &round->stats[i];
+        if (s->submitted != ended(s))
+            complain(&failure, i, s, "they do not add up");
+        else if (s->queue_high_water > 1 + MLI_PLAN_SLABS_MAX ||
+                 (s->submitted > 0 && s->queue_high_water == 0))
+            complain(&failure, i, s, "the queue's high water mark is no number of descriptors");
+    }
+    /* Where something has failed or was interrupted, nobody knows how much was moved. */
+    if (round->failures == 0 && !cancel_requested())
+        check_sums(round, &failure);
+    if (failure.kind != FAILURE_none)
+        fail(round, &failure);
+}
+
+static int worker_init(struct worker *worker, struct round *round, uint32_t number)
+{
+    *worker = (struct worker){.round = round, .number = number};
+    flight_init(&worker->flight);
+    return images_init(&worker->images, round->plan->limits.max_bytes);
+}
+
+static void worker_finish(struct worker *worker)
+{
+    images_finish(&worker->images);
+    flight_finish(&worker->flight);
+}
+
+static void run_case(struct worker *worker, uint64_t index)
+{
+    struct round *round = worker->round;
+    struct failure *failure = &worker->failure;
+    struct move_case *c = &failure->c;
+    struct transfer transfer = {.c = c,
+                                .flight = &worker->flight,
+                                .mailbox = mailbox_of(worker->number),
+                                .stop = &round->stop,
+                                .channels = round->channels,
+                                .timeout_ns = round->plan->timeout_ns,
+                                .failure = failure};
+    failure->kind = FAILURE_none;
+    failure->has_case = true;
+    case_draw(c, round->plan->seed, index, &round->plan->limits);
+    images_fill(&worker->images, c);
+    const int result = transfer_run(&transfer, &worker->images);
+    if (transfer.interrupted)
+        return;
+    if (result == 0 && mismatch_find(&failure->mismatch, &worker->images, c)) {
+        char text[MISMATCH_TEXT_MAX];
+        failure_set(failure, FAILURE_mismatch, "%s",
+                    mismatch_text(&failure->mismatch, &worker->images, c, text));
+    }
+    note(round, &transfer);
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    uint64_t index;
+    while (take_case(worker->round, &index))
+        run_case(worker, index);
+    leave(worker->round);
+    return NULL;
 }
 
 /* As many channels as wanted, or as the engine has. */
@@ -99,7 +280,7 @@ static void close_pool(struct round *round)
     struct failure failure = {.kind = FAILURE_none};
     failure_set(&failure, FAILURE_refused, "mli_mov_set_num_dma_ch(0, 0): %s", mli_last_error());
     round->lost = true;
-    round_fail(round, &failure);
+    fail(round, &failure);
 }
 
 /* Looks after all transfers. True when one of them will never end. */
@@ -117,7 +298,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
         struct failure failure = {.has_case = true, .c = workers[i].failure.c};
         failure_set(&failure, FAILURE_stuck,
                     "does not end, not even when it is cancelled: giving up");
-        round_fail(round, &failure);
+        fail(round, &failure);
         lost = true;
     }
     return lost;
@@ -132,7 +313,7 @@ static void abandon(struct round *round, struct worker *workers, uint32_t count)
     pthread_mutex_lock(&round->mutex);
     round->closed = round->lost = true;
     pthread_mutex_unlock(&round->mutex);
-    audit_read(round);
+    read_stats(round);
 }
 
 /* Until all workers have left; false where some never will. */
@@ -175,7 +356,7 @@ static uint32_t start(struct round *round, struct worker *workers)
         if (error) {
             print_error("worker %u: %s", count, strerror(error));
             worker_finish(&workers[count]);
-            round_leave(round);
+            leave(round);
             atomic_store(&round->stop, true);
             break;
         }

@@ -58,15 +58,4 @@ enum round_end {
 enum round_end round_run(struct round *round);
 void round_finish(struct round *round);
 
-/* For its workers. */
-
-/** The next case's index; false: no more. */
-bool round_take(struct round *round, uint64_t *index);
-/** A case is done, well or not. */
-void round_note(struct round *round, const struct transfer *transfer);
-void round_leave(struct round *round);
-
-/** Counts a failure, and tells of it where it is one of the first. */
-void round_fail(struct round *round, const struct failure *failure);
-
 #endif /* CLI_SELFTEST_ROUND_H */

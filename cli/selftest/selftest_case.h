@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mlictl selftest: random moves through the public API, every byte of which is verified.
+ * mlictl selftest: random moves through the public API, each byte verified. The data flow:
  *
- *   case       one random move, derived from the seed and its index alone: the same one for every
- *              engine                                            case.c, case_cfg.c, case_layout.c
- *   frame      a buffer with a tensor in it and guard bytes around that
- *   image      what a frame holds before the move, or must hold after it      image.c, mismatch.c
- *   transfer   a case carried out through the API, in one of the modes       transfer.c, mailbox.c
- *   flight     a transfer under way, watched so that a stuck one is cancelled             flight.c
- *   worker     a thread that takes one case after the other                               worker.c
- *   round      all cases on one engine                              round.c, audit.c, engines.c
+ *     seed, index -> random_move.c        a move; the property tests draw from it too
+ *                 -> selftest_case.c      a case: the move, its frames, and how it is carried out
+ *                 -> image.c              the bytes of the frames before the move and after it
+ *                 -> selftest_transfer.c  the move through the API; flight.c cancels a stuck one
+ *                 -> failure.c            wrong bytes, and all other failures
+ *                 -> round.c              all cases on one engine, in several threads
+ *                 -> selftest_report.c    lines, objects; reproduce.c writes a failed case as jobs
  *
- * To add a kind of move, add it to CASE_KINDS and give it its fields in case_cfg.c.
+ * A frame is a buffer with a tensor in it and guard bytes around the tensor.
+ * To add a kind of move, start at MOVE_KINDS in random_move.h; a way to wait, at CASE_MODES here.
  */
 #ifndef CLI_SELFTEST_CASE_H
 #define CLI_SELFTEST_CASE_H
@@ -20,33 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/selftest/draw.h"
-#include "mli_mov_api.h"
+#include "cli/selftest/random_move.h"
 
-/* X(name, windows, offsets in the destination, steps, permutes, pads) */
-#define CASE_KINDS(X)                                                                              \
-    X(copy, 0, 0, 0, 0, 0)                                                                         \
-    X(slice, 1, 0, 0, 0, 0)                                                                        \
-    X(concat, 0, 1, 0, 0, 0)                                                                       \
-    X(subsample, 0, 0, 1, 0, 0)                                                                    \
-    X(permute, 0, 0, 0, 1, 0)                                                                      \
-    X(pad, 0, 0, 0, 0, 1)                                                                          \
-    X(all, 1, 1, 1, 1, 1)
-
-enum case_kind {
-#define CASE_KIND_ENUM(name, ...) CASE_##name,
-    CASE_KINDS(CASE_KIND_ENUM)
-#undef CASE_KIND_ENUM
-        CASE_KIND_COUNT
-};
-
-/* X(name): how the end of a transfer is awaited. */
+/* X(name): how the program learns that a transfer has ended. */
 #define CASE_MODES(X)                                                                              \
-    X(poll)     /* mli_mov_isdone() again and again */                                             \
+    X(poll)     /* mli_mov_isdone() in a loop */                                                   \
     X(callback) /* the registered callback */                                                      \
     X(wait)     /* mli_mov_wait() */                                                               \
-    X(sync)     /* mli_mov_tensor_sync(), or a permute kernel: no handle at all */                 \
-    X(mixed)    /* each case one of those above */
+    X(sync)     /* mli_mov_tensor_sync(), or a permute kernel, without a handle */                 \
+    X(mixed)    /* one of the modes above, drawn for each case */
 
 enum case_mode {
 #define CASE_MODE_ENUM(name) CASE_MODE_##name,
@@ -55,10 +37,10 @@ enum case_mode {
         CASE_MODE_COUNT
 };
 
-/* What cases are drawn from, beside seed and index. */
+/* The options that cases depend on, besides seed and index. */
 struct case_limits {
     uint64_t max_bytes; /* of a tensor, its gaps included */
-    uint32_t channels;  /* that a transfer claims, at most */
+    uint32_t channels;  /* most that a transfer claims */
     enum case_mode mode;
 };
 
@@ -68,49 +50,33 @@ struct frame {
     size_t bytes;  /* of the frame */
 };
 
-/* Bytes of a frame beyond its tensor, at most. */
+/* Most bytes of a frame beyond its tensor. */
 #define FRAME_GUARDS_MAX 8192
 
 struct move_case {
     uint64_t seed, index;
-    enum case_kind kind;
     enum case_mode mode;
     bool kernel;     /* mode sync: mli_krn_permute_*() */
-    bool chained;    /* mode callback: the callback starts it again */
+    bool chained;    /* mode callback: the callback starts the transfer again */
     uint32_t width;  /* channels to claim */
     uint32_t starts; /* of the prepared transfer */
     uint8_t salt;    /* of the images' counters */
 
-    mli_tensor src, dst; /* without memory; dst as given to the move */
-    mli_mov_cfg_t cfg;
-
-    /* What the move means, by the definition in mli_mov_api.h. */
-    uint32_t element_size;
-    uint32_t count[MLI_MAX_RANK]; /* samples written along each dimension of the destination */
-    uint32_t dst_shape[MLI_MAX_RANK];
-    int32_t src_stride[MLI_MAX_RANK], dst_stride[MLI_MAX_RANK];
+    struct random_move move;
     uint64_t written; /* bytes */
     struct frame src_frame, dst_frame;
 };
 
+/** Draws case `index` of `seed`: the same case for every engine. */
 void case_draw(struct move_case *c, uint64_t seed, uint64_t index,
                const struct case_limits *limits);
 
-const char *case_kind_name(enum case_kind kind);
 const char *case_mode_name(enum case_mode mode);
-/** All of them, by enum case_mode; ends with null. */
+/** Names of all modes, by enum case_mode; ends with null. */
 extern const char *const case_mode_words[];
 
-/** "permute fx16 (3, 4) -> (4, 3), sync, 2 channels". Returns `out`. */
+/** Writes "permute fx16 (3, 4) -> (4, 3), sync, 2 channels". Returns `out`. */
 enum { CASE_TEXT_MAX = 256 };
 const char *case_text(const struct move_case *c, char out[CASE_TEXT_MAX]);
-
-/* Parts of case_draw(). */
-
-/** The window, paddings, steps, permutation and offsets of the case's kind; paddings of up to
- *  `pad_max`. */
-void case_draw_cfg(struct move_case *c, struct draw *draw, uint32_t pad_max);
-/** Strides and frames for a case with shape and cfg. False where a tensor exceeds the limit. */
-bool case_draw_layout(struct move_case *c, struct draw *draw, uint64_t max_bytes);
 
 #endif /* CLI_SELFTEST_CASE_H */

@@ -2,12 +2,123 @@
 #include "cli/selftest/selftest_transfer.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mli_helpers_api.h"
 #include "mli_kernels_api.h"
+
+enum {
+    WORKER_BITS = 6,
+    SEQUENCE_MASK = 0xffffff,
+    NS_PER_S = 1000 * 1000 * 1000,
+    DOZE_NS = 20 * 1000 * 1000,
+    LATE_DOZES = 3
+};
+
+_Static_assert(MAILBOXES_MAX == 1 << WORKER_BITS, "a cookie has room for the worker");
+
+static struct mailbox mailboxes[MAILBOXES_MAX];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init_all(void)
+{
+    for (uint32_t i = 0; i < MAILBOXES_MAX; i++) {
+        mailboxes[i].number = i;
+        sem_init(&mailboxes[i].called, 0, 0);
+    }
+}
+
+struct mailbox *mailbox_of(uint32_t worker)
+{
+    pthread_once(&once, init_all);
+    return &mailboxes[worker];
+}
+
+/*
+ * Prepares the mailbox for another handle whose callback starts the transfer `chain` more times.
+ * Returns the cookie for mailbox_post().
+ */
+static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, uint32_t chain)
+{
+    while (sem_trywait(&mailbox->called) == 0)
+        ; /* nobody waited for these */
+    mailbox->sequence = (mailbox->sequence + 1) & SEQUENCE_MASK;
+    mailbox->handle = handle;
+    mailbox->chain = chain;
+    atomic_store(&mailbox->calls, 0);
+    atomic_store(&mailbox->cookie, (int32_t)(mailbox->sequence << WORKER_BITS | mailbox->number));
+    return atomic_load(&mailbox->cookie);
+}
+
+/* The completion callback. */
+static void mailbox_post(int32_t cookie)
+{
+    struct mailbox *mailbox = &mailboxes[(uint32_t)cookie % MAILBOXES_MAX];
+    if (cookie != atomic_load(&mailbox->cookie)) {
+        atomic_fetch_add(&mailbox->strays, 1);
+        return;
+    }
+    if (!mli_mov_isdone(mailbox->handle))
+        atomic_fetch_add(&mailbox->early, 1);
+    /* Counted before the next start: with the inline engine that one's call is inside it. */
+    const uint32_t calls = atomic_fetch_add(&mailbox->calls, 1) + 1;
+    mli_mov_status_t status;
+    if (calls <= mailbox->chain && mli_mov_get_status(mailbox->handle, &status) == MLI_STATUS_OK &&
+        status.code == MLI_STATUS_OK) {
+        if (mli_mov_start(mailbox->handle, NULL, NULL, NULL) == MLI_STATUS_OK)
+            return;
+        atomic_fetch_add(&mailbox->unstarted, 1);
+    }
+    atomic_store(&mailbox->over, true);
+    sem_post(&mailbox->called);
+}
+
+/* Must be called before each start by the worker. */
+static void mailbox_rearm(struct mailbox *mailbox)
+{
+    atomic_store(&mailbox->over, false);
+}
+
+/* Sleeps until a call comes, or for a while. */
+static void doze(struct mailbox *mailbox)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += DOZE_NS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    (void)sem_timedwait(&mailbox->called, &until);
+}
+
+/* A callback that is to come may still be on its way when its transfer is done. */
+static bool called_late(struct mailbox *mailbox)
+{
+    for (int i = 0; i < LATE_DOZES && !atomic_load(&mailbox->over); i++)
+        doze(mailbox);
+    return atomic_load(&mailbox->over);
+}
+
+/*
+ * Waits for the last callback, and drives an engine that has to be polled. Returns false if the
+ * flight has expired and the transfer is done, but no callback comes.
+ */
+static bool mailbox_await(struct mailbox *mailbox, struct flight *flight)
+{
+    const bool polled = mli_mov_is_polled();
+    while (!atomic_load(&mailbox->over)) {
+        if (!polled)
+            doze(mailbox);
+        else if (mli_mov_poll() == 0)
+            sched_yield();
+        if (flight_expired(flight) && mli_mov_isdone(mailbox->handle) && !called_late(mailbox))
+            return false;
+    }
+    return true;
+}
 
 enum { PATIENT_CLAIMS = 64, CLAIM_PAUSE_US = 20 };
 
@@ -21,11 +132,11 @@ static int refused(struct transfer *t, const char *call, mli_status status)
 static int check_layout(struct transfer *t)
 {
     const struct move_case *c = t->c;
-    const uint32_t rank = c->src.rank;
-    bool same = t->dst.rank == rank && t->dst.el_type == c->src.el_type &&
-                memcmp(t->dst.shape, c->dst_shape, rank * sizeof(uint32_t)) == 0;
+    const uint32_t rank = c->move.src.rank;
+    bool same = t->dst.rank == rank && t->dst.el_type == c->move.src.el_type &&
+                memcmp(t->dst.shape, c->move.dst_shape, rank * sizeof(uint32_t)) == 0;
     for (uint32_t i = 0; i < rank && !c->kernel; i++)
-        same = same && (c->dst_shape[i] == 1 || t->dst.mem_stride[i] == c->dst_stride[i]);
+        same = same && (c->move.dst_shape[i] == 1 || t->dst.mem_stride[i] == c->move.dst_stride[i]);
     if (same)
         return 0;
     return failure_set(t->failure, FAILURE_layout,
@@ -35,7 +146,7 @@ static int check_layout(struct transfer *t)
 static mli_status call_kernel(struct transfer *t)
 {
     mli_permute_cfg cfg;
-    memcpy(cfg.perm_dim, t->c->cfg.perm_dim, sizeof(cfg.perm_dim));
+    memcpy(cfg.perm_dim, t->c->move.cfg.perm_dim, sizeof(cfg.perm_dim));
     switch (t->src.el_type) {
     case MLI_EL_FX_8:
         return mli_krn_permute_fx8(&t->src, &cfg, &t->dst);
@@ -53,7 +164,7 @@ static int run_sync(struct transfer *t)
     const uint64_t begin = flight_now_ns();
     flight_begin(t->flight, NULL);
     const mli_status status =
-        t->c->kernel ? call_kernel(t) : mli_mov_tensor_sync(&t->src, &t->c->cfg, &t->dst);
+        t->c->kernel ? call_kernel(t) : mli_mov_tensor_sync(&t->src, &t->c->move.cfg, &t->dst);
     flight_end(t->flight);
     t->moving_ns += flight_now_ns() - begin;
     if (status == MLI_STATUS_OK)
@@ -138,7 +249,7 @@ static int start_and_wait(struct transfer *t)
     const uint64_t begin = flight_now_ns();
     mailbox_rearm(t->mailbox);
     flight_begin(t->flight, &t->handle);
-    const mli_status status = mli_mov_start(&t->handle, &t->src, &t->c->cfg, &t->dst);
+    const mli_status status = mli_mov_start(&t->handle, &t->src, &t->c->move.cfg, &t->dst);
     const bool called = status != MLI_STATUS_OK || await(t);
     flight_end(t->flight);
     t->moving_ns += flight_now_ns() - begin;
@@ -193,7 +304,7 @@ static int prepare(struct transfer *t)
         if (status != MLI_STATUS_OK)
             return refused(t, "mli_mov_registercallback", status);
     }
-    status = mli_mov_prepare(&t->handle, &t->src, &t->c->cfg, &t->dst);
+    status = mli_mov_prepare(&t->handle, &t->src, &t->c->move.cfg, &t->dst);
     return status == MLI_STATUS_OK ? check_layout(t) : refused(t, "mli_mov_prepare", status);
 }
 
@@ -219,8 +330,8 @@ static int run_async(struct transfer *t, const struct images *images)
 int transfer_run(struct transfer *t, const struct images *images)
 {
     const struct move_case *c = t->c;
-    t->src = c->src;
-    t->dst = c->dst;
+    t->src = c->move.src;
+    t->dst = c->move.dst;
     t->src.data.mem.pi8 = (int8_t *)images->src + c->src_frame.before;
     t->src.data.capacity = (uint32_t)c->src_frame.tensor;
     t->dst.data.mem.pi8 = (int8_t *)images->dst + c->dst_frame.before;

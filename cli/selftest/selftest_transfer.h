@@ -1,20 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A case carried out through the public API, on whichever engine there is. */
+/* A case, carried out through the public API on the current engine. */
 #ifndef CLI_SELFTEST_TRANSFER_H
 #define CLI_SELFTEST_TRANSFER_H
 
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "cli/selftest/failure.h"
 #include "cli/selftest/flight.h"
-#include "cli/selftest/mailbox.h"
 
-/* Who carries it out, and what it took. */
+/* Most workers. */
+#define MAILBOXES_MAX 64
+
+/*
+ * Counts the calls of a completion callback. Each worker has one; the cookie names the mailbox and
+ * the transfer, so that a late or a second call is noticed.
+ */
+struct mailbox {
+    sem_t called;
+    uint32_t number;
+    uint32_t sequence;          /* makes each cookie different */
+    _Atomic int32_t cookie;     /* registered */
+    mli_mov_handle_t *handle;   /* of the worker's transfer */
+    uint32_t chain;             /* starts that the callback makes */
+    atomic_bool over;           /* the last call has come */
+    _Atomic uint32_t calls;     /* with the right cookie */
+    _Atomic uint32_t strays;    /* with a wrong cookie */
+    _Atomic uint32_t early;     /* before mli_mov_isdone() was true */
+    _Atomic uint32_t unstarted; /* starts by the callback that were refused */
+};
+
+/* The arguments and the results of one case. */
 struct transfer {
     const struct move_case *c;
     struct flight *flight;
     struct mailbox *mailbox;
-    const atomic_bool *stop; /* do not go on waiting for channels */
+    const atomic_bool *stop; /* set: wait for channels no longer */
     uint32_t channels;       /* of the pool */
     uint64_t timeout_ns;
     struct failure *failure;
@@ -23,11 +44,15 @@ struct transfer {
     mli_mov_handle_t handle;
     uint64_t moving_ns;   /* from start to done */
     uint64_t starts;      /* on channels */
-    uint64_t busy_claims; /* that found no channels free */
-    bool interrupted;     /* given up because the user wanted an end: no result */
+    uint64_t busy_claims; /* refused because too few channels were free */
+    bool interrupted;     /* cancelled because the user stopped the test: no result */
 };
 
-/** Moves from images->src to images->dst. Returns 0, or -1 with the failure, or interrupted. */
+/** Returns the mailbox of worker 0 .. MAILBOXES_MAX - 1. Static storage. */
+struct mailbox *mailbox_of(uint32_t worker);
+
+/** Moves from images->src to images->dst. Returns 0, or -1 with t->failure or t->interrupted set.
+ */
 int transfer_run(struct transfer *t, const struct images *images);
 
 #endif /* CLI_SELFTEST_TRANSFER_H */

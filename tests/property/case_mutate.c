@@ -10,20 +10,20 @@ enum target { FOR_BOTH, FOR_MOVE, FOR_PERMUTE, FOR_AXIS };
 /* A dimension of the tensor, and one of its numbers with a random sign of being far too large. */
 static uint32_t any_dim(struct test_case *c)
 {
-    return rng_below(&c->rng, c->src.rank);
+    return draw_below(&c->draw, c->src.rank);
 }
 
 static uint32_t beyond(struct test_case *c, uint32_t bound)
 {
-    switch (rng_below(&c->rng, 4)) {
+    switch (draw_below(&c->draw, 4)) {
     case 0:
         return bound;
     case 1:
-        return bound + rng_between(&c->rng, 1, 300);
+        return bound + draw_between(&c->draw, 1, 300);
     case 2:
         return 0x80000000u;
     default:
-        return UINT32_MAX - rng_below(&c->rng, 3);
+        return UINT32_MAX - draw_below(&c->draw, 3);
     }
 }
 
@@ -54,7 +54,7 @@ static void dst_data_null(struct test_case *c)
 
 static void src_rank(struct test_case *c)
 {
-    c->src.rank = rng_chance(&c->rng, 50) ? 0 : beyond(c, MLI_MAX_RANK + 1);
+    c->src.rank = draw_percent(&c->draw, 50) ? 0 : beyond(c, MLI_MAX_RANK + 1);
 }
 
 static void src_shape_zero(struct test_case *c)
@@ -64,14 +64,14 @@ static void src_shape_zero(struct test_case *c)
 
 static void src_stride_negative(struct test_case *c)
 {
-    c->src.mem_stride[any_dim(c)] = rng_chance(&c->rng, 50) ? -1 : INT32_MIN;
+    c->src.mem_stride[any_dim(c)] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
 }
 
 static void src_type_unknown(struct test_case *c)
 {
     static const uint32_t none[] = {0, 0x20, 0x110, 0x208, 0x8000, 0x02000000};
 
-    c->src.el_type = (mli_element_type)none[rng_below(&c->rng, 6)];
+    c->src.el_type = (mli_element_type)none[draw_below(&c->draw, 6)];
 }
 
 static void src_type_fx4(struct test_case *c)
@@ -84,19 +84,19 @@ static void src_capacity_short(struct test_case *c)
     uint32_t need = (uint32_t)c->expected.src_bytes;
 
     if (need > 0)
-        c->src.data.capacity = rng_chance(&c->rng, 60) ? need - 1 : rng_below(&c->rng, need);
+        c->src.data.capacity = draw_percent(&c->draw, 60) ? need - 1 : draw_below(&c->draw, need);
 }
 
 static void dst_capacity_short(struct test_case *c)
 {
     uint32_t need = (uint32_t)c->expected.dst_bytes;
 
-    c->dst.data.capacity = rng_chance(&c->rng, 60) ? need - 1 : rng_below(&c->rng, need);
+    c->dst.data.capacity = draw_percent(&c->draw, 60) ? need - 1 : draw_below(&c->draw, need);
 }
 
 static void src_stride_huge(struct test_case *c)
 {
-    c->src.mem_stride[any_dim(c)] = rng_chance(&c->rng, 50) ? INT32_MAX : 0x40000000;
+    c->src.mem_stride[any_dim(c)] = draw_percent(&c->draw, 50) ? INT32_MAX : 0x40000000;
 }
 
 static void cfg_offset_beyond(struct test_case *c)
@@ -124,36 +124,36 @@ static void perm_dim(struct test_case *c)
     uint8_t *perm = c->via == VIA_PERMUTE ? c->permute_cfg.perm_dim : c->cfg.perm_dim;
     uint32_t i = any_dim(c);
 
-    if (rng_chance(&c->rng, 50))
+    if (draw_percent(&c->draw, 50))
         perm[i] = perm[(i + 1) % c->src.rank]; /* twice; the same dimension where the rank is 1 */
     else
-        perm[i] = (uint8_t)(rng_chance(&c->rng, 50) ? c->src.rank : 255);
+        perm[i] = (uint8_t)(draw_percent(&c->draw, 50) ? c->src.rank : 255);
 }
 
 static void cfg_stride_negative(struct test_case *c)
 {
-    c->cfg.dst_mem_stride[any_dim(c)] = rng_chance(&c->rng, 50) ? -1 : INT32_MIN;
+    c->cfg.dst_mem_stride[any_dim(c)] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
 }
 
 static void cfg_stride_huge(struct test_case *c)
 {
-    c->cfg.dst_mem_stride[any_dim(c)] = rng_chance(&c->rng, 50) ? INT32_MAX : 0x40000000;
+    c->cfg.dst_mem_stride[any_dim(c)] = draw_percent(&c->draw, 50) ? INT32_MAX : 0x40000000;
 }
 
 static void dst_stride_negative(struct test_case *c)
 {
     uint32_t i = any_dim(c);
 
-    if (rng_chance(&c->rng, 50)) /* else cfg may override the stride: refused, too */
+    if (draw_percent(&c->draw, 50)) /* else cfg may override the stride: refused, too */
         c->cfg.dst_mem_stride[i] = 0;
-    c->dst.mem_stride[i] = rng_chance(&c->rng, 50) ? -1 : INT32_MIN;
+    c->dst.mem_stride[i] = draw_percent(&c->draw, 50) ? -1 : INT32_MIN;
 }
 
 /* Tensors are checked before cfg. */
 static void dst_stride_and_cfg(struct test_case *c)
 {
     dst_stride_negative(c);
-    if (rng_chance(&c->rng, 50))
+    if (draw_percent(&c->draw, 50))
         cfg_offset_beyond(c);
     else
         cfg_stride_negative(c);
@@ -176,7 +176,7 @@ static void dst_offset_huge(struct test_case *c)
 
 static void overlapping_data(struct test_case *c)
 {
-    c->dst.data.mem.pi8 = c->src.data.mem.pi8 + rng_below(&c->rng, c->src.data.capacity + 1);
+    c->dst.data.mem.pi8 = c->src.data.mem.pi8 + draw_below(&c->draw, c->src.data.capacity + 1);
 }
 
 /* Two dimensions with the same stride: (0, 1) and (1, 0) fall together. */
@@ -189,13 +189,13 @@ static void overlapping_elements(struct test_case *c)
 
 static void axis_beyond_rank(struct test_case *c)
 {
-    c->src.el_params.sa.dim = (int32_t)(c->src.rank + rng_below(&c->rng, 3));
+    c->src.el_params.sa.dim = (int32_t)(c->src.rank + draw_below(&c->draw, 3));
 }
 
 /* One of the three containers of a tensor's per-axis parameters. */
 static mli_data_container *any_array(struct test_case *c, mli_tensor *t)
 {
-    switch (rng_below(&c->rng, 3)) {
+    switch (draw_below(&c->draw, 3)) {
     case 0:
         return &t->el_params.sa.zero_point;
     case 1:
@@ -262,10 +262,10 @@ static void out_rank(struct test_case *c)
 
 static void out_nothing(struct test_case *c)
 {
-    if (rng_chance(&c->rng, 50))
+    if (draw_percent(&c->draw, 50))
         c->dst.shape[any_dim(c)] = 0;
     else
-        c->dst.rank = rng_chance(&c->rng, 50) ? 0 : 5;
+        c->dst.rank = draw_percent(&c->draw, 50) ? 0 : 5;
 }
 
 static void out_type(struct test_case *c)
@@ -377,7 +377,7 @@ void case_mutate(struct test_case *c)
     if (c->expected.status != MLI_STATUS_OK)
         return;
     for (int tries = 0; tries < 20; tries++) {
-        uint32_t which = rng_below(&c->rng, MUTATION_COUNT);
+        uint32_t which = draw_below(&c->draw, MUTATION_COUNT);
         const struct mutation *m = &mutations[which];
         struct test_case legal = *c;
 
@@ -391,7 +391,7 @@ void case_mutate(struct test_case *c)
             return;
         }
         /* Still legal, or not the fault that was meant (a huge stride on a lone sample). */
-        legal.rng = c->rng;
+        legal.draw = c->draw;
         *c = legal;
     }
 }

@@ -4,6 +4,8 @@
 
 #include "tests/property/random_case.h"
 
+enum { AXIS_MAX = 16384 }; /* the longest axis whose parameters the lab has room for */
+
 static bool is_sa(const struct test_case *c)
 {
     return c->src.el_type == MLI_EL_SA_8 || c->src.el_type == MLI_EL_SA_32;
@@ -17,31 +19,32 @@ bool case_is_per_axis(const struct test_case *c)
 static void per_tensor(struct test_case *c)
 {
     static const int32_t none[] = {-1, -2, INT32_MIN};
-    struct rng *r = &c->rng;
+    struct draw *draw = &c->draw;
     mli_element_params *p = &c->src.el_params;
 
     p->sa.type = MLI_EL_PARAM_SC16_ZP16;
-    p->sa.dim = none[rng_below(r, 3)];
+    p->sa.dim = none[draw_below(draw, 3)];
     p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
-    p->sa.zero_point.mem.i16 = (int16_t)rng_next(r);
-    p->sa.scale.mem.i16 = (int16_t)rng_next(r);
-    p->sa.scale_frac_bits.mem.i8 = (int8_t)rng_below(r, 31);
+    p->sa.zero_point.mem.i16 = (int16_t)draw_next(draw);
+    p->sa.scale.mem.i16 = (int16_t)draw_next(draw);
+    p->sa.scale_frac_bits.mem.i8 = (int8_t)draw_below(draw, 31);
 }
 
 /* Arrays of `entries` in the lab, named by a tensor's parameters. */
 static void place_arrays(struct test_case *c, struct watched *at, mli_tensor *t, uint32_t entries)
 {
-    struct rng *r = &c->rng;
-    uint32_t more = rng_chance(r, 60) ? 0 : 2 * rng_between(r, 1, 4); /* int16_t stays aligned */
+    struct draw *draw = &c->draw;
+    uint32_t more =
+        draw_percent(draw, 60) ? 0 : 2 * draw_between(draw, 1, 4); /* int16_t stays aligned */
     mli_data_container *zp = &t->el_params.sa.zero_point;
     mli_data_container *scale = &t->el_params.sa.scale;
     mli_data_container *frac = &t->el_params.sa.scale_frac_bits;
 
     zp->capacity = scale->capacity = entries * (uint32_t)sizeof(int16_t) + more;
     frac->capacity = entries + more;
-    watched_place(&at[0], r, zp->capacity, 0);
-    watched_place(&at[1], r, scale->capacity, 0);
-    watched_place(&at[2], r, frac->capacity, 0);
+    watched_place(&at[0], draw, zp->capacity, 0);
+    watched_place(&at[1], draw, scale->capacity, 0);
+    watched_place(&at[2], draw, frac->capacity, 0);
     zp->mem.pi16 = (int16_t *)(void *)at[0].data;
     scale->mem.pi16 = (int16_t *)(void *)at[1].data;
     frac->mem.pi8 = (int8_t *)at[2].data;
@@ -54,7 +57,7 @@ static void share_by_null(struct test_case *c)
     p->sa.zero_point.mem.pi16 = NULL;
     p->sa.scale.mem.pi16 = NULL;
     p->sa.scale_frac_bits.mem.pi8 = NULL;
-    if (rng_chance(&c->rng, 80)) /* beside a null pointer the capacity means nothing */
+    if (draw_percent(&c->draw, 80)) /* beside a null pointer the capacity means nothing */
         p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
 }
 
@@ -74,7 +77,7 @@ static enum case_quant pick_option(struct test_case *c, uint32_t d, uint32_t i)
     if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] || cropped ||
         cfg->sub_sample_step[d] != 1 || cfg->dst_offset[i])
         return QUANT_OWN;
-    return (enum case_quant)rng_below(&c->rng, 3);
+    return (enum case_quant)draw_below(&c->draw, 3);
 }
 
 static uint32_t axis_entries(const struct test_case *c, uint32_t d, uint32_t i)
@@ -87,9 +90,9 @@ static uint32_t axis_entries(const struct test_case *c, uint32_t d, uint32_t i)
     return cfg->dst_offset[i] + (uint32_t)((size + step - 1) / step);
 }
 
-static void per_axis(struct test_case *c)
+static void per_axis(struct test_case *c, uint32_t d)
 {
-    uint32_t d = rng_below(&c->rng, c->src.rank), i = 0;
+    uint32_t i = 0;
 
     while (c->cfg.perm_dim[i] != d)
         i++;
@@ -107,11 +110,14 @@ static void per_axis(struct test_case *c)
 
 void case_gen_quant(struct test_case *c)
 {
+    const uint32_t d = draw_below(&c->draw, c->src.rank);
+    const bool axis = draw_percent(&c->draw, 45);
+
     c->quant = QUANT_NULL;
-    if (!is_sa(c)) /* fx reads frac_bits, fp nothing: the rest holds anything */
+    if (!is_sa(c)) /* fx reads frac_bits, fp nothing: the other parameters hold random bytes */
         return;
-    if (rng_chance(&c->rng, 45))
-        per_axis(c);
+    if (axis && c->src.shape[d] <= AXIS_MAX)
+        per_axis(c, d);
     else
         per_tensor(c);
 }

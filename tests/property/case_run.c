@@ -136,7 +136,7 @@ static void check_callback(struct test_case *c, int32_t cookie)
 
 static void run_prepared(struct test_case *c, mli_mov_handle_t *h)
 {
-    int32_t cookie = (int32_t)rng_next(&c->rng);
+    int32_t cookie = (int32_t)draw_next(&c->draw);
     struct watched *dst = &c->lab->dst;
 
     if (watched_difference(dst) != WATCHED_SAME)
@@ -152,7 +152,7 @@ static void run_prepared(struct test_case *c, mli_mov_handle_t *h)
     if (c->via != VIA_TWICE)
         return;
     case_check_memory(c);
-    watched_fill(dst, &c->rng); /* a second start moves again */
+    watched_fill(dst, &c->draw); /* a second start moves again */
     expect_moved(c);
     start_and_wait(c, h);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One random case, a move or a permute, and the memory all cases use in turn.
+ * One random case, a move or a permute, and the memory that all cases use in turn.
  *
- *   gen_*     make a legal case            (case_gen.c, case_cfg.c, case_quant.c)
- *   mutate    makes it illegal in one field (case_mutate.c)
- *   run       executes and compares         (case_run.c, case_check.c)
+ *   case_gen.c, case_quant.c    a legal case: random_move.h of mlictl selftest, quantisation,
+ * memory case_mutate.c               one field changed, which makes the case illegal case_run.c,
+ * case_check.c    the call, and its results against the oracle
  *
- * To add a mutation, start at MUTATIONS in case_mutate.c.
+ * To add a class of legal cases, start in cli/selftest/random_move.h; a mutation, at MUTATIONS in
+ * case_mutate.c.
  */
 #ifndef TEST_CASE_H
 #define TEST_CASE_H
@@ -14,11 +15,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/selftest/random_move.h"
 #include "mli_api.h"
-
 #include "tests/property/move_oracle.h"
 #include "tests/property/watched.h"
-#include "tests/support/rng.h"
 
 /* Memory of all cases: tensors, and the arrays of per-axis parameters (zero_point, scale, frac). */
 struct lab {
@@ -35,7 +35,7 @@ enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };
 
 struct test_case {
     uint64_t seed, index;
-    struct rng rng;
+    struct draw draw;
     struct lab *lab;
     uint32_t large_percent; /* of cases have a large shape */
     enum case_via via;
@@ -76,15 +76,8 @@ bool case_run(struct test_case *c);
 void case_print(FILE *to, const struct test_case *c);
 
 /* Parts of the above. */
-void case_gen_tensor(struct test_case *c);
-void case_gen_cfg(struct test_case *c);
-void case_gen_dst_stride(struct test_case *c);
 void case_gen_quant(struct test_case *c);
 bool case_is_per_axis(const struct test_case *c);
-void case_nested_strides(struct test_case *c, const uint64_t *extent, int32_t *stride,
-                         bool natural);
-void case_fortran_strides(const struct test_case *c, const uint64_t *extent, int32_t *stride);
-void case_leave_strides_out(struct test_case *c, int32_t *stride);
 void case_fail(struct test_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void case_check_done(struct test_case *c, const mli_tensor *dst_before);
 void case_check_memory(struct test_case *c);

@@ -161,8 +161,8 @@ static void check_split(struct test_case *c, const struct mli_plan *plan)
 {
     static const size_t limits[] = {0, 0, 1, 64, 4096};
     static struct mli_plan parts[MLI_MOV_MAX_CHANNELS];
-    const uint32_t channels = rng_between(&c->rng, 1, MLI_MOV_MAX_CHANNELS);
-    const size_t tiny = limits[rng_below(&c->rng, 5)];
+    const uint32_t channels = draw_between(&c->draw, 1, MLI_MOV_MAX_CHANNELS);
+    const size_t tiny = limits[draw_below(&c->draw, 5)];
     const size_t count = mli_plan_split(plan, channels, tiny, parts);
     size_t bytes = 0;
 
@@ -214,7 +214,7 @@ static void check_plan(struct test_case *c)
 static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
                   const mli_byte_range *range)
 {
-    watched_place(w, &c->rng, (size_t)(range->end - range->begin), 0);
+    watched_place(w, &c->draw, (size_t)(range->end - range->begin), 0);
     tensor->data.mem.pi8 = (int8_t *)((uintptr_t)w->data - (uintptr_t)range->begin);
 }
 
@@ -316,7 +316,7 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
                             .lab = lab,
                             .large_percent = (uint32_t)options->large,
                             .stage = "generate"};
-    c->rng = rng_for_case(options->seed, index);
+    c->draw = draw_init(options->seed, index);
     if (index >= FIRST_PERMUTE) {
         case_generate_permute(c);
         c->via = VIA_SYNC; /* as the move that it is */
@@ -324,7 +324,7 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
     } else {
         case_generate(c);
         c->via = VIA_SYNC;
-        if (rng_chance(&c->rng, ILLEGAL_PERCENT))
+        if (draw_percent(&c->draw, ILLEGAL_PERCENT))
             case_mutate(c);
     }
     explain(c);

@@ -61,12 +61,12 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
                             .lab = lab,
                             .large_percent = (uint32_t)options->large,
                             .stage = "generate"};
-    c->rng = rng_for_case(options->seed, index);
+    c->draw = draw_init(options->seed, index);
     if (index >= FIRST_PERMUTE)
         case_generate_permute(c);
     else
         case_generate(c);
-    if (rng_chance(&c->rng, ILLEGAL_PERCENT))
+    if (draw_percent(&c->draw, ILLEGAL_PERCENT))
         case_mutate(c);
     totals->cases++;
     totals->by_status[c->expected.status]++;

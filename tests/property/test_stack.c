@@ -118,7 +118,7 @@ static void run_case(uint64_t index, struct lab *lab)
     memset(c, 0, sizeof(*c));
     *c = (struct test_case){
         .seed = options.seed, .index = index, .lab = lab, .large_percent = (uint32_t)options.large};
-    c->rng = rng_for_case(options.seed, index);
+    c->draw = draw_init(options.seed, index);
     if (index >= options.count)
         case_generate_permute(c);
     else

@@ -25,9 +25,9 @@ size_t watched_room(const struct watched *w)
     return w->mem.bytes - WATCHED_MARGIN;
 }
 
-void watched_place(struct watched *w, struct rng *rng, size_t bytes, size_t slide)
+void watched_place(struct watched *w, struct draw *draw, size_t bytes, size_t slide)
 {
-    w->right = rng_chance(rng, 50);
+    w->right = draw_percent(draw, 50);
     if (w->right) {
         w->data = guard_mem_right(&w->mem, bytes);
         w->at = w->data - WATCHED_MARGIN;
@@ -37,12 +37,12 @@ void watched_place(struct watched *w, struct rng *rng, size_t bytes, size_t slid
         w->at = w->mem.base;
         w->bytes = bytes + WATCHED_MARGIN;
     }
-    watched_fill(w, rng);
+    watched_fill(w, draw);
 }
 
-void watched_fill(struct watched *w, struct rng *rng)
+void watched_fill(struct watched *w, struct draw *draw)
 {
-    rng_fill(rng, w->at, w->bytes);
+    draw_fill(draw, w->at, w->bytes);
     memcpy(w->image, w->at, w->bytes);
 }
 

@@ -6,8 +6,8 @@
 #ifndef TEST_WATCHED_H
 #define TEST_WATCHED_H
 
+#include "cli/selftest/draw.h"
 #include "tests/support/guard_mem.h"
-#include "tests/support/rng.h"
 
 #define WATCHED_MARGIN 320 /* compared bytes on the open side */
 #define WATCHED_SAME   SIZE_MAX
@@ -28,10 +28,10 @@ void watched_finish(struct watched *w);
 size_t watched_room(const struct watched *w);
 
 /* Places a buffer of `bytes`, `slide` bytes off the lower page, and fills all with random. */
-void watched_place(struct watched *w, struct rng *rng, size_t bytes, size_t slide);
+void watched_place(struct watched *w, struct draw *draw, size_t bytes, size_t slide);
 
 /* Fills it anew. */
-void watched_fill(struct watched *w, struct rng *rng);
+void watched_fill(struct watched *w, struct draw *draw);
 
 /* The image of the buffer's byte 0. */
 uint8_t *watched_image(const struct watched *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/selftest/tell.h"
+#include "cli/selftest/selftest_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,51 +10,53 @@
 
 enum { RERUN_MAX = 384, ENGINE_MAX = 256 };
 
-void tell_init(struct tell *tell, const struct print_style *style)
+void selftest_report_init(struct selftest_report *report, const struct print_style *style)
 {
-    *tell = (struct tell){.style = *style, .defaults = ""};
+    *report = (struct selftest_report){.style = *style, .defaults = ""};
 }
 
-void tell_finish(struct tell *tell)
+void selftest_report_finish(struct selftest_report *report)
 {
-    free(tell->kept);
-    tell->kept = NULL;
+    free(report->kept);
+    report->kept = NULL;
 }
 
 /* The command that carries out the same case again. */
-static const char *rerun_text(const struct tell *tell, const struct round *round,
+static const char *rerun_text(const struct selftest_report *report, const struct round *round,
                               const struct failure *failure, char out[RERUN_MAX])
 {
     snprintf(out, RERUN_MAX, "mlictl selftest --seed %" PRIu64 " --only %" PRIu64 " --engine %s%s",
-             failure->c.seed, failure->c.index, round->engine, tell->defaults);
+             failure->c.seed, failure->c.index, round->engine, report->defaults);
     return out;
 }
 
 /* One case of a run is written, the first that failed: the others are a command away. */
-static void keep(struct tell *tell, const struct round *round, const struct move_case *c)
+static void keep(struct selftest_report *report, const struct round *round,
+                 const struct move_case *c)
 {
     char directory[64];
     struct fault fault;
-    if (tell->kept_engine)
+    if (report->kept_engine)
         return;
-    tell->kept_engine = round->engine;
+    report->kept_engine = round->engine;
     snprintf(directory, sizeof(directory), "selftest-%" PRIu64 "-%" PRIu64, c->seed, c->index);
-    const char *place = tell->keep ? tell->keep : directory;
+    const char *place = report->keep ? report->keep : directory;
     if (reproduce_write(c, place, (uint32_t)(round->plan->timeout_ns / 1000000), &fault)) {
         print_fault(NULL, &fault);
         return;
     }
-    if (asprintf(&tell->kept, "%s/job.json", place) < 0)
-        tell->kept = NULL;
+    if (asprintf(&report->kept, "%s/job.json", place) < 0)
+        report->kept = NULL;
     else
         print_error("  as a job%s: mlictl run --engine %s %s",
                     strncmp(round->engine, "fault:", 6) == 0 ? ", if the fault meets it again" : "",
-                    round->engine, tell->kept);
+                    round->engine, report->kept);
 }
 
-void tell_failure(void *context, const struct round *round, const struct failure *failure)
+void selftest_report_failure(void *context, const struct round *round,
+                             const struct failure *failure)
 {
-    struct tell *tell = context;
+    struct selftest_report *report = context;
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
     if (round->plan->progress)
         fprintf(stderr, "\r\033[K");
@@ -65,8 +67,8 @@ void tell_failure(void *context, const struct round *round, const struct failure
     print_error("%s: case %" PRIu64 " of seed %" PRIu64 ": %s", round->engine, failure->c.index,
                 failure->c.seed, failure->text);
     print_error("  the case: %s", case_text(&failure->c, text));
-    print_error("  again: %s", rerun_text(tell, round, failure, rerun));
-    keep(tell, round, &failure->c);
+    print_error("  again: %s", rerun_text(report, round, failure, rerun));
+    keep(report, round, &failure->c);
 }
 
 static uint64_t bytes_per_second(const struct round *round)
@@ -74,14 +76,14 @@ static uint64_t bytes_per_second(const struct round *round)
     return round->moving_ns ? (uint64_t)((double)round->bytes * 1e9 / (double)round->moving_ns) : 0;
 }
 
-static void tell_channels(const struct tell *tell, const struct round *round)
+static void print_channels(const struct selftest_report *report, const struct round *round)
 {
-    print_line(&tell->style, "  %7s %10s %10s %8s %10s %10s %10s %10s %6s", "channel", "submitted",
-               "completed", "failed", "cancelled", "written", "rows", "busy", "queue");
+    print_line(&report->style, "  %7s %10s %10s %8s %10s %10s %10s %10s %6s", "channel",
+               "submitted", "completed", "failed", "cancelled", "written", "rows", "busy", "queue");
     for (uint32_t i = 0; i < round->channels; i++) {
         const mli_mov_channel_stats *s = &round->stats[i];
         char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
-        print_line(&tell->style,
+        print_line(&report->style,
                    "  %7" PRIu32 " %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %10" PRIu64
                    " %10s %10" PRIu64 " %10s %6" PRIu64,
                    i, s->submitted, s->completed, s->failed, s->cancelled,
@@ -98,7 +100,7 @@ static void json_mismatch(struct jsonw *w, const struct failure *failure)
     jsonw_string(w, "tensor", m->in_src ? "src" : "dst");
     jsonw_int(w, "offset", (int64_t)m->at - (int64_t)frame->before);
     if (m->in_element) {
-        print_json_shape(w, "element", failure->c.src.rank, m->element);
+        print_json_shape(w, "element", failure->c.move.src.rank, m->element);
         jsonw_uint(w, "byte", m->byte);
     }
     jsonw_uint(w, "expected", m->expected);
@@ -107,8 +109,8 @@ static void json_mismatch(struct jsonw *w, const struct failure *failure)
     jsonw_object_end(w);
 }
 
-static void json_failure(struct jsonw *w, const struct tell *tell, const struct round *round,
-                         const struct failure *failure)
+static void json_failure(struct jsonw *w, const struct selftest_report *report,
+                         const struct round *round, const struct failure *failure)
 {
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
     jsonw_object_begin(w, NULL);
@@ -117,7 +119,7 @@ static void json_failure(struct jsonw *w, const struct tell *tell, const struct 
     if (failure->has_case) {
         jsonw_uint(w, "index", failure->c.index);
         jsonw_string(w, "case", case_text(&failure->c, text));
-        jsonw_string(w, "again", rerun_text(tell, round, failure, rerun));
+        jsonw_string(w, "again", rerun_text(report, round, failure, rerun));
         if (failure->kind == FAILURE_mismatch)
             json_mismatch(w, failure);
     }
@@ -143,7 +145,7 @@ static void json_channels(struct jsonw *w, const struct round *round)
     jsonw_array_end(w);
 }
 
-static void tell_json(const struct tell *tell, const struct round *round)
+static void print_round(const struct selftest_report *report, const struct round *round)
 {
     struct jsonw w;
     jsonw_init(&w);
@@ -159,45 +161,46 @@ static void tell_json(const struct tell *tell, const struct round *round)
     jsonw_uint(&w, "stuck", round->stuck);
     jsonw_array_begin(&w, "first_failures");
     for (uint64_t i = 0; i < round->failures && i < ROUND_FAILURES_TOLD; i++)
-        json_failure(&w, tell, round, &round->told[i]);
+        json_failure(&w, report, round, &round->told[i]);
     jsonw_array_end(&w);
-    if (tell->kept && tell->kept_engine == round->engine)
-        jsonw_string(&w, "job", tell->kept);
+    if (report->kept && report->kept_engine == round->engine)
+        jsonw_string(&w, "job", report->kept);
     json_channels(&w, round);
     jsonw_object_end(&w);
     print_json(&w);
 }
 
-void tell_round(const struct tell *tell, const struct round *round)
+void selftest_report_round(const struct selftest_report *report, const struct round *round)
 {
     char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX], failures[PRINT_TEXT_MAX];
     char line[PRINT_LINE_MAX];
-    if (tell->style.json)
-        tell_json(tell, round);
+    if (report->style.json)
+        print_round(report, round);
     if (round->failures > ROUND_FAILURES_TOLD)
         print_error("%s: and %" PRIu64 " more", round->engine,
                     round->failures - ROUND_FAILURES_TOLD);
-    if (round->failures > 0 && !tell->style.json && tell->style.quiet)
+    if (round->failures > 0 && !report->style.json && report->style.quiet)
         return; /* what is wrong has been said */
     snprintf(line, sizeof(line), "%s: %" PRIu64 " case%s, %s at %s/s, ", round->engine,
              round->cases, print_s(round->cases), print_bytes(bytes, round->bytes),
              print_bytes(rate, bytes_per_second(round)));
     snprintf(failures, sizeof(failures), "%" PRIu64 " failure%s", round->failures,
              print_s(round->failures));
-    print_coloured(&tell->style, line, round->failures > 0 ? COLOUR_BAD : COLOUR_GOOD, failures,
+    print_coloured(&report->style, line, round->failures > 0 ? COLOUR_BAD : COLOUR_GOOD, failures,
                    "");
-    if (tell->channels)
-        tell_channels(tell, round);
+    if (report->channels)
+        print_channels(report, round);
 }
 
-void tell_skipped(const struct tell *tell, const struct round *round, const char *why)
+void selftest_report_skipped(const struct selftest_report *report, const struct round *round,
+                             const char *why)
 {
     struct jsonw w;
     char engine[ENGINE_MAX], reason[PRINT_LINE_MAX];
     snprintf(engine, sizeof(engine), "%s: ", round->engine);
     snprintf(reason, sizeof(reason), ": %s", why);
-    print_coloured(&tell->style, engine, COLOUR_WARN, "skipped", reason);
-    if (!tell->style.json)
+    print_coloured(&report->style, engine, COLOUR_WARN, "skipped", reason);
+    if (!report->style.json)
         return;
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
