@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Draws the pictures that the READMEs show, where they stand: JOBFILE.svg of a file with one job,
-# JOBFILE-NAME.svg of one job of several.
+# Draws the pictures of the READMEs into their folders: JOBFILE.svg for a file with one job,
+# JOBFILE-NAME.svg for one of several jobs.
 #
 #     examples/draw_pictures.sh MLICTL
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes a directory in which the examples can run: the job files and the tensors they read.
+# Fills a directory with the job files of the examples and their source tensors.
 #
 #     examples/make_inputs.sh MLICTL DIRECTORY
 set -eu
@@ -24,11 +24,11 @@ gen() {
     "$mlictl" gen --quiet --force "$directory/$name" "$@"
 }
 
-# Coordinates as values: [c, h, w] holds c*100 + h*10 + w.
+# Each element encodes its coordinates: [c, h, w] is c*100 + h*10 + w.
 for folder in basics halo_tiles negative; do
     gen $folder/map_chw.npy --shape 3,9,9 --dtype int16
 done
-gen basics/features_hwc.npy --shape 8,10,16 --dtype int16 # [h, w, c] holds h*1000 + w*100 + c
+gen basics/features_hwc.npy --shape 8,10,16 --dtype int16 # [h, w, c] is h*1000 + w*100 + c
 gen basics/image_hwc.npy --shape 32,32,3 --dtype uint8 --pattern random --seed 1
 gen nhwc_nchw/images_nhwc.npy --shape 2,224,224,3 --dtype uint8 --pattern random --seed 5
 gen concat/left_hwc.npy --shape 8,6,4 --dtype int8 --pattern random --seed 2

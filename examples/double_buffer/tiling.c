@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A double-buffered tiling loop, as on a DSP: while the processor works on tile n in one half of
- * its close memory, the DMA brings tile n + 1 into the other.
+ * A double-buffered tiling loop, as on a DSP: while the processor computes on tile n in one half of
+ * its fast memory, the DMA moves tile n + 1 into the other half.
  *
- *     feature map (HWC, 8 bit)        close memory
+ *     feature map (HWC, 8 bit)        fast memory
  *     +----+----+----+----+           +--------+--------+
  *     |    |tile|    |    |  -------> | half 0 | half 1 |  planes of a tile with its halo: CHW
  *     +----+----+----+----+  a move   +--------+--------+
  *          with its halo              the processor: a 3x3 box filter over each plane
  *
- * A move crops a tile with a border of one sample and turns HWC into CHW. Tiles inside the map are
- * all alike: one prepared job, started with another offset for each. Along the edge the halo hangs
- * over and reads zeros: jobs of their own. The result is compared with the filter over the whole
- * map, sample by sample.
+ * A move crops a tile with a border of one element and permutes HWC to CHW. All tiles inside the
+ * map are starts of one prepared job, each with its own offset. Tiles at the edge read zeros in
+ * their halo: each of them is a separate job. The program compares the result with the filter over
+ * the whole map, element by element.
  *
- *     tiling [SOCKET]        (else $MLID_SOCKET, else mlid's default)
+ *     tiling [SOCKET]        (default: $MLID_SOCKET, or mlid's default)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,18 +28,18 @@ enum {
     CHANNELS = 4,
     TILE = 16,
     HALO = 1,
-    SPAN = TILE + 2 * HALO, /* of a tile with its halo */
+    SPAN = TILE + 2 * HALO, /* width of a tile with its halo */
     HALF = CHANNELS * SPAN * SPAN,
     MAP = HEIGHT * WIDTH * CHANNELS,
     ROWS = HEIGHT / TILE,
     COLUMNS = WIDTH / TILE,
-    TILE_CHANNELS = 2 /* DMA channels that carry a tile together */
+    TILE_CHANNELS = 2 /* DMA channels for each move */
 };
 
 struct tiling {
     mli_client *client;
-    mli_client_buffer map, halves; /* where the data lies: shared with the service */
-    mli_client_prepared inner[2];  /* tiles that have all of their halo: into half 0, into half 1 */
+    mli_client_buffer map, halves; /* memory shared with the service */
+    mli_client_prepared inner[2];  /* the move of an inner tile into half 0 and into half 1 */
     mli_client_error error;
     int16_t result[CHANNELS][HEIGHT][WIDTH];
 };
@@ -49,7 +49,7 @@ static bool is_inner(int row, int column)
     return row > 0 && row < ROWS - 1 && column > 0 && column < COLUMNS - 1;
 }
 
-/* A tile with its halo, out of a map that is padded with a border of zeros. */
+/* Describes the move of a tile with its halo; the map is padded with a border of zeros. */
 static void describe(const struct tiling *t, mli_client_job *job, int row, int column, int half)
 {
     mli_client_job_init(job);
@@ -68,10 +68,12 @@ static void describe(const struct tiling *t, mli_client_job *job, int row, int c
     job->channels = TILE_CHANNELS;
 }
 
-/* The tile's corner is where the source begins: an offset in bytes says which tile it is. */
+/* Prepares the move of an inner tile. Its source begins at the tile, whose offset the start gives.
+ */
 static int prepare(struct tiling *t)
 {
     mli_client_job job;
+
     for (int half = 0; half < 2; half++) {
         mli_client_job_init(&job);
         job.src = (mli_tensor){.rank = 3,
@@ -91,34 +93,39 @@ static int prepare(struct tiling *t)
     return 0;
 }
 
-/* Sends the move of a tile off, without waiting. */
+/* Starts the move of a tile without waiting. */
 static int fetch(struct tiling *t, int tile, mli_client_ticket *ticket)
 {
     int row = tile / COLUMNS, column = tile % COLUMNS, half = tile % 2;
     int status;
+
     if (is_inner(row, column)) {
         mli_client_start_args args = {.prepared = t->inner[half].id};
+        int first = ((row * TILE - HALO) * WIDTH + column * TILE - HALO) * CHANNELS;
+
         args.src.has_offset = true;
-        args.src.offset =
-            (uint64_t)(((row * TILE - HALO) * WIDTH + column * TILE - HALO) * CHANNELS);
+        args.src.offset = (uint64_t)first;
         status = mli_client_start(t->client, &args, NULL, NULL, ticket, &t->error);
     } else {
         mli_client_job job;
+
         describe(t, &job, row, column, half);
         status = mli_client_submit_async(t->client, &job, NULL, NULL, ticket, &t->error);
     }
     return status ? status : mli_client_flush(t->client, &t->error);
 }
 
-/* The sum of the 3x3 neighbours in each plane of a tile. */
+/* Computes the sum of the 3x3 neighbours in each plane of a tile. */
 static void compute(struct tiling *t, int tile)
 {
     int row = tile / COLUMNS * TILE, column = tile % COLUMNS * TILE;
     const int8_t *plane = (const int8_t *)t->halves.address + tile % 2 * HALF;
+
     for (int c = 0; c < CHANNELS; c++, plane += SPAN * SPAN) {
         for (int y = 0; y < TILE; y++) {
             for (int x = 0; x < TILE; x++) {
                 int sum = 0;
+
                 for (int i = 0; i < 9; i++)
                     sum += plane[(y + i / 3) * SPAN + x + i % 3];
                 t->result[c][row + y][column + x] = (int16_t)sum;
@@ -127,10 +134,11 @@ static void compute(struct tiling *t, int tile)
     }
 }
 
-/* The loop: the next tile travels while this one is worked on. */
+/* Starts the move of the next tile before computing on the current one. */
 static int run(struct tiling *t)
 {
     mli_client_ticket now, next = 0;
+
     if (fetch(t, 0, &now))
         return -1;
     for (int tile = 0; tile < ROWS * COLUMNS; tile++) {
@@ -144,17 +152,20 @@ static int run(struct tiling *t)
     return 0;
 }
 
-/* The same over the whole map at once; how many samples differ. */
+/* Computes the filter over the whole map; returns the number of elements that differ. */
 static int check(const struct tiling *t)
 {
     const int8_t *map = t->map.address;
     int different = 0;
+
     for (int c = 0; c < CHANNELS; c++) {
         for (int y = 0; y < HEIGHT; y++) {
             for (int x = 0; x < WIDTH; x++) {
                 int sum = 0;
+
                 for (int i = 0; i < 9; i++) {
                     int ny = y + i / 3 - 1, nx = x + i % 3 - 1;
+
                     if (ny >= 0 && ny < HEIGHT && nx >= 0 && nx < WIDTH)
                         sum += map[(ny * WIDTH + nx) * CHANNELS + c];
                 }
@@ -173,6 +184,7 @@ static int set_up(struct tiling *t, const char *path)
         return -1;
     int8_t *map = t->map.address;
     uint32_t random = 1;
+
     for (int i = 0; i < MAP; i++) {
         random = random * 1664525 + 1013904223;
         map[i] = (int8_t)(random >> 24);
@@ -199,12 +211,13 @@ int main(int argc, char **argv)
 {
     static struct tiling t;
     int different = -1;
+
     if (set_up(&t, argc > 1 ? argv[1] : NULL) == 0 && run(&t) == 0)
         different = check(&t);
     if (different < 0)
         fprintf(stderr, "tiling: %s: %s\n", t.error.name, t.error.message);
     else
-        printf("%d tiles, %d samples differ\n", ROWS * COLUMNS, different);
+        printf("%d tiles, %d elements differ\n", ROWS * COLUMNS, different);
     tear_down(&t);
     return different != 0;
 }

@@ -16,7 +16,7 @@ class Tiling(Case):
         for _ in range(3):
             done = self.run_it(self.daemon.socket)
             self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (0, "48 tiles, 0 samples differ\n", ""))
+                             (0, "48 tiles, 0 elements differ\n", ""))
 
     def test_a_corrupted_byte_is_found(self):
         directory = self.root / "bad"
@@ -24,7 +24,7 @@ class Tiling(Case):
         daemon = self.start_daemon(directory, "--engine", "fault:threads,tiny=0,corrupt=7")
         done = self.run_it(daemon.socket)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertNotIn(" 0 samples differ", done.stdout)
+        self.assertNotIn(" 0 elements differ", done.stdout)
         daemon.stop()
 
     def test_no_daemon(self):
