@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "client/src/client_request.h"
-#include "client/src/mov_lengths.h"
+#include "proto/wire/job.h"
 
 void mli_client_job_init(mli_client_job *job)
 {
@@ -145,6 +145,26 @@ static int check(const mli_client_job *job, mli_client_error *error)
         return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d are possible",
                          job->after_count, MLI_CLIENT_AFTER_MAX);
     return 0;
+}
+
+/* Gives each array of `cfg` that is not neutral the length `rank`. */
+static void mov_lengths(const mli_mov_cfg_t *cfg, uint32_t rank, struct cfg_lengths *lengths)
+{
+    *lengths = (struct cfg_lengths){0};
+    for (uint32_t i = 0; i < rank; i++) {
+#define TELLS(field, neutral)                                                                      \
+    if (cfg->field[i] != (neutral))                                                                \
+    lengths->field = (uint8_t)rank
+        TELLS(offset, 0);
+        TELLS(size, 0);
+        TELLS(sub_sample_step, 1);
+        TELLS(perm_dim, i);
+        TELLS(padding_pre, 0);
+        TELLS(padding_post, 0);
+        TELLS(dst_offset, 0);
+        TELLS(dst_mem_stride, 0);
+#undef TELLS
+    }
 }
 
 int describe_job(mli_client *client, const mli_client_job *job, bool detach,

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "client/src/client_wait.h"
-#include "client/src/inlined.h"
 #include "proto/wire/inline_payload.h"
 
 /* The longest envelope: what is around the params, with sixteen inline items. */
@@ -20,6 +19,73 @@ static int no_memory(mli_client_error *error)
 {
     return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
 }
+
+/* Descriptors of a connection that sends bytes in their place */
+
+struct inlined {
+    uint32_t count;
+    uint64_t bytes[PROTO_FDS_MAX], sizes[PROTO_FDS_MAX];
+    bool back[PROTO_FDS_MAX];
+};
+
+/* Measures the files. Returns 0 or a code. */
+static int inlined_init(struct inlined *inlined, const mli_client_attachment *attachments,
+                        size_t count, mli_client_error *error)
+{
+    uint64_t total = 0;
+    *inlined = (struct inlined){.count = (uint32_t)count};
+    for (size_t i = 0; i < count; i++) {
+        struct stat stat;
+        if (fstat(attachments[i].fd, &stat))
+            return error_set(error, MLI_CLIENT_SYSTEM, "descriptor %zu: %s", i, strerror(errno));
+        if (!S_ISREG(stat.st_mode))
+            return error_set(error, MLI_CLIENT_MISUSE, "descriptor %zu is no regular file", i);
+        inlined->sizes[i] = (uint64_t)stat.st_size;
+        inlined->bytes[i] = attachments[i].send ? (uint64_t)stat.st_size : 0;
+        inlined->back[i] = attachments[i].back;
+        if (inlined->sizes[i] > INLINE_BYTES_MAX - total)
+            return error_set(error, MLI_CLIENT_MISUSE,
+                             "the files have more than the %" PRIu64
+                             " B that one request may have over this connection",
+                             (uint64_t)INLINE_BYTES_MAX);
+        total += inlined->sizes[i];
+    }
+    return 0;
+}
+
+/* Writes the member "inline" with a comma before it. Returns its length, below 1280. */
+static int inlined_write(const struct inlined *inlined, char *text)
+{
+    int length = sprintf(text, ",\"inline\":[");
+    for (uint32_t i = 0; i < inlined->count; i++) {
+        length +=
+            sprintf(text + length, "%s{\"bytes\":%" PRIu64 ",\"size\":%" PRIu64 "%s}", i ? "," : "",
+                    inlined->bytes[i], inlined->sizes[i], inlined->back[i] ? ",\"back\":true" : "");
+    }
+    return length + sprintf(text + length, "]");
+}
+
+/* Duplicates the descriptors that results are written to. Returns 0 or a code. */
+static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
+                              const mli_client_attachment *attachments, mli_client_error *error)
+{
+    slot->backs = calloc(inlined->count, sizeof(*slot->backs));
+    if (!slot->backs)
+        return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < inlined->count; i++) {
+        struct slot_back *back = &slot->backs[slot->back_count++];
+        *back = (struct slot_back){.fd = -1, .size = inlined->sizes[i]};
+        if (!inlined->back[i])
+            continue;
+        back->fd = fcntl(attachments[i].fd, F_DUPFD_CLOEXEC, 0);
+        if (back->fd < 0)
+            return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be kept: %s",
+                             strerror(errno));
+    }
+    return 0;
+}
+
+/* Requests */
 
 static int check(const struct request *request, mli_client_error *error)
 {
@@ -114,6 +180,7 @@ int request_send(mli_client *client, const struct request *request, mli_client_t
                  mli_client_error *error)
 {
     struct inlined inlined;
+    inlined.count = 0;
     if (client->socket < 0)
         return error_give(error, &client->lost);
     int status = check(request, error);
@@ -155,6 +222,8 @@ struct jsonw *request_params(mli_client *client)
     jsonw_reset(&client->params);
     return &client->params;
 }
+
+/* Requests whose answer is waited for */
 
 int call_begin(struct call *call, mli_client *client, const char *method, bool with_params,
                const mli_client_attachment *attachments, size_t count, mli_client_error *error)
@@ -201,4 +270,33 @@ int call_unreadable(struct call *call, mli_client_error *error)
                          call->reply->fault.text);
     call_finish(call);
     return code;
+}
+
+int mli_client_call(mli_client *client, const char *method, const char *params,
+                    const mli_client_attachment *attachments, size_t count, int timeout_ms,
+                    char **line, size_t *length, mli_client_error *error)
+{
+    mli_client_ticket ticket;
+    struct request request = {.method = method,
+                              .params = params,
+                              .params_length = params ? strlen(params) : 0,
+                              .attachments = attachments,
+                              .count = count,
+                              .kind = SLOT_LINE};
+    int status = request_may_wait(client, error);
+    if (status == 0)
+        status = request_send(client, &request, &ticket, error);
+    if (status)
+        return status;
+    status = wait_for_answer(client, ticket, timeout_ms, error);
+    if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
+        mli_client_forget(client, ticket);
+    if (status)
+        return status;
+    struct slot *slot = table_find(&client->table, ticket);
+    *line = slot->line;
+    *length = slot->length;
+    slot->line = NULL;
+    table_release(&client->table, slot);
+    return 0;
 }

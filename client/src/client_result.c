@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/job_info.h"
 #include "proto/wire/job_result.h"
 
 void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **owned)
@@ -39,4 +40,29 @@ void mli_client_result_free(mli_client_result *result)
         return;
     free(result->owned);
     result->owned = NULL;
+}
+
+#define SAME_STATE(name, word)                                                                     \
+    _Static_assert((int)MLI_CLIENT_##name == (int)JOB_STATE_##name, "one order of states");
+MLI_CLIENT_STATE_TABLE(SAME_STATE)
+#undef SAME_STATE
+
+void info_convert(mli_client_job_info *to, const struct job_info *from)
+{
+    *to = (mli_client_job_info){.job = from->job,
+                                .state = (enum mli_client_state)from->state,
+                                .client = from->client,
+                                .uid = from->uid,
+                                .priority = from->priority,
+                                .channels = from->channels,
+                                .first_channel = from->first_channel,
+                                .bytes = from->bytes,
+                                .bytes_done = from->bytes_done,
+                                .detached = from->detached,
+                                .ns_queued = from->ns_queued,
+                                .ns_moving = from->ns_moving};
+    _Static_assert(sizeof(to->name) == sizeof(from->name), "names fit");
+    memcpy(to->name, from->name, sizeof(to->name));
+    if (from->error)
+        error_from_fault(&to->error, from->error, from->job);
 }

@@ -16,7 +16,7 @@
 #include "client/src/client_request.h"
 #include "client/src/client_state.h"
 #include "client/src/client_wait.h"
-#include "client/src/reply.h"
+#include "client/src/receive.h"
 
 enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/src/event.h"
 
-#include "client/src/client_info.h"
 #include "client/src/client_request.h"
+#include "client/src/client_result.h"
 #include "proto/wire/events.h"
 
 _Static_assert((int)MLI_CLIENT_EVENT_QUEUED == (int)EVENT_QUEUED &&

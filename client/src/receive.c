@@ -6,11 +6,207 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/src/client_result.h"
+#include "client/src/event.h"
 #include "client/src/quick.h"
-#include "client/src/reply.h"
 #include "proto/wire/fdpass.h"
+#include "proto/wire/inline_payload.h"
+#include "proto/wire/rpc.h"
 
 enum { ROUNDS_MAX = 16 };
+
+/* Lines and the requests that they answer */
+
+static int lose(mli_client *client, const char *why)
+{
+    return connection_lost(client, "%s", why);
+}
+
+static void call_back(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
+{
+    struct slot *slot = table_find(&client->table, ticket);
+    /* The callback may begin requests, which moves slots: it gets what it reads from here. */
+    mli_client_done_fn *done = slot->done;
+    void *user = slot->user;
+    mli_client_result result = slot->result;
+    mli_client_error *own = NULL;
+    if (error && error == slot->error) {
+        own = slot->error;
+        slot->error = NULL;
+    }
+    slot->result.owned = NULL;
+    table_release(&client->table, slot);
+    client->depth++;
+    done(client, ticket, error ? NULL : &result, error, user);
+    client->depth--;
+    mli_client_result_free(&result);
+    error_free(own);
+}
+
+/* The source became shorter on its way: what the service moved was not what is there. */
+static const mli_client_error *error_of_source(mli_client_error *storage)
+{
+    struct fault fault;
+    fault_set(&fault, FAULT_IO_ERROR, "/src", "src: the file became shorter while it was sent");
+    error_from_fault(storage, &fault, 0);
+    return storage;
+}
+
+void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
+{
+    struct slot *slot = table_find(&client->table, ticket);
+    mli_client_error storage;
+    if (slot->suspect && !error)
+        error = error_of_source(&storage);
+    slot_end(&client->table, slot, error ? SLOT_FAILED : SLOT_DONE);
+    if (slot->forgotten) {
+        table_release(&client->table, slot);
+        return;
+    }
+    if (slot->done) {
+        call_back(client, ticket, error);
+        return;
+    }
+    if (error && slot->error != error) {
+        error_free(slot->error);
+        slot->error = error_copy(error);
+    }
+}
+
+/* Takes the descriptors that came with the line. Returns 0 or -1 where there are fewer. */
+static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
+{
+    int fds[PROTO_FDS_MAX];
+    if (reply->fds > PROTO_FDS_MAX || frame_take_fds(&client->in, reply->fds, fds))
+        return -1;
+    size_t kept = slot && reply->fds > 0 ? 1 : 0;
+    if (kept)
+        slot->fd = fds[0];
+    fd_close_all(fds + kept, reply->fds - kept);
+    return 0;
+}
+
+static int receive_notification(mli_client *client, const struct rpc_reply *reply, const char *line,
+                                size_t length)
+{
+    if (take_fds(client, reply, NULL))
+        return lose(client, "descriptors are missing");
+    if (client->on_notify) {
+        client->depth++;
+        client->on_notify(client, line, length, client->notify_user);
+        client->depth--;
+    }
+    if (reply->notification == RPC_HELLO && !client->greeted) {
+        if (hello_read(&reply->params, &client->hello))
+            return lose(client, reply->fault.text);
+        client->greeted = true;
+    }
+    if (reply->notification == RPC_EVENT && client->on_event)
+        event_deliver(client, &reply->params);
+    return 0;
+}
+
+/* Bytes follow: they must be those that were asked for. Returns 0 or -1. */
+static int expect_payload(mli_client *client, mli_client_ticket ticket, const struct slot *slot,
+                          const struct inline_payload *inlines)
+{
+    struct payload *payload = &client->payload;
+    if (inlines->count != slot->back_count)
+        return -1;
+    *payload = (struct payload){.count = inlines->count};
+    for (uint32_t i = 0; i < inlines->count; i++) {
+        uint64_t most = slot->backs[i].fd >= 0 ? slot->backs[i].size : 0;
+        if (inlines->items[i].bytes > most)
+            return -1;
+        payload->left[i] = inlines->items[i].bytes;
+    }
+    payload->ticket = ticket;
+    return 0;
+}
+
+/* Puts a good answer where the request wants it. Returns 0, or a code and the error. */
+static int store(struct slot *slot, struct rpc_reply *reply, const char *line, size_t length,
+                 mli_client_error *error)
+{
+    switch (slot->kind) {
+    case SLOT_RESULT:
+        return result_read(&reply->result, &slot->result, error);
+    case SLOT_LINE:
+        slot->line = malloc(length + 1);
+        if (!slot->line)
+            return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
+        memcpy(slot->line, line, length);
+        slot->line[length] = '\0';
+        slot->length = length;
+        return 0;
+    case SLOT_REPLY:
+        slot->reply = reply;
+        return 0;
+    }
+    return 0;
+}
+
+/* An answer to one of our requests. Takes *reply over where the slot keeps it. */
+static int receive_answer(mli_client *client, struct rpc_reply **reply, const char *line,
+                          size_t length)
+{
+    mli_client_ticket ticket = (uint64_t)(*reply)->id.number;
+    struct slot *slot = (*reply)->id.kind == RPC_ID_INT ? table_find(&client->table, ticket) : NULL;
+    mli_client_error error;
+    if (!slot || slot->state != SLOT_WAITING)
+        return lose(client, "it answered what was not asked");
+    if (take_fds(client, *reply, slot))
+        return lose(client, "descriptors are missing");
+    const struct inline_payload *inlines = (*reply)->inlines;
+    if (inlines && (!(*reply)->ok || expect_payload(client, ticket, slot, inlines)))
+        return lose(client, "it sent bytes nobody asked for");
+    if (!(*reply)->ok) {
+        error_from_fault(&error, &(*reply)->error, (*reply)->error_job);
+        reply_end(client, ticket, &error);
+        return 0;
+    }
+    int status = slot->forgotten ? 0 : store(slot, *reply, line, length, &error);
+    if (slot->reply)
+        *reply = NULL;
+    if (client->payload.ticket == 0)
+        reply_end(client, ticket, status ? &error : NULL);
+    else if (status)
+        slot->error = error_copy(&error);
+    return 0;
+}
+
+/* An error that answers no request in particular ends the connection, whatever it is. */
+static int receive_parting(mli_client *client, const struct rpc_reply *reply)
+{
+    mli_client_error error;
+    if (reply->ok)
+        return lose(client, "it answered what was not asked");
+    error_from_fault(&error, &reply->error, 0);
+    return connection_lose(client, &error);
+}
+
+static int receive_line(mli_client *client, const char *line, size_t length)
+{
+    struct rpc_reply *reply = malloc(sizeof(*reply));
+    int status;
+    if (!reply)
+        return lose(client, "out of memory");
+    if (rpc_reply_parse(line, length, reply))
+        status = lose(client, reply->fault.text);
+    else if (reply->notification != RPC_NOT_A_NOTIFICATION)
+        status = receive_notification(client, reply, line, length);
+    else if (reply->id.kind == RPC_ID_NULL)
+        status = receive_parting(client, reply);
+    else
+        status = receive_answer(client, &reply, line, length);
+    if (reply) {
+        rpc_reply_finish(reply);
+        free(reply);
+    }
+    return status;
+}
+
+/* Bytes from the socket */
 
 /* The usual line, the usual way. False: it is another one. */
 static bool receive_quickly(mli_client *client, const char *line, size_t length)
@@ -90,7 +286,7 @@ static int take_lines(mli_client *client)
         if (client->socket < 0 || !frame_next(&client->in, &line, &length))
             break;
         if (!receive_quickly(client, line, length))
-            status = reply_receive(client, line, length);
+            status = receive_line(client, line, length);
     }
     if (client->socket < 0)
         return client->lost.code;

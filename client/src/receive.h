@@ -9,4 +9,8 @@
  *  with which the connection is lost. */
 int receive(mli_client *client);
 
+/** Ends a request, with `error` or (null) well: runs its callback, or keeps the outcome in its
+ * slot. */
+void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_error *error);
+
 #endif /* CLIENT_RECEIVE_H */
