@@ -98,7 +98,7 @@ static enum exit_code show(const struct options *options)
         tensor_args_formats(options, &format))
         return EXIT_CODE_INVALID;
     if (file_format_is_archive(format) && !tensor)
-        return listing_show(&style, options->arguments[0], format);
+        return archive_listing_show(&style, options->arguments[0], format);
     enum exit_code code = tensor_args_open(options, options->arguments[0], format, &file);
     if (code != EXIT_CODE_DONE)
         return code;

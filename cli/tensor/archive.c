@@ -13,16 +13,16 @@
 #include "proto/file/safetensors.h"
 
 struct archive {
-    struct archive *older; /* used before this one */
+    struct archive *older; /* next in the cache, by time of use */
     unsigned users;
     struct stat stat;
     enum file_format format;
     struct tensor_list list;
-    struct npz *npz;      /* of that format */
-    pthread_mutex_t lock; /* of npz, of entries that are outlined, and of: */
-    int *unpacked;        /* for each entry: -1, or its descriptor */
-    uint64_t bytes;       /* of them all */
-    unsigned count;
+    struct npz *npz;      /* null unless the format is .npz */
+    pthread_mutex_t lock; /* protects `npz`, the outlines of entries, and the members below */
+    int *unpacked;        /* per entry: descriptor of the unpacked member, or -1 */
+    uint64_t bytes;       /* total size of the unpacked members */
+    unsigned count;       /* number of unpacked members */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -33,7 +33,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* The same file, and not changed since. */
+/* Returns whether the archive was read from this file, and the file has not changed since. */
 static bool is_of(const struct archive *archive, const struct stat *now, enum file_format format)
 {
     const struct stat *then = &archive->stat;
@@ -127,7 +127,7 @@ static struct archive *create(int fd, const struct stat *stat, enum file_format 
     return NULL;
 }
 
-/* Takes the archive to the front, as the newest. */
+/* Moves the archive to the front of the cache. */
 static void put_first(struct archive *archive)
 {
     struct archive **link = &newest;
@@ -203,7 +203,7 @@ int archive_outline(struct archive *archive, struct tensor_entry *entry, struct 
     return result;
 }
 
-/* Notes a descriptor of its own for the next one who wants it, where there is room. */
+/* Puts a duplicate of the descriptor into the cache; empties a full cache before. */
 static void keep(struct archive *archive, size_t index, int fd, uint64_t bytes)
 {
     if (bytes > ARCHIVE_BYTES_KEPT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files of several tensors. Jobs often take one tensor after the other of the same file, or the
- * same one again: the latest archives stay open, with what was read and unpacked of them, for as
- * long as the file does not change. Safe to use from several threads.
+ * Archives: files of several tensors (.npz, .safetensors). Jobs often read many tensors of one
+ * file, or one tensor several times, so the most recent archives stay in a cache, with their lists
+ * and unpacked members, until the file changes. All functions are thread-safe.
  */
 #ifndef CLI_ARCHIVE_H
 #define CLI_ARCHIVE_H
@@ -14,30 +14,32 @@
 #include "proto/json/fault.h"
 
 enum {
-    ARCHIVES_KEPT = 4,                     /* that nobody uses */
-    ARCHIVE_MEMBERS_KEPT = 32,             /* unpacked, of each */
-    ARCHIVE_BYTES_KEPT = 256 * 1024 * 1024 /* unpacked, of each; a larger one is not kept */
+    ARCHIVES_KEPT = 4,                     /* unused archives in the cache */
+    ARCHIVE_MEMBERS_KEPT = 32,             /* unpacked members of an archive in the cache */
+    ARCHIVE_BYTES_KEPT = 256 * 1024 * 1024 /* their size; larger members are not cached */
 };
 
 struct archive;
 
 /**
- * The archive in a regular file, `stat` being its fstat(). The descriptor stays the caller's.
- * Faults do not name the file. Null: the fault is filled; else archive_release() when done.
+ * Opens the archive in a regular file, or takes it from the cache. `stat` is the file's fstat();
+ * the caller keeps the descriptor. Returns null with a fault that does not name the file, or an
+ * archive for archive_release().
  */
 struct archive *archive_acquire(int fd, const struct stat *stat, enum file_format format,
                                 struct fault *fault);
 void archive_release(struct archive *archive);
 
-/** Its tensors, sorted. Of a .npz the names alone, until an entry is outlined. */
+/** Returns the tensors, sorted by name. Entries of a .npz have only names until archive_outline().
+ */
 const struct tensor_list *archive_list(const struct archive *archive);
 
-/** Fills an entry of the list. Returns 0 or -1. */
+/** Fills an entry of the list with dtype, shape and size. Returns 0, or -1 with the fault. */
 int archive_outline(struct archive *archive, struct tensor_entry *entry, struct fault *fault);
 
 /**
- * The file in which the elements of an outlined entry lie from header.data_offset on: *fd becomes a
- * new descriptor, or -1 where that is the archive itself. Returns 0 or -1.
+ * Unpacks an outlined entry. *fd becomes a new descriptor of a file that has the elements from
+ * header.data_offset on, or -1 if that file is the archive itself. Returns 0, or -1 with the fault.
  */
 int archive_unpack(struct archive *archive, const struct tensor_entry *entry, int *fd,
                    struct fault *fault);

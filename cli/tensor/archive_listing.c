@@ -13,14 +13,15 @@
 
 enum { NAME_SHOWN_MAX = 256, NAME_WIDTH_MAX = 48, SHAPE_WIDTH_MAX = 24 };
 
-const char *listing_shape(const struct tensor_entry *entry, char out[LISTING_SHAPE_MAX])
+const char *archive_listing_shape(const struct tensor_entry *entry,
+                                  char out[ARCHIVE_LISTING_SHAPE_MAX])
 {
     static const char rest[] = ", ...)";
-    size_t length = (size_t)snprintf(out, LISTING_SHAPE_MAX, "(");
+    size_t length = (size_t)snprintf(out, ARCHIVE_LISTING_SHAPE_MAX, "(");
     for (size_t i = 0; i < entry->rank; i++) {
         char extent[24];
         int size = snprintf(extent, sizeof(extent), "%s%" PRIu64, i ? ", " : "", entry->shape[i]);
-        if (length + (size_t)size + sizeof(rest) > LISTING_SHAPE_MAX) {
+        if (length + (size_t)size + sizeof(rest) > ARCHIVE_LISTING_SHAPE_MAX) {
             strcpy(out + length, rest);
             return out;
         }
@@ -30,7 +31,7 @@ const char *listing_shape(const struct tensor_entry *entry, char out[LISTING_SHA
     return out;
 }
 
-void listing_json_outline(struct jsonw *w, const struct tensor_entry *entry)
+void archive_listing_json_outline(struct jsonw *w, const struct tensor_entry *entry)
 {
     if (!entry->dtype[0]) {
         jsonw_null(w, "dtype");
@@ -44,7 +45,7 @@ void listing_json_outline(struct jsonw *w, const struct tensor_entry *entry)
     jsonw_array_end(w);
 }
 
-/* A name as a terminal shows it. */
+/* Returns a name without control characters, for a terminal. */
 static const char *shown(const struct tensor_entry *entry, char out[NAME_SHOWN_MAX])
 {
     snprintf(out, NAME_SHOWN_MAX, "%s", entry->name);
@@ -62,15 +63,15 @@ static uint64_t total_bytes(const struct tensor_list *list)
     return total;
 }
 
-/* Columns as wide as they need to be, for all but a few very long ones. */
+/* Prints a table. Very long names and shapes do not widen their columns. */
 static void print_entries(const struct print_style *style, const struct tensor_list *list)
 {
-    char name[NAME_SHOWN_MAX], shape[LISTING_SHAPE_MAX], bytes[PRINT_TEXT_MAX];
+    char name[NAME_SHOWN_MAX], shape[ARCHIVE_LISTING_SHAPE_MAX], bytes[PRINT_TEXT_MAX];
     size_t names = 0, dtypes = 0, shapes = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct tensor_entry *entry = &list->entries[i];
         size_t width = strlen(entry->name), dtype = strlen(entry->dtype);
-        size_t extents = strlen(listing_shape(entry, shape));
+        size_t extents = strlen(archive_listing_shape(entry, shape));
         names = width > names && width <= NAME_WIDTH_MAX ? width : names;
         dtypes = dtype > dtypes ? dtype : dtypes;
         shapes = extents > shapes && extents <= SHAPE_WIDTH_MAX ? extents : shapes;
@@ -81,7 +82,7 @@ static void print_entries(const struct print_style *style, const struct tensor_l
             print_line(style, "  %-*s  %s", (int)names, shown(entry, name), entry->refusal);
         else
             print_line(style, "  %-*s  %-*s  %-*s  %s%s", (int)names, shown(entry, name),
-                       (int)dtypes, entry->dtype, (int)shapes, listing_shape(entry, shape),
+                       (int)dtypes, entry->dtype, (int)shapes, archive_listing_shape(entry, shape),
                        print_bytes(bytes, entry->bytes),
                        entry->refusal ? "; no job can take it" : "");
     }
@@ -109,7 +110,7 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
         const struct tensor_entry *entry = &list->entries[i];
         jsonw_object_begin(&w, NULL);
         jsonw_string(&w, "name", entry->name);
-        listing_json_outline(&w, entry);
+        archive_listing_json_outline(&w, entry);
         if (entry->dtype[0])
             jsonw_uint(&w, "bytes", entry->bytes);
         if (entry->refusal)
@@ -123,7 +124,8 @@ static void print_json_list(const struct tensor_file *file, const struct tensor_
     print_json(&w);
 }
 
-/* A member that cannot be read is told of like one that cannot be moved: the others may be fine. */
+/* Outlines all entries. An unreadable member gets a refusal, and the other members are still
+ * listed. */
 static int outline_all(struct archive *archive, struct fault *fault)
 {
     const struct tensor_list *list = archive_list(archive);
@@ -141,8 +143,8 @@ static int outline_all(struct archive *archive, struct fault *fault)
     return 0;
 }
 
-enum exit_code listing_show(const struct print_style *style, const char *path,
-                            enum file_format format)
+enum exit_code archive_listing_show(const struct print_style *style, const char *path,
+                                    enum file_format format)
 {
     struct tensor_file file;
     struct fault fault;

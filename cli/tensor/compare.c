@@ -31,7 +31,7 @@ void compare_outlines(const struct tensor_file *a, const struct tensor_file *b,
                                       .b_bytes = tensor_file_content(b)};
 }
 
-/* One dimension's row of both tensors: addresses of element 0 and steps in bytes. */
+/* A row of both tensors along the last dimension: addresses of element 0, and steps in bytes. */
 struct row {
     const uint8_t *a, *b;
     int64_t a_step, b_step;
@@ -66,7 +66,7 @@ static void compare_row(const struct row *row, struct difference *difference, ui
     }
 }
 
-/* Goes to the next row: counts `at` up without its last dimension; false at the end. */
+/* Advances `at` to the next row. Returns false after the last row. */
 static bool next_row(const struct npy_header *header, uint32_t *at)
 {
     for (uint32_t d = header->rank - 1; d-- > 0;) {
@@ -134,7 +134,7 @@ int compare_bytes(struct tensor_file *a, struct tensor_file *b, uint64_t size,
 {
     *difference = (struct difference){.a_bytes = size, .b_bytes = size};
     if (size == 0)
-        return 0; /* there are no pages to map */
+        return 0; /* mmap() refuses a size of 0 */
     a->header.data_size = b->header.data_size = size;
     if (tensor_file_map(a, fault) || tensor_file_map(b, fault))
         return -1;

@@ -19,7 +19,7 @@ struct side {
     const struct tensor_list *list;
 };
 
-/* What became of a name. */
+/* The result for a tensor's name. */
 struct verdict {
     enum {
         SAME,
@@ -27,9 +27,9 @@ struct verdict {
         ONLY_B,
         DTYPES,
         SHAPES,
-        CONTENT /* `difference` */
+        CONTENT /* see `difference` */
     } kind;
-    const struct tensor_entry *a, *b; /* `nothing` where the name is not there */
+    const struct tensor_entry *a, *b; /* `nothing` if the archive lacks the name */
     struct difference difference;
 };
 
@@ -39,9 +39,7 @@ struct tally {
     uint64_t same, different, only_a, only_b;
 };
 
-/* Elements */
-
-/* Opens the tensor of an entry; `bytes` as tensor_file_enter() has it. */
+/* Opens the tensor of an entry; `bytes`: see tensor_file_enter(). */
 static int open_entry(struct tensor_file *file, const struct side *side, struct tensor_entry *entry,
                       bool bytes, struct fault *fault)
 {
@@ -72,7 +70,7 @@ static int compare_contents(const struct side sides[2], struct tensor_entry *ent
     return status;
 }
 
-/* Formats have different words for what counts as the same; one format has not. */
+/* Returns whether two dtypes are equal. Two formats have different words for one dtype. */
 static bool same_dtype(const struct side sides[2], struct tensor_entry *const entries[2])
 {
     const struct tensor_entry *a = entries[0], *b = entries[1];
@@ -82,7 +80,7 @@ static bool same_dtype(const struct side sides[2], struct tensor_entry *const en
            a->header.kind == b->header.kind && a->header.item_size == b->header.item_size;
 }
 
-/* One that lies about itself, as its refusal says, has other bytes than its shape. */
+/* Compares bytes, too: in a faulty header, which is refused, they may contradict the shape. */
 static bool same_shape(const struct tensor_entry *a, const struct tensor_entry *b)
 {
     return a->rank == b->rank && a->bytes == b->bytes &&
@@ -110,13 +108,11 @@ static int compare_pair(const struct side sides[2], struct tensor_entry *entries
     return 0;
 }
 
-/* Telling */
-
 static void verdict_text(const struct verdict *verdict, const struct side sides[2],
                          char out[COMPARE_TEXT_MAX])
 {
     const char *a = sides[0].path, *b = sides[1].path;
-    char left[LISTING_SHAPE_MAX], right[LISTING_SHAPE_MAX];
+    char left[ARCHIVE_LISTING_SHAPE_MAX], right[ARCHIVE_LISTING_SHAPE_MAX];
     switch (verdict->kind) {
     case ONLY_A:
     case ONLY_B:
@@ -128,7 +124,8 @@ static void verdict_text(const struct verdict *verdict, const struct side sides[
         break;
     case SHAPES:
         snprintf(out, COMPARE_TEXT_MAX, "shapes differ: %s in %s, %s in %s",
-                 listing_shape(verdict->a, left), a, listing_shape(verdict->b, right), b);
+                 archive_listing_shape(verdict->a, left), a,
+                 archive_listing_shape(verdict->b, right), b);
         break;
     case SAME:
     case CONTENT:
@@ -140,7 +137,7 @@ static void verdict_text(const struct verdict *verdict, const struct side sides[
 static void entry_json(struct jsonw *w, const char *key, const struct tensor_entry *entry)
 {
     jsonw_object_begin(w, key);
-    listing_json_outline(w, entry);
+    archive_listing_json_outline(w, entry);
     jsonw_object_end(w);
 }
 
@@ -168,8 +165,8 @@ static void verdict_json(struct jsonw *w, const char *name, const struct verdict
     jsonw_object_end(w);
 }
 
-static void tell(const struct print_style *style, const struct side sides[2],
-                 const struct verdict *verdict, struct jsonw *w)
+static void report(const struct print_style *style, const struct side sides[2],
+                   const struct verdict *verdict, struct jsonw *w)
 {
     const char *name = verdict->kind == ONLY_B ? verdict->b->name : verdict->a->name;
     char text[COMPARE_TEXT_MAX], shown[COMPARE_TEXT_MAX + 2];
@@ -194,9 +191,8 @@ static void count(struct tally *tally, const struct verdict *verdict)
         tally->different++;
 }
 
-/* The whole */
-
-/* The tensors of the next name of both lists, which are sorted: one of them may be null. */
+/* Finds the entries of the next name in both sorted lists; null in an archive that lacks the name.
+ */
 static bool next_name(const struct side sides[2], size_t at[2], struct tensor_entry *entries[2])
 {
     for (int i = 0; i < 2; i++)
@@ -224,7 +220,7 @@ static int compare_all(const struct print_style *style, const struct side sides[
             return cancel_fault(fault);
         if (entries[0] && entries[1] && compare_pair(sides, entries, &verdict, fault))
             return -1;
-        tell(style, sides, &verdict, w);
+        report(style, sides, &verdict, w);
         count(tally, &verdict);
     }
     return 0;
@@ -244,8 +240,8 @@ static int open_side(struct side *side, const char *path, enum file_format forma
     return status;
 }
 
-static enum exit_code tell_end(const struct print_style *style, const struct side sides[2],
-                               const struct tally *tally, struct jsonw *w)
+static enum exit_code report_end(const struct print_style *style, const struct side sides[2],
+                                 const struct tally *tally, struct jsonw *w)
 {
     bool same = tally->different + tally->only_a + tally->only_b == 0;
     print_line(style,
@@ -282,7 +278,7 @@ enum exit_code compare_archives(const struct print_style *style, const char *con
     else if (compare_all(style, sides, &w, &tally, &fault))
         code = print_file_failure(style, NULL, &fault);
     else
-        code = tell_end(style, sides, &tally, &w);
+        code = report_end(style, sides, &tally, &w);
     jsonw_finish(&w);
     archive_release(sides[0].archive);
     archive_release(sides[1].archive);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two archives compared: every tensor of the same name, and those that only one of them has. */
+/* Comparison of two archives, tensor by tensor, by their names. */
 #ifndef CLI_COMPARE_ARCHIVES_H
 #define CLI_COMPARE_ARCHIVES_H
 
@@ -8,8 +8,8 @@
 #include "proto/file/tensor_spec.h"
 
 /**
- * Tells it in the order of the names. Tensors that no job can take are compared by their bytes.
- * Returns EXIT_CODE_DONE where all are the same.
+ * Compares two archives and prints the result of each tensor, sorted by name. Tensors that no job
+ * can read are compared by their bytes. Returns EXIT_CODE_DONE if all tensors are equal.
  */
 enum exit_code compare_archives(const struct print_style *style, const char *const paths[2],
                                 const enum file_format formats[2]);

@@ -26,7 +26,7 @@ static const char *value_text(const struct corner *corner, const uint32_t *at,
                       out);
 }
 
-/* Counts the first `dimensions` coordinates up; false at the end. */
+/* Advances the first `dimensions` coordinates. Returns false after the last one. */
 static bool next(const struct corner *corner, uint32_t dimensions, uint32_t *at)
 {
     for (uint32_t d = dimensions; d-- > 0;) {
@@ -42,7 +42,7 @@ static bool cut(const struct corner *corner, uint32_t d)
     return corner->shape[d] < corner->file->header.shape[d];
 }
 
-/* Characters that the widest value of the corner takes. */
+/* Returns the width of the widest value of the corner in characters. */
 static int find_width(const struct corner *corner)
 {
     uint32_t at[MLI_MAX_RANK] = {0};
@@ -105,12 +105,13 @@ void corner_print(const struct corner *corner, const struct print_style *style)
     } while (next(corner, outer, at));
     for (uint32_t d = 0; d < outer; d++) {
         if (cut(corner, d))
-            print_line(style, "dimension %" PRIu32 " goes on to %" PRIu32, d,
+            print_line(style, "dimension %" PRIu32 " continues to index %" PRIu32, d,
                        corner->file->header.shape[d] - 1);
     }
 }
 
-/* Arrays open before an element and close after it where its trailing coordinates begin and end. */
+/* Writes nested arrays. An array opens before the element whose inner coordinates are all 0, and
+ * closes after the element whose inner coordinates are all the last ones. */
 static void json_values(const struct corner *corner, struct jsonw *w)
 {
     const struct npy_header *header = &corner->file->header;

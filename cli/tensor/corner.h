@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first few elements along every dimension of a tensor, for the eye. */
+/* The corner of a tensor: the first few elements along every dimension, for people. */
 #ifndef CLI_CORNER_H
 #define CLI_CORNER_H
 
@@ -11,16 +11,16 @@
 
 struct corner {
     const struct tensor_file *file; /* mapped */
-    uint32_t shape[MLI_MAX_RANK];   /* of the corner */
+    uint32_t shape[MLI_MAX_RANK];   /* shape of the corner */
 };
 
-/** At most `most` elements along each dimension. */
+/** Sets the corner to at most `most` elements along each dimension. */
 void corner_init(struct corner *corner, const struct tensor_file *file, uint32_t most);
 
-/** A table of the last two dimensions for each index of the others. */
+/** Prints a table of the last two dimensions for each coordinate of the outer dimensions. */
 void corner_print(const struct corner *corner, const struct print_style *style);
 
-/** {"shape": [...], "values": nested arrays} as member `key`. */
+/** Writes {"shape": [...], "values": nested arrays} as member `key`. */
 void corner_json(const struct corner *corner, struct jsonw *w, const char *key);
 
 #endif /* CLI_CORNER_H */

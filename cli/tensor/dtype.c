@@ -50,7 +50,7 @@ static const struct dtype *find(char kind, uint32_t size)
         if (dtypes[i].kind == kind && dtypes[i].size == size)
             return &dtypes[i];
     }
-    return &dtypes[1]; /* bytes: cannot happen for a header that was accepted */
+    return &dtypes[1]; /* uint8; not reached for an accepted header */
 }
 
 const struct dtype *dtype_of_header(const struct npy_header *header)
@@ -85,7 +85,7 @@ static double half_to_double(uint16_t half)
     return half & 0x8000 ? -value : value;
 }
 
-/* Rounds to nearest, ties to even; beyond the range is infinity. */
+/* Rounds to the nearest float16, ties to even; large values become infinity. */
 static uint16_t half_from_double(double value)
 {
     uint16_t sign = signbit(value) ? 0x8000 : 0;
@@ -99,13 +99,13 @@ static uint16_t half_from_double(double value)
     int exponent;
     frexp(magnitude, &exponent);
     if (exponent < -13)
-        exponent = -13; /* subnormal: the step stays that of the smallest normal numbers */
+        exponent = -13; /* subnormal numbers have the step of the smallest normal numbers */
     uint16_t steps = (uint16_t)rint(ldexp(magnitude, 11 - exponent));
-    /* A carry out of the fraction runs into the exponent, as it should. */
+    /* A carry out of the fraction correctly increments the exponent. */
     return sign | (uint16_t)(((uint16_t)(exponent + 13) << 10) + steps);
 }
 
-/* The element as a number in *integer, or (floats) in the result. */
+/* Loads an element: returns a float, or sets *integer. */
 static double load(const struct dtype *dtype, const void *element, int64_t *integer)
 {
     uint32_t bits = 0;
@@ -135,7 +135,7 @@ const char *dtype_text(const struct dtype *dtype, const void *element, char out[
         snprintf(out, DTYPE_TEXT_MAX, "%" PRId64, integer);
         return out;
     }
-    /* The fewest digits that give this value back. */
+    /* Find the fewest digits that parse to this value. */
     for (int digits = 1; digits <= 9; digits++) {
         snprintf(out, DTYPE_TEXT_MAX, "%.*g", digits, value);
         double back = strtod(out, NULL);
@@ -176,7 +176,7 @@ void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element)
     }
     if (dtype->kind == 'b')
         value &= 1;
-    /* .npy files of ours are little-endian. */
+    /* mlictl writes little-endian .npy files. */
     _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements would need swapping");
     memcpy(element, &value, dtype->size);
 }

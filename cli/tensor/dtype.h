@@ -12,35 +12,35 @@
 #include "proto/json/jsonw.h"
 
 struct dtype {
-    const char *name;   /* as numpy calls it: "int16" */
-    const char *descr;  /* as a .npy header says it: "<i2" */
+    const char *name;   /* numpy's name: "int16" */
+    const char *descr;  /* the word in a .npy header: "<i2" */
     char kind;          /* 'b', 'i', 'u' or 'f' */
     uint32_t size;      /* bytes */
-    uint64_t exact_max; /* the integers 0 .. exact_max are all represented */
+    uint64_t exact_max; /* the dtype represents all integers from 0 to exact_max */
 };
 
-/** The names. */
+/** The names of all dtypes, for options. */
 extern const struct value dtype_value;
-/** By the name that --dtype gives, "int16"; null where there is none, after saying so on stderr. */
+/** Returns the dtype of this name ("int16"), or null after an error message about --dtype. */
 const struct dtype *dtype_from_name(const char *name);
-/** By kind and size of a header that npy_parse() accepted; never null. */
+/** Returns the dtype of a header that npy_parse() accepted; never null. */
 const struct dtype *dtype_of_header(const struct npy_header *header);
-/** The dtype in which elements of a type are kept where no file says otherwise; never null. */
+/** Returns the dtype that stores elements of a type by default; never null. */
 const struct dtype *dtype_of_type(mli_element_type type);
 
 /** Sets descr, kind and item_size of a header. */
 void dtype_to_header(const struct dtype *dtype, struct npy_header *header);
 
 enum { DTYPE_TEXT_MAX = 24 };
-/** One element as text; floats in as many digits as tell them apart. Returns `out`. */
+/** Writes an element as text; a float with the fewest digits that identify it. Returns `out`. */
 const char *dtype_text(const struct dtype *dtype, const void *element, char out[DTYPE_TEXT_MAX]);
 
-/** A dtype_text() as member `key`: integers as numbers; floats, which have no exact form, as text.
- */
+/** Writes a text of dtype_text() as member `key`: integers as numbers, floats as strings. */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 
-/** Stores `value`: floats round, integers keep the low bits, bool keeps whether it is odd. */
+/** Stores `value`: floats are rounded, integers keep the low bits, bool keeps the lowest bit. */
 void dtype_store(const struct dtype *dtype, double value, void *element);
+/** Like dtype_store(), for an integer. */
 void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element);
 
 #endif /* CLI_DTYPE_H */

@@ -18,7 +18,7 @@
 enum {
     CHUNK_BYTES = 256 * 1024,
     MEMBERS_MAX = 64 * 1024,
-    DEFLATE_RATIO = 1032 /* no byte of deflate stands for more */
+    DEFLATE_RATIO = 1032 /* most bytes that a byte of deflate expands to */
 };
 
 #ifndef F_SEAL_FUTURE_WRITE
@@ -44,13 +44,13 @@ static bool is_tensor(const char *name)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Members that are no .npy files may be there: they are no tensors. */
+/* Lists the tensors. Ignores members that are not .npy files. */
 static int list_members(zip_t *zip, struct tensor_list *list, struct fault *fault)
 {
     zip_int64_t count = zip_get_num_entries(zip, 0);
     if (count > MEMBERS_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "it has %" PRId64 " members, at most %d are read", (int64_t)count,
+                         "%" PRId64 " members; at most %d are supported", (int64_t)count,
                          MEMBERS_MAX);
     for (zip_int64_t i = 0; i < count; i++) {
         const char *name = zip_get_name(zip, (zip_uint64_t)i, 0);
@@ -67,8 +67,8 @@ static int list_members(zip_t *zip, struct tensor_list *list, struct fault *faul
     return tensor_list_sort(list, fault);
 }
 
-/* libzip closes a stream of its own; that of zip_fdopen() would be left open for programs we start.
- */
+/* Opens a stream with O_CLOEXEC, which libzip closes. (zip_fdopen() would leak its descriptor into
+ * programs that mlictl starts.) */
 static FILE *open_stream(int fd)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -90,7 +90,7 @@ static zip_t *open_zip(int fd, struct fault *fault)
     zip_source_t *source = zip_source_filep_create(stream, 0, -1, &error);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
     if (!zip)
-        complain(&error, "no .npz file, or it is cut", fault);
+        complain(&error, "not a .npz file, or it is truncated", fault);
     if (!source)
         fclose(stream);
     else if (!zip)
@@ -125,7 +125,7 @@ void npz_close(struct npz *npz)
     free(npz);
 }
 
-/* What the directory says of a member must be possible before anything is made of it. */
+/* Checks that a member's entry in the archive's directory is plausible. */
 static int check_member(const zip_stat_t *member, struct fault *fault)
 {
     const zip_uint64_t wanted =
@@ -136,7 +136,7 @@ static int check_member(const zip_stat_t *member, struct fault *fault)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is encrypted");
     if (member->comp_method != ZIP_CM_STORE && member->comp_method != ZIP_CM_DEFLATE)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "it is compressed by method %u; stored and deflated ones are read",
+                         "compression method %u is not supported; use stored or deflated members",
                          (unsigned)member->comp_method);
     uint64_t most = member->comp_size;
     if (member->comp_method == ZIP_CM_DEFLATE &&
@@ -144,8 +144,9 @@ static int check_member(const zip_stat_t *member, struct fault *fault)
         most = UINT64_MAX;
     if (member->size > most || member->size > INT64_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "the archive lies: %" PRIu64 " B are to come of %" PRIu64 " B",
-                         (uint64_t)member->size, (uint64_t)member->comp_size);
+                         "the archive's directory is wrong: %" PRIu64 " B cannot unpack to "
+                         "%" PRIu64 " B",
+                         (uint64_t)member->comp_size, (uint64_t)member->size);
     return 0;
 }
 
@@ -165,7 +166,7 @@ static zip_file_t *open_member(struct npz *npz, const struct tensor_entry *entry
     return file;
 }
 
-/* Reads `size` bytes, or up to the end of the member. Returns how many, or -1. */
+/* Reads `size` bytes, or fewer at the end of the member. Returns the number of bytes, or -1. */
 static int64_t read_some(zip_file_t *file, void *buffer, size_t size, struct fault *fault)
 {
     size_t done = 0;
@@ -180,7 +181,7 @@ static int64_t read_some(zip_file_t *file, void *buffer, size_t size, struct fau
     return (int64_t)done;
 }
 
-/* As much of a member as its header has. */
+/* Reads and parses the header of a member. */
 static int read_header(zip_file_t *file, uint64_t size, struct tensor_entry *entry,
                        struct fault *fault)
 {
@@ -211,7 +212,7 @@ int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault
     return result;
 }
 
-/* The copy lies in memory: one that would take most of it ends other programs. */
+/* Refuses a member of more than half of the memory: its copy would starve other programs. */
 static int check_room(uint64_t size, struct fault *fault)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -239,7 +240,7 @@ static int write_all(int fd, const char *bytes, size_t size, struct fault *fault
     return 0;
 }
 
-/* The CRC is compared once the end was read, and nothing may be there beyond the size. */
+/* Checks that the member ends here. libzip checks the CRC when it reads the end. */
 static int check_end(zip_file_t *file, struct fault *fault)
 {
     char byte;
@@ -259,7 +260,8 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
         size_t want = size < CHUNK_BYTES ? (size_t)size : CHUNK_BYTES;
         int64_t got = read_some(file, chunk, want, fault);
         if (got >= 0 && (size_t)got < want)
-            result = fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it ends %" PRIu64 " B too early",
+            result = fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                               "it is %" PRIu64 " B shorter than the archive says",
                                size - (uint64_t)got);
         else
             result = got < 0 ? -1 : write_all(fd, chunk, want, fault);
@@ -271,7 +273,7 @@ static int copy_member(zip_file_t *file, int fd, uint64_t size, struct fault *fa
     return result ? result : check_end(file, fault);
 }
 
-/* Who gets it may read and map it; what is kept of it for the next job stays as it is. */
+/* Seals the copy: its users may read and map it, and cannot change it for later jobs. */
 static void seal(int fd)
 {
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * .npz files: zip archives of .npy files, stored or deflated. This is all that knows of libzip;
- * without it npz_absent.c refuses to open one. Faults do not name the file.
+ * .npz files: zip archives of .npy files, stored or deflated. Only npz.c uses libzip; a build
+ * without libzip has npz_absent.c in its place, which refuses .npz files. Faults do not name the
+ * file.
  */
 #ifndef CLI_NPZ_H
 #define CLI_NPZ_H
@@ -14,18 +15,18 @@
 struct npz;
 
 /**
- * Opens the archive in a regular file, whose descriptor stays the caller's, and fills an empty list
- * with the names of its tensors, sorted. Null with the fault filled, and *list empty.
+ * Opens the archive in a regular file and fills *list with the sorted names of its tensors. The
+ * caller keeps the descriptor. Returns null, with the fault set and an empty list, if it fails.
  */
 struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault);
 void npz_close(struct npz *npz);
 
-/** Fills an entry with what the member's header says. Returns 0 or -1. */
+/** Fills an entry with dtype, shape and size from the member's header. Returns 0 or -1. */
 int npz_outline(struct npz *npz, struct tensor_entry *entry, struct fault *fault);
 
 /**
- * Unpacks a member that was outlined: all of it, a .npy file, into a memfd of exactly its size,
- * which can neither shrink nor grow. ^C ends it. Returns the descriptor or -1.
+ * Unpacks an outlined member, a whole .npy file, into a memfd that can neither shrink nor grow. ^C
+ * ends it. Returns the descriptor, which the caller closes, or -1 with the fault.
  */
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where there is no libzip. */
+/* Replaces npz.c in builds without libzip. */
 #include "cli/tensor/npz.h"
 
 struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
@@ -7,8 +7,8 @@ struct npz *npz_open(int fd, struct tensor_list *list, struct fault *fault)
     (void)fd;
     *list = (struct tensor_list){0};
     fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-              "this mlictl was built without libzip, which .npz files need; unpack it and use the "
-              ".npy files, or build with libzip");
+              "this mlictl was built without libzip, which .npz files require; unpack it and use "
+              "the .npy files, or build with libzip");
     return NULL;
 }
 

@@ -9,7 +9,7 @@ const char *const pattern_words[] = {
 #undef PATTERN_WORD
         NULL};
 
-/* Position in the order of the coordinates. */
+/* Sets weights that yield an element's position in the order of the coordinates. */
 static void set_flat_weights(struct pattern *pattern)
 {
     uint64_t weight = 1;
@@ -20,8 +20,8 @@ static void set_flat_weights(struct pattern *pattern)
 }
 
 /*
- * Every coordinate in decimal digits of its own, where the dtype has room for the largest: in
- * (4, 6, 8) the element at [1, 2, 3] is 123.
+ * Sets weights that give each coordinate its own decimal digits: in (4, 6, 8), the element at
+ * [1, 2, 3] is 123. Returns false if the largest value exceeds the dtype.
  */
 static bool set_decimal_weights(struct pattern *pattern)
 {
@@ -51,7 +51,7 @@ void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct 
         set_flat_weights(pattern);
 }
 
-/* splitmix64: the n-th number of a sequence without those before it. */
+/* Returns the n-th number of the splitmix64 sequence of a seed. */
 static uint64_t random_number(uint64_t seed, uint64_t n)
 {
     uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -91,7 +91,7 @@ void pattern_store(const struct pattern *pattern, const uint32_t *at, void *elem
         break;
     case PATTERN_index:
     case PATTERN_ramp:
-        /* Integers wrap by themselves; floats stay where every integer is exact. */
+        /* Integers wrap when they are stored; floats wrap in their range of exact integers. */
         if (pattern->dtype->kind == 'f')
             value %= pattern->dtype->exact_max + 1;
         break;

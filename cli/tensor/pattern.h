@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values for tensors that are made up: what `mlictl gen` writes. */
+/* Values of generated tensors, for `mlictl gen`. */
 #ifndef CLI_PATTERN_H
 #define CLI_PATTERN_H
 
@@ -11,12 +11,12 @@
 
 /* X(name, meaning), for the enum and the help. */
 #define PATTERN_TABLE(X)                                                                           \
-    X(index, "each element tells its coordinate, so that a moved one shows where it came from")    \
+    X(index, "the element's coordinate as digits, which shows the origin of a moved element")      \
     X(ramp, "0, 1, 2, ... in the order of the coordinates, wrapping round")                        \
     X(zeros, "0")                                                                                  \
     X(ones, "1")                                                                                   \
     X(checker, "0 and 1 in turn along every dimension")                                            \
-    X(random, "any value of an integer type; floats from -1 to 1; the same for the same --seed")
+    X(random, "any value of an integer type; floats from -1 to 1; reproduced by --seed")
 
 enum pattern_kind {
 #define PATTERN_ENUM(name, text) PATTERN_##name,
@@ -29,18 +29,18 @@ struct pattern {
     const struct dtype *dtype;
     const struct npy_header *header;
     uint64_t seed;
-    uint64_t weights[MLI_MAX_RANK]; /* value = sum of coordinate * weight */
+    uint64_t weights[MLI_MAX_RANK]; /* value = sum of coordinates * weights */
     bool decimal;                   /* weights are powers of ten */
 };
 
-/** The names by kind; ends with null. */
+/** The names of all kinds, then null. */
 extern const char *const pattern_words[];
 
-/** Prepares a pattern of `kind` for the tensor that `header` (which must stay alive) describes. */
+/** Prepares a pattern for the tensor that `header` describes. Borrows `header`. */
 void pattern_init(struct pattern *pattern, enum pattern_kind kind, const struct npy_header *header,
                   uint64_t seed);
 
-/** Stores the element at a coordinate. */
+/** Stores the value for coordinate `at` into `element`. */
 void pattern_store(const struct pattern *pattern, const uint32_t *at, void *element);
 
 #endif /* CLI_PATTERN_H */

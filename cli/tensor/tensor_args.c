@@ -60,7 +60,7 @@ int tensor_args_format(const struct options *options, const char *path, enum fil
     return 0;
 }
 
-/* A raw file is what the options say; others say it themselves. */
+/* Refuses options that describe raw files if the file has a header. */
 static int check_raw_only(const struct options *options, const char *path, enum file_format format)
 {
     static const char *const raw_only[] = {"shape", "dtype", "offset"};
@@ -85,7 +85,7 @@ int tensor_args_formats(const struct options *options, enum file_format *formats
     }
     if (!options_get(options, "tensor") || archive)
         return 0;
-    print_error("--tensor names one of a .npz or .safetensors file; %s is a %s%s file",
+    print_error("--tensor selects a tensor of a .npz or .safetensors file; %s is a %s%s file",
                 options->arguments[0], formats[0] == FILE_FORMAT_RAW ? "" : ".",
                 file_format_word(formats[0]));
     return -1;
@@ -101,7 +101,7 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
         const char *ending = strrchr(file->path, '.');
         print_error(
             "%s: a raw file does not say what it holds: give --shape and --dtype%s", file->path,
-            ending && strcmp(ending, ".json") == 0 ? "; of a job file tells mlictl explain" : "");
+            ending && strcmp(ending, ".json") == 0 ? "; mlictl explain describes job files" : "");
         return -1;
     }
     if (tensor_args_header(options, &header) ||
@@ -114,7 +114,7 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     return 0;
 }
 
-/* What a job has as "tensor" is an option here. */
+/* Names the option --tensor in a fault about "/tensor" of a job. */
 static void blame_option(struct fault *fault)
 {
     if (fault->has_pointer)

@@ -17,12 +17,12 @@
 #include "cli/term/print.h"
 #include "daemon/memory/sigbus.h"
 
-enum { LIFT_BYTES = 16 << 20 }; /* at once: as long as ^C may have to wait */
+enum { LIFT_BYTES = 16 << 20 }; /* bytes per system call: limits the delay of ^C */
 
 struct tensor_map {
     void *pages;
     size_t size;
-    struct sigbus_guard guard; /* a page that is missing becomes zeros, not a fatal signal */
+    struct sigbus_guard guard; /* missing pages become zeros instead of a fatal signal */
 };
 
 static const char *kind_of_file(mode_t mode)
@@ -51,7 +51,7 @@ static int read_all(int fd, void *buffer, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got < 0 ? -errno : -ENODATA; /* it shrank while we read */
+            return got < 0 ? -errno : -ENODATA; /* the file shrank */
         done += (size_t)got;
     }
     return 0;
@@ -92,7 +92,7 @@ out:
     return result;
 }
 
-/* Looks what the descriptor is. Returns 0, or -1 with the file closed. */
+/* Checks that the descriptor is a regular file. Returns 0, or -1 with the file closed. */
 static int check_kind(struct tensor_file *file, struct fault *fault)
 {
     if (fstat(file->fd, &file->stat))
@@ -122,7 +122,7 @@ int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_
                      error == ENOENT ? near_file(near, path) : "");
 }
 
-/* What concerns the file or a tensor in it gets its name; a "/tensor" of the fault stays. */
+/* Adds the file's name to a fault's text; keeps the pointer. Returns -1. */
 static int name_fault(const struct tensor_file *file, struct fault *fault)
 {
     if (fault->code == FAULT_CANCELLED)
@@ -181,11 +181,12 @@ static int enter_archive(struct tensor_file *file, const char *name, struct faul
         entry ? tensor_file_enter(file, archive, entry, false, fault) : name_fault(file, fault);
     archive_release(archive);
     if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
-        fault_set(fault, fault->code, "/tensor", "%s", fault->text); /* another one may do */
+        fault_set(fault, fault->code, "/tensor", "%s",
+                  fault->text); /* the user can choose another */
     return result;
 }
 
-/* What the file that is open bare says of its tensor. Returns 0, or -1 with the file closed. */
+/* Reads the header, or enters an archive. Returns 0, or -1 with the file closed. */
 static int read_open(struct tensor_file *file, const char *tensor, struct fault *fault)
 {
     int result = 0;
@@ -251,7 +252,7 @@ bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
         if (stride > INT32_MAX)
             return false;
         strides[d] = (int32_t)stride;
-        stride *= shape[d]; /* both below 2^32 */
+        stride *= shape[d]; /* no overflow: both are below 2^32 */
     }
     return true;
 }
@@ -329,7 +330,7 @@ int tensor_file_lift(struct tensor_file *file, struct fault *fault)
     return 0;
 }
 
-/* Only the pages of the tensor: an archive may be larger than what can be mapped. */
+/* Maps only the pages of the tensor: a whole archive may be too large for the address space. */
 static int map_pages(struct tensor_map *map, const struct tensor_file *file, uint64_t before)
 {
     map->size = (size_t)(before + file->header.data_size);

@@ -1,7 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tensor in a file: .npy, whose header says what it is, one of several in an archive, or raw, of
- * which the user says it. Either way `header` and `strides` describe it once it is open.
+ * A tensor in a file, and the head of this folder. Data flow:
+ *
+ *     path -> tensor_file.c   opens the file; a .npy's header is parsed by proto/file/npy.c
+ *          -> archive.c       lists and unpacks .npz (npz.c) and .safetensors (proto/file)
+ *          -> struct tensor_file: `header` and `strides` describe the elements of any format
+ *               -> cli/job        moves them
+ *               -> compare.c, compare_archives.c, corner.c, archive_listing.c   diff and show them
+ *
+ * tensor_args.c reads the options that describe a file, dtype.c converts elements, pattern.c
+ * generates them.
+ *
+ * To add a tensor format, start here: add it to FILE_FORMAT_TABLE (proto/file/tensor_spec.h), write
+ * a parser in proto/file that fills a struct npy_header, or a struct tensor_list for an archive,
+ * and call it in read_open() of tensor_file.c, or in create() of archive.c. To add a dtype, extend
+ * DTYPE_TABLE in dtype.c and npy_parse(); to add a pattern of `mlictl gen`, PATTERN_TABLE in
+ * pattern.h.
  */
 #ifndef CLI_TENSOR_FILE_H
 #define CLI_TENSOR_FILE_H
@@ -21,46 +35,47 @@ enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 
 struct tensor_file {
     const char *path;                  /* borrowed */
-    char shown[TENSOR_FILE_SHOWN_MAX]; /* as messages name it: the path, "path[tensor]" */
-    int fd;                            /* -1: a file that is known but not there yet */
-    struct stat stat;                  /* of that descriptor when it was opened */
+    char shown[TENSOR_FILE_SHOWN_MAX]; /* name in messages: the path, or "path[tensor]" */
+    int fd;                            /* -1: a file that does not exist yet */
+    struct stat stat;                  /* of the descriptor when it was opened */
     enum file_format format;           /* never FILE_FORMAT_AUTO */
-    struct npy_header header;          /* raw files: all but fortran_order */
+    struct npy_header header;          /* raw files: all members but fortran_order */
     int32_t strides[MLI_MAX_RANK];     /* in elements, never 0 */
-    struct tensor_map *map;            /* after tensor_file_map(): its pages */
-    const uint8_t *data;               /* and its first element */
+    struct tensor_map *map;            /* pages, after tensor_file_map() */
+    const uint8_t *data;               /* first element, after tensor_file_map() */
 };
 
 /**
- * Opens a regular file for reading; never waits for anything. What its header says is read, a raw
- * file needs tensor_file_set_raw() next. `tensor`: which one of an archive, null: the only one; one
- * of a .npz is unpacked, and the descriptor is that of the copy. Faults have no pointer, but
- * "/tensor" where that is what is wrong. Returns 0 or -1 (nothing to close).
+ * Opens a regular file for reading, without blocking, and reads its header; a raw file needs
+ * tensor_file_set_raw() next. `tensor`: name of a tensor in an archive, or null for the only one. A
+ * tensor of a .npz is unpacked, and the descriptor is that of the copy. Faults have the pointer
+ * "/tensor" if the name is wrong, else no pointer. Returns 0, or -1 with nothing to close.
  */
 int tensor_file_open(struct tensor_file *file, const char *path, enum file_format format,
                      const char *tensor, struct fault *fault);
-/** The same of a file that is open; owns `fd` from now on, also on failure. */
+/** Like tensor_file_open(), for an open file. Owns `fd` from now on, also on failure. */
 int tensor_file_adopt(struct tensor_file *file, int fd, const char *path, enum file_format format,
                       const char *tensor, struct fault *fault);
-/** Opens a file of any format and reads nothing of it yet. As tensor_file_open(). */
+/** Opens a file of any format without reading its header. Returns like tensor_file_open(). */
 int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_format format,
                           struct fault *fault);
-/** What an archive that is open bare holds; archive_release() when done. Returns 0 or -1. */
+/** Reads the list of an archive opened by tensor_file_open_bare(). The caller calls
+ *  archive_release(). Returns 0, or -1 with the fault. */
 int tensor_file_archive(const struct tensor_file *file, struct archive **archive,
                         struct fault *fault);
 /**
- * Makes an archive that is open bare the tensor that an entry of it says. With `bytes` one that no
- * job can take is accepted: only data_offset and data_size of its header are filled then. Returns 0
- * or -1.
+ * Turns an archive opened by tensor_file_open_bare() into one of its tensors. `bytes`: also accepts
+ * a tensor that no job can read, with only data_offset and data_size in its header. Returns 0, or
+ * -1 with the fault.
  */
 int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct tensor_entry *entry,
                       bool bytes, struct fault *fault);
 void tensor_file_close(struct tensor_file *file);
 
 /**
- * Says what a raw file holds: `dtype`, `rank` and `shape` from `header`, its elements from
- * header->data_offset on, `strides` in elements (null or 0: see tensor_strides()). Refuses what the
- * file is too short for.
+ * Describes a raw file: dtype, rank, shape and data_offset from `header`, `strides` in elements
+ * (null or 0: see tensor_strides()). Refuses a description that exceeds the file. Returns 0, or -1
+ * with the fault.
  */
 int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *header,
                         const int32_t *strides, struct fault *fault);
@@ -68,33 +83,33 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
 /** Appends the name of a tensor to that of its archive: "a.npz[w]". Returns `shown`. */
 const char *tensor_file_name(char shown[TENSOR_FILE_SHOWN_MAX], const char *tensor);
 
-/** Bytes of the tensor; of a raw file those of the file. */
+/** Returns the size of the tensor in bytes; of a raw file, the size of the file. */
 uint64_t tensor_file_content(const struct tensor_file *file);
 
 /** Sets rank, shape and strides of a description to those of the file. */
 void tensor_file_describe(const struct tensor_file *file, struct tensor_desc *desc);
 
-/** Makes the descriptor that of a copy of the elements alone, in memory. ^C ends it. */
+/** Replaces the descriptor by a copy of the elements in memory; ^C ends it. Returns 0 or -1. */
 int tensor_file_lift(struct tensor_file *file, struct fault *fault);
 
 /**
- * Maps the elements at file->data. Where the file shrinks afterwards, or its storage fails, the
- * missing pages read as zeros: call tensor_file_check() before using what was read.
+ * Maps the elements at file->data. If the file shrinks afterwards, or its storage fails, missing
+ * pages read as zeros: call tensor_file_check() before using the elements. Returns 0 or -1.
  */
 int tensor_file_map(struct tensor_file *file, struct fault *fault);
 
 /**
- * Returns 0 if every page that was read since tensor_file_map() was the file's own, or if the file
- * is not mapped; else -1 with the fault filled (FAULT_IO_ERROR).
+ * Returns 0 if no page has been missing since tensor_file_map(), or if the file is not mapped; else
+ * -1 with FAULT_IO_ERROR.
  */
 int tensor_file_check(const struct tensor_file *file, struct fault *fault);
 
-/** Bytes from the first element to the end of the last; false where they exceed 63 bits. */
+/** Computes the bytes from the first element to the end of the last. False: they exceed 63 bits. */
 bool tensor_span(const struct npy_header *header, const int32_t *strides, uint64_t *bytes);
 
 /**
- * Fills in the strides in force, in elements: `given`, or where that is null or 0 the next inner
- * stride times its extent (the innermost: 1). False where one exceeds 31 bits.
+ * Computes the strides in elements: given[d], or, if `given` is null or given[d] is 0, the next
+ * inner stride times its extent (innermost: 1). Returns false if a stride exceeds 31 bits.
  */
 bool tensor_strides(uint32_t rank, const uint32_t *shape, const int32_t *given,
                     int32_t strides[MLI_MAX_RANK]);

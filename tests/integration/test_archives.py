@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tensors of .npz and .safetensors files: as sources and golden files of jobs, in show and diff."""
+"""Tensors of .npz and .safetensors files as sources and golden files of jobs, in show and diff."""
 import fcntl
 import io
 import json
@@ -31,7 +31,7 @@ def count(shape):
 
 
 def safetensors(tensors, metadata=None, space=0):
-    """A file by the format's definition: {name: (dtype, shape, bytes)}."""
+    """Returns a .safetensors file with tensors {name: (dtype, shape, bytes)}."""
     header, data = {}, b""
     if metadata is not None:
         header["__metadata__"] = metadata
@@ -44,7 +44,7 @@ def safetensors(tensors, metadata=None, space=0):
 
 
 def archive(members, method=zipfile.ZIP_DEFLATED):
-    """A zip: [(name, bytes)], in which names may come twice."""
+    """Returns a zip file with members [(name, bytes)]; names may repeat."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as zipped:
         for name, content in members:
@@ -55,7 +55,7 @@ def archive(members, method=zipfile.ZIP_DEFLATED):
 
 class ArchiveCase(Case):
     def change(self, name, before, after):
-        """A job takes x of the file; another one waits for a lock while the file is changed."""
+        """Runs a job that reads x of the file, then one that waits for a lock while the file changes."""
         self.write(name, before)
         self.write_npy("locked.npy")
         src = {"file": name, "tensor": "x"}
@@ -96,7 +96,7 @@ class Safetensors(ArchiveCase):
                 os.unlink(self.path(f"{word}.npy"))
 
     def test_the_file_itself_is_what_the_service_gets(self):
-        """Nothing is copied: the daemon maps the file, which may be larger than memory."""
+        """The daemon maps the file and copies nothing: the file may be larger than memory."""
         self.write("m.safetensors", safetensors({"x": ("U8", [4], b"abcd")}))
         with open(self.path("huge.safetensors"), "wb") as file:
             size = 1 << 40
@@ -301,7 +301,7 @@ class Npz(ArchiveCase):
                                 f"a.npz[{name}]: npy ")
 
     def patched(self, content, find, replace, which=None):
-        """Changes one thing in an archive; `which` limits it to one of several places."""
+        """Patches one value in an archive; `which` selects one of several places."""
         places = [i for i in range(len(content)) if content.startswith(find, i)]
         self.assertGreater(len(places), 0)
         for place in places if which is None else [places[which]]:
@@ -309,7 +309,7 @@ class Npz(ArchiveCase):
         return content
 
     def central(self, content):
-        """Where the directory's first entry begins."""
+        """Returns the position of the directory's first entry."""
         return content.index(b"PK\x01\x02")
 
     def with_field(self, content, offset, value):
@@ -326,9 +326,9 @@ class Npz(ArchiveCase):
         flipped[stored.index(member) + 500] ^= 1
         size = struct.pack("<I", len(member))
         cases = {
-            "no zip": (b"x" * 100, "/src/file", "no .npz file, or it is cut"),
-            "empty": (b"", "/src/file", "no .npz file, or it is cut"),
-            "cut": (deflated[:-30], "/src/file", "no .npz file, or it is cut"),
+            "no zip": (b"x" * 100, "/src/file", "not a .npz file, or it is truncated"),
+            "empty": (b"", "/src/file", "not a .npz file, or it is truncated"),
+            "cut": (deflated[:-30], "/src/file", "not a .npz file, or it is truncated"),
             "twice": (archive([("w.npy", member), ("w.npy", member)]), "/src/file",
                       'two tensors are named "w"'),
             "bad crc": (bytes(flipped), "/src/tensor", "a.npz[w]: it cannot be unpacked: CRC error"),
@@ -337,13 +337,13 @@ class Npz(ArchiveCase):
                                                        b"\x14\x00\x01\x00\x08\x00", 0),
                                           8, b"\x01\x00"), "/src/tensor", "it is encrypted"),
             "method": (self.with_field(deflated, 10, b"\x0c\x00"), "/src/tensor",
-                       "compressed by method 12; stored and deflated ones are read"),
+                       "compression method 12 is not supported"),
             "claims more": (self.with_field(deflated, 24, struct.pack("<I", len(member) + 1)),
                             "/src/tensor", "npy shape and dtype need 1000 bytes"),
             "claims less": (self.with_field(deflated, 24, struct.pack("<I", len(member) - 1)),
                             "/src/tensor", "npy shape and dtype need 1000 bytes"),
             "impossible": (self.with_field(deflated, 24, b"\xff\xff\xff\x7f"), "/src/tensor",
-                           "the archive lies: 2147483647 B are to come of"),
+                           "B cannot unpack to 2147483647 B"),
             "no npy": (archive([("w.npy", b"hello world, no tensor")]), "/src/tensor",
                        "no .npy file"),
             "empty member": (archive([("w.npy", b"")]), "/src/tensor", "0 bytes are too few"),
@@ -362,13 +362,13 @@ class Npz(ArchiveCase):
         self.move(mov({"file": "a.npz", "tensor": "good"}))
 
     def test_a_bomb_takes_no_more_than_it_declares(self):
-        """What the directory says of the size holds, however much comes; and less is an error."""
+        """Unpacking stops at the size in the directory; a shorter member is an error."""
         member = npy("|u1", (1000,), bytes(1000))
         short = npy("|u1", (10000,), random.Random(1).randbytes(10000 - 5))
         for content, size, words in (
                 (member + bytes(64 << 20), len(member), "it is longer than the archive says"),
-                (short, len(short) + 5, "it ends 5 B too early"),
-                (npy("|u1", (100000,), bytes(1000)), 100128, "the archive lies: 100128 B are to")):
+                (short, len(short) + 5, "it is 5 B shorter than the archive says"),
+                (npy("|u1", (100000,), bytes(1000)), 100128, "the archive's directory is wrong: ")):
             packed = archive([("w.npy", content)])
             self.write("a.npz", self.with_field(packed, 24, struct.pack("<I", size)))
             self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), "/src/tensor",
@@ -405,7 +405,7 @@ class Npz(ArchiveCase):
             self.assertEqual(self.read(f"{i}.bin"), bytes([i]) * 100)
 
     def test_a_member_is_unpacked_once_for_many_jobs(self):
-        """The same 32 MiB for 200 jobs: a process' own time says how often they were unpacked."""
+        """200 jobs read one tensor of 32 MiB: the process's CPU time shows how often it is unpacked."""
         data = bytes(i * i >> 5 & 0xff for i in range(1 << 20)) * 32
         self.write("a.npz", archive([("w.npy", npy("|u1", (32, 1 << 20), data))]))
         once = self.cpu([mov({"file": "a.npz", "tensor": "w"}, "o.bin", size=[1, 1])])
@@ -473,7 +473,7 @@ class Npz(ArchiveCase):
 
 
 class Remote(ArchiveCase):
-    """What ssh would start runs here."""
+    """The proxy runs locally instead of behind ssh."""
 
     def environment(self):
         script = self.root / "ssh"
@@ -491,7 +491,7 @@ class Remote(ArchiveCase):
         return self.ctl("-H", "ssh://board", "submit", self.write("job.json", job), code=code)
 
     def test_a_tensor_of_more_than_may_travel(self):
-        """A request may have 1 GiB: the tensor does, the file does not."""
+        """The tensor fits the limit of 1 GiB per request; the whole file does not."""
         with open(self.path("m.safetensors"), "wb") as file:
             size = (1 << 30) + 5
             text = json.dumps({"much": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]},
@@ -542,8 +542,8 @@ class Show(Case):
         self.write_npy("a.npy")
         for arguments, words in (
                 (("m.safetensors", "-t", "z"), '--tensor: m.safetensors: it holds no tensor "z"'),
-                (("a.npy", "-t", "x"), "--tensor names one of a .npz or .safetensors file; a.npy "
-                                       "is a .npy file"),
+                (("a.npy", "-t", "x"), "--tensor selects a tensor of a .npz or .safetensors file; "
+                                       "a.npy is a .npy file"),
                 (("m.safetensors", "--shape", "3"), "--shape describes raw files"),
                 (("a.npy", "--format", "zip"), "npy, raw, npz or safetensors is needed"),
                 (("none.safetensors",), "No such file"), (("none.npz", "-t", "x"), "No such file"),
@@ -621,7 +621,7 @@ class Diff(Case):
         self.assertIn("--tensor: b.safetensors: it holds 2 tensors",
                       self.ctl("diff", b, "x.npy", code=2).err)
         self.assertIn('no tensor "z"', self.ctl("diff", a, b, "-t", "z", code=2).err)
-        self.assertIn("--tensor names one of", self.ctl("diff", "x.npy", "x.npy", "-t", "x",
+        self.assertIn("--tensor selects a tensor", self.ctl("diff", "x.npy", "x.npy", "-t", "x",
                                                         code=2).err)
 
     @needs_npz

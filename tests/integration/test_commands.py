@@ -177,7 +177,7 @@ class Show(Case):
     def test_cut_dimensions_are_marked(self):
         self.write_npy("x.npy", "|u1", (9, 3, 3))
         out = self.ctl("show", "x.npy", "--corner", "2", code=0).out
-        self.assertIn("dimension 0 goes on to 8", out)
+        self.assertIn("dimension 0 continues to index 8", out)
         self.assertEqual(out.count("[0, :, :]"), 1)
 
     def test_values_of_every_dtype(self):

@@ -126,8 +126,8 @@ class Files(Messages):
 
     def test_a_job_in_place_of_a_tensor(self):
         self.write("job.json", mov())
-        self.says("job.json: a raw file does not say what it holds: give --shape and --dtype; of "
-                  "a job file tells mlictl explain", "show", "job.json")
+        self.says("job.json: a raw file does not say what it holds: give --shape and --dtype; "
+                  "mlictl explain describes job files", "show", "job.json")
 
 
 class Daemons(Messages):
