@@ -7,9 +7,9 @@
  *   mli_kernels_api.h  permute kernels
  *   mli_helpers_api.h  helpers, error texts, target profile
  *
- * Not included: mli_explain.h (what a move is going to do) and mli_engine.h (drivers).
+ * Not included: mli_explain.h (explains a move before it is made) and mli_engine.h (drivers).
  *
- * Define MLI_EMBARC_COMPAT before including this to get embARC 2.0's spelling of the functions
+ * Define MLI_EMBARC_COMPAT before including this header to get embARC 2.0's form of the functions
  * whose prototypes differ (mli_compat_embarc.h).
  */
 #ifndef MLI_API_H

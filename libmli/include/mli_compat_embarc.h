@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that have other prototypes or rules in embARC MLI 2.0 than in the spec texts. After
- * this header the short names mean embARC's form; without it, the spec's form. For C and C++. With
+ * Functions whose prototypes or rules in embARC MLI 2.0 differ from the spec. With this header the
+ * short names mean embARC's form; without it, the spec's form. For C and C++. With
  * MLI_EMBARC_COMPAT defined, mli_api.h, mli_mov_api.h and mli_helpers_api.h include it.
  *
  * With MLI_COMPAT_KEEP_NAMES defined, the header only declares the mli_compat_* functions.
@@ -24,8 +24,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
- * mli_mov_cfg_all() with paddings for an HWC tensor: padtop/padbot around dimension 0 (H),
- * padleft/padright around dimension 1 (W). Statuses as the spec's form.
+ * Sets every field as mli_mov_cfg_all() does, with paddings for an HWC tensor: padtop/padbot around
+ * dimension 0 (H), padleft/padright around dimension 1 (W). Returns the same statuses.
  */
 mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
                                   const int *subsample_step, const int *dst_offsets,
@@ -35,9 +35,9 @@ mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const 
 
 /**
  * Moves as mli_mov_tensor_sync() does, with embARC's rule for per-axis parameters: dst's scale
- * pointer decides. Null or the source's own scale pointer: dst shares the source's three arrays,
- * and dst's other two pointers are not looked at. Any other scale pointer: all three pointers are
- * memory of the caller's, which receives a copy.
+ * pointer decides. If it is null or the source's own scale pointer, dst shares the source's three
+ * arrays, and the function does not read dst's other two pointers. If it is any other pointer, all
+ * three pointers are memory of the caller, which receives a copy.
  */
 mli_status mli_compat_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                       mli_tensor *dst);
@@ -47,20 +47,20 @@ mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
                                   const mli_mov_cfg_t *cfg, mli_tensor *dst);
 
 /**
- * Entry `scale_idx` of a per-axis tensor's scales; a tensor without an axis has one entry for all
- * indices. 0 for an invalid tensor or an index beyond the axis.
+ * Returns entry `scale_idx` of a per-axis tensor's scales; a tensor without an axis has one entry
+ * for all indices. Returns 0 for an invalid tensor or an index beyond the axis.
  */
 int32_t mli_compat_hlp_tensor_scale(const mli_tensor *in, uint32_t scale_idx);
 
-/** As mli_compat_hlp_tensor_scale(), for scale_frac_bits (fx: frac_bits). */
+/** Returns scale_frac_bits (fx: frac_bits), as mli_compat_hlp_tensor_scale() returns the scale. */
 int32_t mli_compat_hlp_tensor_scale_shift(const mli_tensor *in, uint32_t scale_idx);
 
-/** As mli_compat_hlp_tensor_scale(), for the zero point. */
+/** Returns the zero point, as mli_compat_hlp_tensor_scale() returns the scale. */
 int16_t mli_compat_hlp_tensor_zero_offset(const mli_tensor *in, uint32_t zero_idx);
 
 /*
- * Guard bits as embARC's host build has them (PLATFORM is X86_PLATFORM): those of 32-bit and 64-bit
- * accumulators, until mli_profile_set() names a chip; then the chip's.
+ * Guard bits of embARC's host build (PLATFORM is X86_PLATFORM), which has 32-bit and 64-bit
+ * accumulators; after mli_profile_set() has named a chip, those of the chip.
  */
 uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void);   /**< 16 */
 uint8_t mli_compat_hlp_accu_guard_bits_fx16_fx16(void); /**< 32 */

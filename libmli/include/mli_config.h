@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * embARC MLI 2.0's configuration macros, for programs written for it. The names have no prefix, so
- * that no other header of this library includes this one except mli_compat_embarc.h.
+ * embARC MLI 2.0's configuration macros, for programs written for embARC. The macros have no
+ * prefix; therefore mli_compat_embarc.h is the only header of this library that includes this one.
  *
  * PLATFORM names the processor that the program is compiled for. The compiler's macros for ARC
  * cores choose it, or -DV2DSP_VECTOR, -DV2DSP_XY, -DV2DSP_WIDE or -DV2DSP; without them it is
- * X86_PLATFORM, as embARC has it on every host. It does not change the library.
+ * X86_PLATFORM, as in embARC on every host. PLATFORM does not change the library.
  */
 #ifndef MLI_CONFIG_H
 #define MLI_CONFIG_H
 
 #include <stdint.h>
 
-/* Values of MLI_DEBUG_MODE; docs/library.md has this library's debug modes. */
+/* Values of MLI_DEBUG_MODE; docs/library.md describes the debug modes. */
 #define DBG_MODE_RELEASE   0
 #define DBG_MODE_RET_CODES 1
 #define DBG_MODE_ASSERT    2
 #define DBG_MODE_DEBUG     3
 #define DBG_MODE_FULL      4
 
-/* A header cannot know how the library was built: mli_hlp_compile_options_string() does. This is
-   the default of a build. */
+/* The default of a build. The header does not know how the library was built;
+   mli_hlp_compile_options_string() returns that. */
 #ifndef MLI_DEBUG_MODE
 #define MLI_DEBUG_MODE DBG_MODE_RET_CODES
 #endif

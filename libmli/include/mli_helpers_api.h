@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers: facts about tensors, sub-tensors without copying, statuses in words, target profile.
- * Implements spec "Helper Functions Group" (helper_functions.rst). Everything is thread-safe
- * except mli_profile_set().
+ * Helpers: properties of tensors, sub-tensors without copying, conversion of elements, texts of
+ * statuses, processor levels, target profile.
+ * Implements spec "Helper Functions Group" (helper_functions.rst). Every function is thread-safe
+ * except mli_cpu_set_mask(), mli_cpu_set_stream_min() and mli_profile_set().
  */
 #ifndef MLI_HELPERS_API_H
 #define MLI_HELPERS_API_H
@@ -17,46 +18,51 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** Bytes of one element: 1, 2 or 4; 0 for a null tensor or an unsupported element type. */
+/**
+ * Returns the bytes of one element: 1, 2 or 4; 0 for a null tensor or an unsupported element type.
+ */
 uint32_t mli_hlp_tensor_element_size(const mli_tensor *in);
 
 /**
  * Returns the product of the shape from dimension `start_dim` to the last; 1 for a tensor of rank
- * 0, with any start_dim. 0 for a null tensor, a rank above 4, start_dim >= rank, or a product
- * beyond 32 bits (mli_last_error() names the fault).
+ * 0, with any start_dim. Returns 0 for a null tensor, a rank above 4, start_dim >= rank, or a
+ * product beyond 32 bits (mli_last_error() names the fault).
  */
 uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim);
 
 /**
- * Returns whether two tensors of one element type have the same data pointer. False for tensors of
- * rank 0 (their data is a value), null tensors and unsupported element types.
+ * Returns whether two tensors of one element type have the same data pointer. Returns false for
+ * tensors of rank 0 (their data is a value), null tensors and unsupported element types.
  */
 bool mli_hlp_tensor_data_ptr_cmp(const mli_tensor *in1, const mli_tensor *in2);
 
-/** sa: the scale (entry 0 where per axis); fx and fp: 1; invalid tensor: 0. */
+/** Returns the scale. sa: the scale (per axis: entry 0); fx and fp: 1; invalid tensor: 0. */
 int16_t mli_hlp_tensor_scale(const mli_tensor *in) MLI_LINK_NAME(mli_abi_hlp_tensor_scale);
 
-/** sa: scale_frac_bits (entry 0 where per axis); fx: frac_bits; fp and invalid: 0. */
+/**
+ * Returns the scale's fractional bits. sa: scale_frac_bits (per axis: entry 0); fx: frac_bits; fp
+ * and invalid: 0.
+ */
 int16_t mli_hlp_tensor_scale_shift(const mli_tensor *in)
     MLI_LINK_NAME(mli_abi_hlp_tensor_scale_shift);
 
-/** sa: the zero point (entry 0 where per axis); fx, fp and invalid: 0. */
+/** Returns the zero point. sa: the zero point (per axis: entry 0); fx, fp and invalid: 0. */
 int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in)
     MLI_LINK_NAME(mli_abi_hlp_tensor_zero_offset);
 
 /**
- * Makes `out` a view of a part of `in`; no data is copied. `out` shares in's memory and strides;
+ * Makes `out` a view of a part of `in`; copies no data. `out` shares in's memory and strides;
  * strides of 0 become the computed ones (see mli_types.h). The capacity of `out` is that of `in`
- * less the bytes before the new first element. Where sub_tensor_rank is below in's
- * rank, dimensions of size 1 are removed from the first on until it is reached. Per-axis
- * quantisation pointers advance with the offset along their axis and `sa.dim` follows its
- * dimension; where the axis itself is removed, the parameters of that index stay as per-tensor
- * values. `out` may be the same structure as `in`.
+ * minus the bytes before the new first element. If sub_tensor_rank is below in's rank, dimensions
+ * of size 1 are removed, the first ones first, until the rank is reached. Per-axis quantisation
+ * pointers advance with the offset along their axis, and `sa.dim` follows its dimension; if the
+ * axis itself is removed, the parameters of the kept index become per-tensor values. `out` may be
+ * `in` itself.
  *
  * @retval MLI_STATUS_OK                  *out is complete
  * @retval MLI_STATUS_BAD_TENSOR          null in or out, or an invalid `in`
  * @retval MLI_STATUS_NOT_SUPPORTED       element type FX_4
- * @retval MLI_STATUS_NOT_ENGH_MEM        the sub-tensor reaches beyond in's capacity, a computed
+ * @retval MLI_STATUS_NOT_ENGH_MEM        the sub-tensor extends beyond in's capacity, a computed
  *                                        stride exceeds 31 bits, or overflow
  * @retval MLI_STATUS_BAD_FUNC_CFG        null cfg, offset + size beyond the shape, a size of 0, a
  *                                        rank of 0, above in's, or not reachable
@@ -64,20 +70,20 @@ int16_t mli_hlp_tensor_zero_offset(const mli_tensor *in)
  */
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out);
 
-/** The name embARC 2.0 gives mli_hlp_subtensor(). */
+/** embARC 2.0's name of mli_hlp_subtensor(). */
 mli_status mli_hlp_create_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
                                     mli_tensor *out);
 
 /**
  * Makes `out` a view of a part of `in` along its first dimensions, as one indexes a nested array;
- * no data is copied. Of the first cfg->coord_num dimensions, all but the last are fixed at their
- * coordinate and removed; of the last one `out` has first_out_dim_size elements from its coordinate
- * on, and all elements of the dimensions after it. The result is that of mli_hlp_subtensor(),
- * except that out's capacity ends with the last element of the view.
+ * copies no data. The first cfg->coord_num - 1 dimensions are fixed at their coordinates and
+ * removed. The next dimension keeps first_out_dim_size elements from its coordinate on, and the
+ * dimensions after it keep all elements. The result is that of mli_hlp_subtensor(), except that
+ * out's capacity ends with the last element of the view.
  *
  * @return as mli_hlp_subtensor(), and
  * @retval MLI_STATUS_BAD_FUNC_CFG null cfg, coord_num 0 or above in's rank, first_out_dim_size 0,
- * or a coordinate beyond the shape
+ *                                 or a coordinate beyond the shape
  */
 mli_status mli_hlp_point_to_subtensor(const mli_tensor *in, const mli_point_to_subtsr_cfg *cfg,
                                       mli_tensor *out);
@@ -99,27 +105,28 @@ mli_status mli_hlp_point_to_subtensor(const mli_tensor *in, const mli_point_to_s
  * @param src  source; only read
  * @param dst  In: `data`, `el_type`, `el_params` (what to convert to; sa: also the arrays'
  *             contents) and `mem_stride` (0: packed), and either src's rank and shape or rank 0.
- *             Out: the elements; where the rank was 0, rank and shape. Nothing else changes.
+ *             Out: the elements; if the rank was 0, rank and shape. Nothing else changes.
  *
  * Conversion in place: `dst` may have the data pointer of `src` if element sizes and strides are
- * equal. Per-axis parameters may be on one side, or on both sides along one axis.
+ * equal. One tensor may have per-axis parameters, or both along one axis.
  *
- * A refused call changes nothing at all.
+ * A refused call changes nothing.
  *
  * @retval MLI_STATUS_OK                   done
  * @retval MLI_STATUS_BAD_TENSOR           a null tensor or data, an invalid `src`, a stride below 0
  *                                         or an unknown element type of dst
  * @retval MLI_STATUS_NOT_SUPPORTED        element type FX_4 or FP_16
  * @retval MLI_STATUS_SHAPE_MISMATCH       dst's rank is neither 0 nor src's, or its shape differs
- * @retval MLI_STATUS_NOT_ENGH_MEM         capacity short of the last element, or overflow
+ * @retval MLI_STATUS_NOT_ENGH_MEM         a capacity ends before the last element, or overflow
  * @retval MLI_STATUS_INCOMPATEBLE_TENSORS the byte ranges of src and dst overlap but not in place,
  *                                         or elements of dst overlap
  * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  a scale below 1, axes differ, or per-axis arrays are
- * null, short or inside dst's data
+ *                                         null, short or inside dst's data
  * @retval MLI_STATUS_MEM_BANK_MISMATCH    strict profile only: data outside the vector memory
- * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address off its element boundary
+ * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address that is not aligned to
+ * its element
  *
- * Thread-safe for tensors no other thread writes. embARC MLI 2.0: "Data Conversion Group".
+ * Thread-safe for tensors that no other thread writes. embARC MLI 2.0: "Data Conversion Group".
  */
 mli_status mli_hlp_convert_tensor(const mli_tensor *src, mli_tensor *dst);
 
@@ -142,28 +149,31 @@ mli_status mli_hlp_convert_tensor_safx(const mli_tensor *src, mli_tensor *dst);
 mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in);
 
 /*
- * Guard bits of the accumulator, by the active profile's guard bit option.
- * Spec: "Accumulator" (vpx_specifics.rst).
+ * Return the guard bits of the accumulator, by the active profile's guard bit option. Spec:
+ * "Accumulator" (vpx_specifics.rst).
  */
 uint8_t mli_hlp_accu_guard_bits_sa8_sa8(void);   /**< 0, 4, 8 for options 0, 1, 2 */
 uint8_t mli_hlp_accu_guard_bits_fx16_fx16(void); /**< 0, 4, 8 */
 uint8_t mli_hlp_accu_guard_bits_fx16_fx8(void);  /**< 8, 12, 16 */
 
-/** A status' name, as "MLI_STATUS_OK"; "MLI_STATUS_?" for a value that is none. Static storage. */
+/**
+ * Returns the name of a status, as "MLI_STATUS_OK"; "MLI_STATUS_?" for any other value. Static
+ * storage.
+ */
 const char *mli_status_name(mli_status status);
 
-/** What a status means, in one phrase. Static storage. */
+/** Returns the meaning of a status in one phrase. Static storage. */
 const char *mli_status_text(mli_status status);
 
 /**
- * Why the last refused call of this thread was refused: field, value and bound, as in
+ * Returns why the library refused this thread's last refused call: field, value and bound, as in
  * "dst.data.capacity: 1024 B given, 1536 B needed". Empty before the first refusal; calls that
- * succeed leave it alone. Valid until the thread's next refused call. Built with
- * debug_mode=release it is only the status' text.
+ * succeed do not change it. Valid until the thread's next refused call. In a build with
+ * debug_mode=release it is only the text of the status.
  */
 const char *mli_last_error(void);
 
-/** The library's version, "major.minor.patch". Static storage. */
+/** Returns the library's version, "major.minor.patch". Static storage. */
 const char *mli_version(void);
 
 /**
@@ -179,37 +189,38 @@ const char *mli_hlp_compile_options_string(void);
 #define MLI_CPU_NEON   4u /**< AArch64, little-endian */
 
 /**
- * Allows the levels whose bits are set, as far as the processor has them; 0 is plain C. Before the
- * first call it is the number in the environment variable MLI_CPU_MASK, else all. What is moved is
- * the same with every mask. Call it while no other thread is inside the library.
+ * Allows the levels with bits in the mask, if the processor has them; 0 is plain C. Before the
+ * first call, the environment variable MLI_CPU_MASK has the mask; without it all levels are
+ * allowed. Moves write the same bytes with every mask. Call it while no other thread is inside the
+ * library.
  */
 void mli_cpu_set_mask(uint32_t mask);
 
-/** The level in use: "c", "avx2", "avx512" or "neon". Static storage. */
+/** Returns the level in use: "c", "avx2", "avx512" or "neon". Static storage. */
 const char *mli_cpu_level(void);
 
 /**
- * Destinations of `bytes` and more are written past the caches (extension), by levels that can:
- * "avx2" and "avx512". 0: all are; UINT64_MAX: none. Before the first call it is the number in the
- * environment variable MLI_STREAM_MIN, else 32 MiB. It is faster for any size where the destination
- * is not in the caches, and slower where it is (docs/performance.md). Large transposes begin
- * sooner: at a 32nd of it where rows of the destination lie a multiple of 2 KiB apart, else at a
- * sixth those of bytes, those whose rows or columns are made of two dimensions, and those to pixels
- * of up to 16 bytes. What is moved is the same with every value. Call it while no other thread is
- * inside the library.
+ * Sets the size from which destinations are written past the caches, by levels that can: "avx2"
+ * and "avx512" (extension). 0: all sizes; UINT64_MAX: none. Before the first call it is the number
+ * in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is faster for any size if
+ * the destination is not in the caches, and slower if it is (docs/performance.md). Some large
+ * transposes stream from smaller sizes: from a 32nd of `bytes` if rows of the destination are a
+ * multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes whose
+ * rows or columns consist of two dimensions, and transposes to pixels of up to 16 bytes. Moves
+ * write the same bytes with every value. Call it while no other thread is inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);
 
-/** What the library assumes about the target chip (extension). Spec: "ARC VPX Specific Details". */
+/** The target chip that the library assumes (extension). Spec: "ARC VPX Specific Details". */
 typedef struct _mli_profile {
     uint8_t guard_bit_option;  /**< Xvec_guard_bit_option: 0, 1 or 2 */
-    bool strict;               /**< check what the chip demands of addresses */
-    const void *vector_memory; /**< first byte of the region kernels may work in (VCCM) */
-    size_t vector_memory_size; /**< its bytes */
+    bool strict;               /**< check addresses as the chip requires */
+    const void *vector_memory; /**< first byte of the memory for operands of kernels (VCCM) */
+    size_t vector_memory_size; /**< bytes of that memory */
 } mli_profile;
 
 /**
- * Makes *profile the active one (it is copied); null restores the default: option 2, not strict.
+ * Makes a copy of *profile the active profile; null restores the default: option 2, not strict.
  * Call it while no other thread is inside the library.
  *
  * @retval MLI_STATUS_OK             active

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Kernels: permute. Implements spec "Permute Prototype and Function List" (permute.rst).
- */
+/* Permute kernels. Implements spec "Permute Prototype and Function List" (permute.rst). */
 #ifndef MLI_KERNELS_API_H
 #define MLI_KERNELS_API_H
 
@@ -19,12 +17,12 @@ extern "C" {
  *
  * @param in   input; only read
  * @param cfg  first `in->rank` entries of perm_dim: a permutation of 0 .. rank-1
- * @param out  In: `data`, `rank`, `el_type`, the already permuted `shape`, `mem_stride` (0:
- *             packed, as in a move), and for a per-axis input the three pointers of `el_params.sa`
- * (null shares the input's arrays, the input's own are left, memory of the caller's receives a
- *             copy). Out: the elements and `el_params`. Nothing else changes.
+ * @param out  In: `data`, `rank`, `el_type`, the permuted `shape`, `mem_stride` (0: packed, as in a
+ *             move), and for a per-axis input the three pointers of `el_params.sa` (null: out
+ * shares the input's arrays; the input's own pointers stay; memory of the caller receives a copy).
+ * Out: the elements and `el_params`. Nothing else changes.
  *
- * A refused call changes nothing at all.
+ * A refused call changes nothing.
  *
  * @retval MLI_STATUS_OK                   done
  * @retval MLI_STATUS_BAD_TENSOR           as mli_mov_tensor_sync(), for both tensors
@@ -32,23 +30,24 @@ extern "C" {
  * @retval MLI_STATUS_TYPE_MISMATCH        `in` or `out` is not of the kernel's element type
  * @retval MLI_STATUS_SHAPE_MISMATCH       out's rank or shape is not the permuted one
  * @retval MLI_STATUS_BAD_FUNC_CFG         null cfg, or perm_dim is not a permutation
- * @retval MLI_STATUS_NOT_ENGH_MEM         capacity short of the last byte, or overflow
+ * @retval MLI_STATUS_NOT_ENGH_MEM         a capacity ends before the last byte, or overflow
  * @retval MLI_STATUS_INCOMPATEBLE_TENSORS in and out overlap, or elements of out overlap
  * @retval MLI_STATUS_SPEC_PARAM_MISMATCH  per-axis parameters are inconsistent
  * @retval MLI_STATUS_MEM_BANK_MISMATCH    strict profile only: data outside the vector memory
- * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address off its element boundary
+ * @retval MLI_STATUS_MISALIGNMENT_ERROR   strict profile only: an address that is not aligned to
+ * its element
  *
- * Thread-safe for tensors no other thread writes.
+ * Thread-safe for tensors that no other thread writes.
  */
 mli_status mli_krn_permute_sa8(const mli_tensor *in, const mli_permute_cfg *cfg, mli_tensor *out);
 
-/** As mli_krn_permute_sa8(), for MLI_EL_FX_8. */
+/** Transposes as mli_krn_permute_sa8() does, for MLI_EL_FX_8. */
 mli_status mli_krn_permute_fx8(const mli_tensor *in, const mli_permute_cfg *cfg, mli_tensor *out);
 
-/** As mli_krn_permute_sa8(), for MLI_EL_FX_16. */
+/** Transposes as mli_krn_permute_sa8() does, for MLI_EL_FX_16. */
 mli_status mli_krn_permute_fx16(const mli_tensor *in, const mli_permute_cfg *cfg, mli_tensor *out);
 
-/** As mli_krn_permute_sa8(), for MLI_EL_SA_32. */
+/** Transposes as mli_krn_permute_sa8() does, for MLI_EL_SA_32. */
 mli_status mli_krn_permute_sa32(const mli_tensor *in, const mli_permute_cfg *cfg, mli_tensor *out);
 
 #pragma GCC visibility pop

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A move as plain data: what is left of tensors and configuration when every argument is checked,
- * and all that an engine needs to know (extension).
+ * A move as plain data: the result of checking all arguments, and all that an engine needs to know
+ * (extension).
  *
- *   plan        one batch for one channel: descriptor 0 is its copy box, descriptor n its fill
- *               slab n - 1. All are disjoint; their order does not matter.
+ *   plan        the work of one channel: descriptor 0 is its copy box, descriptor n its fill slab
+ *               n - 1. They are disjoint; their order does not matter.
  *   copy box    a nest of strided loops around a run of contiguous bytes
- *   fill slab   the same with zeros for a source
+ *   fill slab   the same with zeros as the source
  *   row         one run; rows are numbered in the order of the loops, the innermost fastest
  *
- * Addresses may be misaligned in every way; no product of count and step exceeds a size_t.
+ * Addresses may have any misalignment; no product of count and step exceeds a size_t.
  */
 #ifndef MLI_PLAN_H
 #define MLI_PLAN_H
@@ -36,7 +36,7 @@ struct mli_copy_box {
     const uint8_t *src;
     uint8_t *dst;
     size_t run;   /**< contiguous bytes on both sides; 0: nothing to copy */
-    size_t loops; /**< of loop[], outermost first */
+    size_t loops; /**< number of loops in loop[], outermost first */
     struct mli_copy_loop loop[MLI_MAX_RANK];
 };
 
@@ -57,8 +57,8 @@ struct mli_fill_slab {
 #define MLI_PLAN_SLABS_MAX (2 * MLI_MAX_RANK)
 
 struct mli_plan {
-    size_t bytes; /**< written in all */
-    size_t slabs; /**< of slab[] */
+    size_t bytes; /**< bytes that the plan writes */
+    size_t slabs; /**< number of slabs in slab[] */
     struct mli_copy_box box;
     struct mli_fill_slab slab[MLI_PLAN_SLABS_MAX];
 };

@@ -8,12 +8,12 @@
  *   stride    distance in elements between neighbours along a dimension. 0 means packed on top of
  *             the next inner dimension: stride[i] = stride[i + 1] * shape[i + 1], where
  *             stride[i + 1] is given or computed. A packed innermost stride is 1.
- *   capacity  size in bytes of the memory a data container points to.
+ *   capacity  size in bytes of the memory that a data container points to.
  *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
  *
- * Field order, names and enum values are those of embARC MLI 2.0: code written for it compiles
- * unchanged. Entries of arrays at and beyond `rank` are never read and may hold anything; where a
- * move or a sub-tensor writes a tensor's layout, they become 1 (shape) and 0 (mem_stride).
+ * Field order, names and enum values are those of embARC MLI 2.0: code written for embARC compiles
+ * unchanged. The library never reads entries of arrays at or beyond `rank`. A move or a sub-tensor
+ * that writes a tensor's layout sets these entries to 1 (shape) and 0 (mem_stride).
  */
 #ifndef MLI_TYPES_H
 #define MLI_TYPES_H
@@ -27,8 +27,9 @@ extern "C" {
 
 /*
  * Gives a function another name for the linker than in C. Functions that embARC MLI 2.0 declares
- * with other parameters or another handle type have such names (mli_abi_...), so that an object
- * compiled with embARC's headers does not link with this library instead of failing at run time.
+ * with other parameters or another handle type have names that begin with mli_abi_. An object
+ * compiled with embARC's headers therefore does not link with this library; it would fail at run
+ * time.
  */
 #define MLI_LINK_NAME(name)   __asm__(MLI_LINK_TEXT(__USER_LABEL_PREFIX__) #name)
 #define MLI_LINK_TEXT(text)   MLI_LINK_QUOTED(text)
@@ -59,19 +60,19 @@ extern "C" {
 #define KRNL_D_DIM_HWCN 2
 #define KRNL_C_DIM_HWCN 3
 
-/* ... of depthwise weights: N output channels, D is 1. */
+/* Dimension indices of depthwise weights: N output channels, D is 1. */
 #define KRNL_DW_H_DIM_HW1N 0
 #define KRNL_DW_W_DIM_HW1N 1
 #define KRNL_DW_D_DIM_HW1N 2
 #define KRNL_DW_N_DIM_HW1N 3
 
-/* ... of recurrent weights: input and output elements. */
+/* Dimension indices of recurrent weights: input and output elements. */
 #define KRNL_RNN_W_IN_ELEMS_DIM  1
 #define KRNL_RNN_W_OUT_ELEMS_DIM 2
 
 /*
  * Every status: X(name without prefix, value, meaning). The enum, mli_status_name() and
- * mli_status_text() all come from this table.
+ * mli_status_text() are made from this table.
  */
 #define MLI_STATUS_TABLE(X)                                                                        \
     X(OK, 0, "done")                                                                               \
@@ -92,7 +93,7 @@ extern "C" {
     X(CANCELLED, 15, "the transfer was cancelled before it was complete (ours)")                   \
     X(DMA_ERROR, 16, "a DMA channel failed, the transfer is incomplete (ours)")
 
-/** Result of every function that can be refused. */
+/** The result of every function that can refuse its arguments. */
 typedef enum _mli_status {
 #define MLI_STATUS_ENUM(name, value, text) MLI_STATUS_##name = (value),
     MLI_STATUS_TABLE(MLI_STATUS_ENUM)
@@ -102,7 +103,7 @@ typedef enum _mli_status {
 
 /** Element type of a tensor. The low byte is the element's size in bits. */
 typedef enum _mli_element_type {
-    MLI_EL_FX_4 = 0x4,    /**< known to the API, refused by every function (NOT_SUPPORTED) */
+    MLI_EL_FX_4 = 0x4,    /**< every function refuses it (NOT_SUPPORTED) */
     MLI_EL_FX_8 = 0x8,    /**< 8-bit fixed point, `fx.frac_bits` fractional bits */
     MLI_EL_FX_16 = 0x10,  /**< 16-bit fixed point */
     MLI_EL_SA_8 = 0x108,  /**< 8-bit asymmetric, parameters in `sa` */
@@ -119,9 +120,9 @@ typedef enum _mli_element_param_type {
 } mli_element_param_type;
 typedef mli_element_param_type mli_el_param_type;
 
-/** A pointer with the size of what it points to, or (capacity 0) one value held in place. */
+/** A pointer and the size of the memory behind it, or (capacity 0) one value. */
 typedef struct _mli_data_container {
-    uint32_t capacity; /**< bytes at the pointer; 0 where `mem` holds a value */
+    uint32_t capacity; /**< bytes at the pointer; 0 if `mem` holds a value */
     union {
         int32_t *pi32;
         int16_t *pi16;
@@ -134,7 +135,9 @@ typedef struct _mli_data_container {
     } mem;
 } mli_data_container;
 
-/** Quantisation of a tensor's elements: `fx` for fx types, `sa` for sa types, none for fp. */
+/**
+ * Quantisation of a tensor's elements: `fx` for fx types, `sa` for sa types. fp types have none.
+ */
 typedef union _mli_element_params {
     struct {
         int8_t frac_bits; /**< real value = element / 2^frac_bits */
@@ -154,9 +157,9 @@ typedef union _mli_element_params {
     } sa;
 } mli_element_params;
 
-/** A tensor: a view of memory owned by somebody else. */
+/** A tensor: a view of memory that the caller owns. */
 typedef struct _mli_tensor {
-    mli_data_container data;          /**< first element, and bytes from there to the end */
+    mli_data_container data;          /**< first element; capacity from there on */
     int32_t mem_stride[MLI_MAX_RANK]; /**< in elements; 0: packed, see the glossary */
     uint32_t shape[MLI_MAX_RANK];     /**< in elements, each at least 1 */
     uint32_t rank;                    /**< 1 .. MLI_MAX_RANK */
@@ -180,15 +183,15 @@ typedef mli_sub_tensor_cfg mli_subtensor_cfg;
 /** A part of a packed tensor, for mli_hlp_point_to_subtensor(). */
 typedef struct _mli_point_to_subtsr_cfg {
     uint32_t start_coord[MLI_MAX_RANK]; /**< first element of dimensions 0 .. coord_num - 1 */
-    uint8_t coord_num;                  /**< coordinates given, 1 .. rank; all but the last of these
-                                             dimensions are removed */
-    uint8_t first_out_dim_size;         /**< extent of dimension coord_num - 1, at least 1 */
+    uint8_t coord_num; /**< number of coordinates, 1 .. rank; all of these dimensions but the last
+                          are removed */
+    uint8_t first_out_dim_size; /**< extent of dimension coord_num - 1, at least 1 */
 } mli_point_to_subtsr_cfg;
 
-/** A look-up table, as kernels of embARC MLI take it. This library only declares the type. */
+/** A look-up table of embARC MLI's kernels. This library only declares the type. */
 typedef struct _mli_lut {
     mli_data_container data; /**< the table */
-    mli_element_type type;   /**< of its entries */
+    mli_element_type type;   /**< type of the entries */
     int32_t length;          /**< entries in the table */
     int32_t in_frac_bits;    /**< fractional bits of the argument */
     int32_t out_frac_bits;   /**< fractional bits of the result */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memcpy and memset as the compiler's own, so that a freestanding build too turns copies of a
+ * memcpy and memset as compiler builtins: a freestanding build, too, then turns copies of a
  * constant size into loads and stores.
  */
 #ifndef MLI_BYTES_H

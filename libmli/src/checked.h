@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64-bit arithmetic that tells when it overflows, which is rare. Each returns true where the result
- * is right.
+ * 64-bit arithmetic with a check for overflow, which is rare. Each function returns true if the
+ * result is right.
  */
 #ifndef MLI_CHECKED_H
 #define MLI_CHECKED_H

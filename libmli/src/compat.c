@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* embARC MLI 2.0's prototypes and rules, where they differ from the library's own. */
+/* embARC MLI 2.0's prototypes and rules, for functions whose form in this library differs. */
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 
@@ -20,7 +20,7 @@ mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const 
                            perm_dim, pre, post);
 }
 
-/* Only the scale pointer of dst decides. */
+/* Returns whether dst shares src's per-axis arrays: dst's scale pointer decides. */
 static bool shares_arrays(const mli_tensor *src, const mli_tensor *dst)
 {
     const int16_t *scale;
@@ -31,7 +31,7 @@ static bool shares_arrays(const mli_tensor *src, const mli_tensor *dst)
     return !scale || scale == src->el_params.sa.scale.mem.pi16;
 }
 
-/* dst in the library's own terms: three null pointers share the source's arrays. */
+/* Returns dst in the form of this library: three null pointers share the source's arrays. */
 static mli_tensor sharing(const mli_tensor *dst)
 {
     mli_tensor to = *dst;
@@ -72,7 +72,10 @@ mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
     return status;
 }
 
-/* embARC's host build accumulates in 32 and 64 bits; a profile says that a chip is meant. */
+/*
+ * embARC's host build accumulates in 32 and 64 bits. A profile names a chip, so its guard bits
+ * count.
+ */
 uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void)
 {
     return profile_is_set ? mli_hlp_accu_guard_bits_sa8_sa8() : 32 - 8 - 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_convert_tensor: checks, and the way through the elements. */
+/* mli_hlp_convert_tensor: checks, and the loops over the elements. */
 #include "libmli/src/checked.h"
 #include "libmli/src/convert_value.h"
 #include "libmli/src/error.h"
@@ -13,7 +13,7 @@
 struct walk {
     uint8_t *bytes;
     uint32_t elem;
-    uint64_t step[MLI_MAX_RANK]; /* in bytes; 0 of dimensions that were added in front */
+    uint64_t step[MLI_MAX_RANK]; /* in bytes; 0 for dimensions added in front */
     struct extent extent;
 };
 
@@ -21,7 +21,7 @@ struct conversion {
     const mli_tensor *src, *dst;
     struct walk from, to;
     uint64_t count[MLI_MAX_RANK];
-    int32_t axis; /* the loop along which parameters differ, -1: none does */
+    int32_t axis; /* loop along which parameters differ; -1: none */
 };
 
 static mli_status check_type(const mli_tensor *tensor, bool floats, const char *who)
@@ -34,7 +34,10 @@ static mli_status check_type(const mli_tensor *tensor, bool floats, const char *
     return MLI_STATUS_OK;
 }
 
-/* The destination as it is going to be: with the source's rank and shape where it has none. */
+/*
+ * Sets *to to the destination after the conversion: with the source's rank and shape if dst has
+ * rank 0.
+ */
 static mli_status complete_dst(const mli_tensor *src, const mli_tensor *dst, mli_tensor *to)
 {
     if (!dst)
@@ -101,7 +104,7 @@ static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const c
     return MLI_STATUS_OK;
 }
 
-/* Do source and destination have each element in one place? */
+/* Returns whether each element has the same address in source and destination. */
 static bool in_place(const struct conversion *c)
 {
     bool same = c->from.bytes == c->to.bytes && c->from.elem == c->to.elem;
@@ -127,7 +130,7 @@ static mli_status check_places(const struct conversion *c)
     return MLI_STATUS_OK;
 }
 
-/* A tensor's parameters: the arrays, and every scale. */
+/* Checks a tensor's parameters: the arrays, and every scale. */
 static mli_status check_params(const struct conversion *c, const mli_tensor *tensor,
                                const char *who)
 {
@@ -206,7 +209,10 @@ static mli_status conversion_init(struct conversion *c, const mli_tensor *src,
     return status;
 }
 
-/* The two innermost loops at one place of the outer two; parameters may differ along any. */
+/*
+ * Converts the two innermost loops at one place of the outer two. Parameters may differ along any
+ * loop.
+ */
 static void convert_plane(const struct conversion *c, uint64_t i, uint64_t j)
 {
     const uint64_t *count = c->count, *from = c->from.step, *to = c->to.step;

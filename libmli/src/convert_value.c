@@ -4,7 +4,7 @@
 #include "libmli/src/bytes.h"
 #include "libmli/src/tensor.h"
 
-/* Stands for every value that saturates: larger than all elements and zero points. */
+/* Represents all values that saturate: larger than all elements and zero points. */
 static const int64_t BEYOND = (int64_t)1 << 40;
 
 struct number_format format_at(const mli_tensor *tensor, uint32_t index)
@@ -41,7 +41,7 @@ static int32_t load(const uint8_t *at, mli_element_type type)
     return word;
 }
 
-/* Saturates at the type's bounds. */
+/* Stores a value, saturated at the type's bounds. */
 static void store(uint8_t *at, mli_element_type type, int64_t value)
 {
     const uint32_t bytes = known_element_bytes(type);
@@ -60,8 +60,9 @@ static void store(uint8_t *at, mli_element_type type, int64_t value)
 }
 
 /*
- * value * multiplier / divisor * 2^shift, halves rounded up. |value| is below 2^33, multiplier and
- * divisor below 2^15, so that the product is below 2^48 and remainders can be compared in 64 bits.
+ * Returns value * multiplier / divisor * 2^shift, halves rounded up. |value| is below 2^33,
+ * multiplier and divisor are below 2^15, so the product is below 2^48 and remainders can be
+ * compared in 64 bits.
  */
 static int64_t rescale(int64_t value, int32_t multiplier, int32_t divisor, int32_t shift)
 {
@@ -98,7 +99,7 @@ static double power_of_two(int32_t exponent)
 
 /*
  * Rounds real * 2^frac_bits / scale, halves away from zero. In double the product is exact, and the
- * quotient of a 24-bit by a 15-bit number is never rounded to a half that it is not.
+ * quotient of a 24-bit by a 15-bit number is never rounded to a half unless it is one.
  */
 static int64_t quantise(float real, const struct number_format *to)
 {
@@ -111,7 +112,7 @@ static int64_t quantise(float real, const struct number_format *to)
     return (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
 }
 
-/* In double all is exact but the last step to float. */
+/* In double every step is exact; only the conversion to float rounds. */
 static float dequantise(int32_t value, const struct number_format *from)
 {
     const int64_t product = ((int64_t)value - from->zero_point) * from->scale;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The status table in words, and the last error of each thread. */
+/* The texts of statuses, and the last error of each thread. */
 #include "libmli/src/error.h"
 
 #include <stddef.h>
@@ -104,7 +104,7 @@ static void put_number(struct text *text, int64_t number)
         put(text, digits[--n]);
 }
 
-/* Formatted here and not by snprintf, because the library does without libc's I/O. */
+/* Does not use snprintf: the library needs no I/O functions of libc. */
 static void format_text(const char *subject, const char *format, const int64_t *numbers)
 {
     struct text text = {last_text, last_text + sizeof(last_text) - 1};

@@ -2,12 +2,11 @@
 /*
  * Refusing a call: a status for the caller, a sentence for mli_last_error().
  *
- *     return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d, o,
- * p);
+ *     return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d, o, p)
  *
- * Every % in the format takes the next number (converted to int64_t). The subject comes before the
- * format, so that one check can speak of "src" or "dst". What else happens depends on the build
- * option debug_mode, here MLI_DEBUG_MODE.
+ * Each % in the format takes the next number (converted to int64_t). The subject comes before the
+ * format, so that one check can name "src" or "dst". The build option debug_mode (here
+ * MLI_DEBUG_MODE) adds further actions.
  */
 #ifndef MLI_ERROR_H
 #define MLI_ERROR_H
@@ -15,11 +14,11 @@
 #include "mli_types.h"
 
 /* Values of MLI_DEBUG_MODE. */
-#define MLI_DEBUG_RELEASE   0 /* the status; mli_last_error() is its text */
-#define MLI_DEBUG_RET_CODES 1 /* and the sentence */
-#define MLI_DEBUG_ASSERT    2 /* and abort() */
-#define MLI_DEBUG_DEBUG     3 /* and a line on stderr, no abort() */
-#define MLI_DEBUG_FULL      4 /* both */
+#define MLI_DEBUG_RELEASE   0 /* returns the status; mli_last_error() is its text */
+#define MLI_DEBUG_RET_CODES 1 /* and writes the sentence */
+#define MLI_DEBUG_ASSERT    2 /* and calls abort() */
+#define MLI_DEBUG_DEBUG     3 /* and prints a line to stderr, no abort() */
+#define MLI_DEBUG_FULL      4 /* and does both */
 
 #ifndef MLI_DEBUG_MODE
 #define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES
@@ -30,10 +29,13 @@
 #define MLI_THREAD_LOCAL _Thread_local
 #endif
 
-/* What is refused is rare: compilers keep it out of the way of what is not. */
+/* Refusals are rare: compilers move code of cold functions away from the common path. */
 #define ERROR_COLD __attribute__((cold))
 
-/* The value is `status` itself: readers and analysers see at the call that it is not OK. */
+/*
+ * The value of the macro is `status` itself: readers and analysers see at the call that it is not
+ * OK.
+ */
 #if MLI_DEBUG_MODE == MLI_DEBUG_RELEASE
 #define refuse(status, subject, format, ...)                                                       \
     ((void)(subject), (void)(format), (void)sizeof((const int64_t[]){0, ##__VA_ARGS__}),           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a move is going to do, for mli_explain.h: told from the numbers that moving goes by. */
+/* Explains a move, for mli_explain.h, from the numbers that the move itself uses. */
 #include "mli_explain.h"
 
 #include "libmli/src/dma/split.h"
@@ -65,7 +65,7 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
     return MLI_STATUS_OK;
 }
 
-/* Texts that do not fit are cut off; there are none. */
+/* A text that does not fit would be cut off; all texts fit. */
 struct text {
     char *at, *end; /* one byte is kept for the terminator */
 };

@@ -16,20 +16,20 @@ static uint64_t at_most(uint64_t value, uint64_t bound)
     return value < bound ? value : bound;
 }
 
-/* Number of the first sample at or beyond padded coordinate `coordinate`. */
+/* Returns the number of the first sample at or beyond padded coordinate `coordinate`. */
 static uint64_t sample_at(uint64_t coordinate, uint64_t offset, uint64_t step)
 {
     return coordinate <= offset ? 0 : ceil_div(coordinate - offset, step);
 }
 
-/* The source or the destination, taken up dimension after dimension from the innermost outwards. */
+/* The source or the destination. Dimensions are added from the innermost outwards. */
 struct side {
-    uint64_t packed;          /* stride of the next dimension, unless one is given */
-    uint64_t first, elements; /* before the first that is touched, and from it to the last */
-    bool strides_fit, fits;   /* 64 bits hold the strides, and what is touched */
+    uint64_t packed;          /* stride of the next dimension if none is given */
+    uint64_t first, elements; /* before the first accessed element, and from there to the last */
+    bool strides_fit, fits;   /* strides, and accessed elements, fit in 64 bits */
 };
 
-/* What a dimension adds: from coordinate `first` on, the last of them `span` further on. */
+/* Adds a dimension whose first coordinate is `first` and whose last is `span` further. */
 static inline void side_reach(struct side *side, uint64_t first, uint64_t span, uint64_t stride)
 {
     if ((first > 0 && !checked_mul_add(first, stride, &side->first)) ||
@@ -37,17 +37,17 @@ static inline void side_reach(struct side *side, uint64_t first, uint64_t span, 
         side->fits = false;
 }
 
-/* What is touched in bytes; false where 64 bits do not hold it. */
+/* Sets *extent to the accessed bytes; false if 64 bits are too few. */
 static inline bool side_extent(const struct side *side, uint32_t elem, struct extent *extent)
 {
     uint64_t end;
 
-    extent->begin = side->first * elem; /* the end is beyond it */
+    extent->begin = side->first * elem; /* below the end, which is checked */
     return side->fits && checked_add(side->first, side->elements, &end) &&
            checked_mul(end, elem, &extent->end);
 }
 
-/* A window with padding or subsampling. Apart, so that the others are quick. */
+/* Computes a window with padding or subsampling. Not inlined, so that other windows are fast. */
 static __attribute__((noinline)) void sample_window(struct geometry *g, struct axis *axis,
                                                     uint64_t pre, uint64_t shape, uint64_t offset)
 {
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void sample_window(struct geometry *g, struct a
         g->reads = false;
 }
 
-/* Pad, crop and subsample along source dimension d; false where cfg is out of range. */
+/* Pads, crops and subsamples along source dimension d; false if cfg is out of range. */
 static inline bool window(struct geometry *g, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                           uint32_t d, struct side *source)
 {
@@ -86,12 +86,12 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     axis->src_stride = next_stride(&source->packed, src->shape[d], src->mem_stride[d]);
     if (axis->src_stride == 0)
         source->strides_fit = false;
-    /* Means nothing where nothing is read. */
+    /* Meaningless if the move reads nothing. */
     side_reach(source, axis->first, (axis->hi - 1 - axis->lo) * step, axis->src_stride);
     return true;
 }
 
-/* A stride that cfg overrides must be legal, too: each tensor is checked before cfg is read. */
+/* Strides that cfg overrides must be legal, too: the tensors are checked before cfg is. */
 static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {
@@ -103,8 +103,8 @@ static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 }
 
 /*
- * Which window is out of range, and why: one of them is. Refusals are rare, so the quick way finds
- * out only whether; the first in the order of the documentation is looked for here.
+ * Finds the window that is out of range, and refuses it. window() only returns that one of them is,
+ * because refusals are rare; the first one in the documented order is found here.
  */
 ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                            const mli_tensor *dst)
@@ -157,7 +157,7 @@ static mli_status check_cfg_strides(const mli_mov_cfg_t *cfg, uint32_t rank)
     return MLI_STATUS_OK;
 }
 
-/* Refuses what place() found to be wrong, in the documented order. */
+/* Refuses the fault that place() has found, in the documented order. */
 ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mov_cfg_t *cfg,
                                           const mli_tensor *dst)
 {
@@ -184,7 +184,7 @@ ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mo
     return strides_of(g->dst_name, g->rank, shape, given, stride);
 }
 
-/* Permute and place into destination dimension i; false where something cannot be. */
+/* Permutes and places a dimension as destination dimension i; false if cfg or dst is illegal. */
 static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli_tensor *dst,
                          uint32_t rank, uint32_t i, struct side *target, uint32_t *placed)
 {
@@ -216,7 +216,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     return true;
 }
 
-/* Strides that are not nested may stand in any order. */
+/* Sorts the dimensions by falling stride. Strides that are not nested may have any order. */
 static void sort_order(struct geometry *g)
 {
     for (uint32_t i = 1; i < g->rank; i++) {
@@ -229,7 +229,7 @@ static void sort_order(struct geometry *g)
     }
 }
 
-/* The written elements as a lattice: coordinate ranges and strides in bytes. */
+/* Sets *lattice to the written elements: ranges of coordinates, and strides in bytes. */
 static void written_lattice(const struct geometry *g, struct lattice *lattice)
 {
     lattice->count = 0;
@@ -237,7 +237,7 @@ static void written_lattice(const struct geometry *g, struct lattice *lattice)
         lattice_add(lattice, g->axis[d].dst_stride * g->elem, 0, (int64_t)g->axis[d].count - 1);
 }
 
-/* Refuses a tensor of which the last byte touched is beyond its capacity. */
+/* Refuses a tensor whose capacity ends before the last accessed byte. */
 ERROR_COLD static mli_status refuse_end(const char *name, uint64_t capacity, uint64_t end)
 {
     if (end > UINT32_MAX)
@@ -278,7 +278,7 @@ mli_status geometry_init(struct geometry *g, const mli_tensor *src, const mli_mo
     g->samples = 1;
     g->reads = g->nested = true;
     g->pads = g->cfg_strides = false;
-    /* Unrolled: with constant indices most addresses are constant too. */
+    /* Unrolled: with constant indices most addresses are constant, too. */
     _Pragma("GCC unroll 4") for (uint32_t d = MLI_MAX_RANK; d-- > 0;)
     {
         if (d < rank && !window(g, src, cfg, d, &source))
@@ -314,7 +314,10 @@ mli_status geometry_check_spans(const struct geometry *g)
     return geometry_check_written(g);
 }
 
-/* Do bytes that are read and bytes that are written coincide? They lie between one another. */
+/*
+ * Returns whether the move reads a byte that it writes, for a source and a destination that
+ * interleave.
+ */
 static __attribute__((noinline)) bool read_meets_written(const struct geometry *g, int64_t distance)
 {
     struct lattice lattice;

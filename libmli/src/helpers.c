@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_*: facts about one tensor, and embARC's spelling of them. */
+/* mli_hlp_*: properties of one tensor, and embARC's form of these functions. */
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 
@@ -27,7 +27,7 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
         return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
-        /* A shape of 0 anywhere makes the product 0, however large the others are. */
+        /* A shape of 0 in any dimension makes the product 0, even if the others overflow. */
         if (in->shape[d] == 0)
             return 0;
     }
@@ -69,7 +69,7 @@ mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
     return MLI_STATUS_OK;
 }
 
-/* What a tensor's element parameters are good for. */
+/* The kind of a tensor's element parameters. */
 enum params { PARAMS_INVALID, PARAMS_NONE, PARAMS_FX, PARAMS_SA, PARAMS_SA_AXIS };
 
 static enum params params_of(const mli_tensor *in)
@@ -89,7 +89,7 @@ static enum params params_of(const mli_tensor *in)
     }
 }
 
-/* Has a per-axis tensor an entry `index` in an array at `array`? */
+/* Returns whether a per-axis tensor has an entry `index` in the array at `array`. */
 static bool has_entry(const mli_tensor *in, const void *array, uint32_t index)
 {
     const int32_t dim = in->el_params.sa.dim;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_*: the synchronous move, and a handle's life. */
+/*
+ * mli_mov_*: the synchronous move, and the life of a handle. plan.h has the way of a move through
+ * the library.
+ */
 #include "libmli/src/bytes.h"
 #include "libmli/src/dma/pool.h"
 #include "libmli/src/dma/run.h"
@@ -12,7 +15,9 @@
 _Static_assert(sizeof(struct mli_plan) <= sizeof(((mli_mov_handle_t *)0)->plan),
                "a handle holds a whole plan");
 
-/* On a channel of a device, where there is one to be had. False: the caller has to move. */
+/*
+ * Moves on a channel of a device. Returns false if no channel is free: then the caller must move.
+ */
 static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
 {
     struct claim claim;
@@ -27,7 +32,10 @@ static bool run_on_channel(const struct mli_plan *plan, mli_status *status)
     return true;
 }
 
-/* On this thread. What lies between the zeros is written twice, and still sooner. */
+/*
+ * Moves on this thread. Zeroes the whole span of the destination, then copies over it: for small
+ * tensors that takes less time than planning zero slabs.
+ */
 static void run_over_zeros(const struct transfer *transfer, const mli_tensor *src,
                            const mli_tensor *dst)
 {
@@ -134,7 +142,7 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
     return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
 
-/* Finds the slot of a handle, or says why there is none. */
+/* Finds the slot of a handle, or refuses the handle. */
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
     if (!h)
@@ -152,7 +160,7 @@ static mli_status refuse_running(void)
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
 }
 
-/* The same for calls that a running transfer forbids. */
+/* Finds the slot of a handle whose transfer does not run, or refuses the handle. */
 static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *claim,
                                     struct slot **slot)
 {
@@ -248,7 +256,7 @@ mli_status mli_mov_start(mli_mov_handle_t *h, const mli_tensor *src, const mli_m
     return MLI_STATUS_OK;
 }
 
-/* The same for calls that need a transfer, and refuse what never was. */
+/* Finds the slot of a handle with a started transfer, or refuses the handle. */
 static mli_status find_started_slot(const mli_mov_handle_t *h, struct claim *claim,
                                     struct slot **slot)
 {
@@ -259,7 +267,7 @@ static mli_status find_started_slot(const mli_mov_handle_t *h, struct claim *cla
     return status;
 }
 
-/* A poll may come at any time: nothing to poll is no error. */
+/* A program may poll at any time: a handle without a started transfer is no error. */
 bool mli_mov_isdone(mli_mov_handle_t *h)
 {
     struct claim claim;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_cfg_*: fills configurations. Nothing is judged here but null pointers. */
+/* mli_mov_cfg_*: builders of configurations. They check only for null pointers. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/error.h"
 #include "mli_mov_api.h"
@@ -11,11 +11,11 @@ static mli_status null_cfg(void)
 
 static mli_status null_array(const char *name)
 {
-    (void)name; /* unused where texts are compiled out */
+    (void)name; /* unused in builds without error texts */
     return refuse(MLI_STATUS_ARGUMENT_ERROR, name, ": null given, % entries needed", MLI_MAX_RANK);
 }
 
-/* One array of the caller's, MLI_MAX_RANK entries of 4 bytes, taken over bit by bit. */
+/* Copies an array of the caller: MLI_MAX_RANK entries of 4 bytes, bit by bit. */
 static void take(void *field, const int *values)
 {
     _Static_assert(sizeof(int) == sizeof(uint32_t), "embARC's builders take int arrays");
@@ -93,7 +93,7 @@ mli_status mli_mov_cfg_for_permute(mli_mov_cfg_t *cfg, const uint8_t *perm_dim)
     return MLI_STATUS_OK;
 }
 
-/* Paddings of the two image dimensions, wherever the layout has them. */
+/* Paddings of the two image dimensions, for any layout. */
 struct padding {
     uint8_t left, right, top, bottom;
 };

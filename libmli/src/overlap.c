@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/overlap.h"
 
-/* Nodes the search may visit: some 10 us. Layouts that interleave a little need a handful. */
+/*
+ * Nodes that the search may visit: about 10 us. Layouts that interleave a little need a few nodes.
+ */
 enum { SEARCH_BUDGET = 2048, TERMS_MAX = 2 * MLI_MAX_RANK };
 
 struct search {
     const struct lattice_term *term;
     uint32_t count;
-    int64_t min[TERMS_MAX + 1], max[TERMS_MAX + 1]; /* what terms i and up can add up to */
-    bool skip_origin;                               /* all x[i] == 0 is no answer */
+    int64_t min[TERMS_MAX + 1], max[TERMS_MAX + 1]; /* least and largest sum of terms i and up */
+    bool skip_origin; /* the solution x[i] == 0 for all i does not count */
     int budget;
 };
 
@@ -29,7 +31,7 @@ static int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* Is there a choice of terms i and up whose sum lies in [lo, hi]? */
+/* Returns whether values of terms i and up have a sum in [lo, hi]. */
 static bool find(struct search *s, uint32_t i, int64_t lo, int64_t hi, bool moved)
 {
     const struct lattice_term *t = &s->term[i];
@@ -68,7 +70,10 @@ bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t widt
 {
     struct lattice merged = {0};
 
-    /* Terms of one stride act as one, and the search is exponential in their number. */
+    /*
+     * Terms of equal stride act as one term, and the search time is exponential in the number of
+     * terms.
+     */
     for (uint32_t i = 0; i < lattice->count; i++) {
         const struct lattice_term *t = &lattice->term[i];
         struct lattice_term *last = &merged.term[merged.count - (merged.count > 0)];
@@ -86,7 +91,7 @@ bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t widt
 bool lattice_meets_itself(const struct lattice *lattice)
 {
     struct lattice differences = *lattice;
-    int64_t reach = 0; /* of all terms of smaller stride */
+    int64_t reach = 0; /* largest sum of the terms of smaller stride */
     bool nested = true;
 
     for (uint32_t i = lattice->count; i-- > 0;) {

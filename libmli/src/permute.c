@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_krn_permute_*: a move that only permutes, into a tensor whose shape is already set. */
+/* mli_krn_permute_*: a move that only permutes, into a tensor that has its shape already. */
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/profile.h"

@@ -3,15 +3,15 @@
 
 #include "libmli/src/geometry.h"
 
-/* Samples [begin, end) along a dimension, and the bytes from one to the next. */
+/* Samples [begin, end) along a dimension, and the bytes between neighbours. */
 struct range {
     uint64_t begin, end;
     size_t step;
 };
 
 /*
- * Adds a loop inside those that are there: to the innermost one, where both step as one loop would.
- * One iteration is no loop. Returns how many loops there are.
+ * Adds a loop inside the existing loops, or merges it with the innermost one if both step like one
+ * loop. Drops a loop with a count of 1. Returns the new number of loops.
  */
 static inline size_t add_loop(struct mli_copy_loop *loop, size_t loops, size_t count,
                               size_t src_step, size_t dst_step)
@@ -25,7 +25,7 @@ static inline size_t add_loop(struct mli_copy_loop *loop, size_t loops, size_t c
     return loops + 1;
 }
 
-/* A loop over neighbours becomes part of the run. Returns how many loops are left. */
+/* Merges a loop over contiguous neighbours into the run. Returns the remaining number of loops. */
 static inline size_t merge_run(const struct mli_copy_loop *loop, size_t loops, size_t *run)
 {
     if (loops == 0 || loop[loops - 1].dst_step != *run || loop[loops - 1].src_step != *run)
@@ -54,7 +54,9 @@ static inline void build_box(struct mli_copy_box *box, const struct geometry *g,
     box->loops = merge_run(box->loop, loops, &box->run);
 }
 
-/* A slab is a box that reads nothing: with equal steps on both sides it merges the same way. */
+/*
+ * Adds a slab. It is a box that reads nothing: with equal steps on both sides it merges like a box.
+ */
 static void add_slab(struct mli_plan *plan, const struct geometry *g, const struct range *range,
                      uint8_t *dst)
 {
@@ -73,7 +75,7 @@ static void add_slab(struct mli_plan *plan, const struct geometry *g, const stru
         slab->loop[i] = (struct mli_fill_loop){loop[i].count, loop[i].dst_step};
 }
 
-/* The last slab once more, so many bytes further on. */
+/* Adds a copy of the last slab, `distance` bytes further. */
 static void add_same_slab(struct mli_plan *plan, size_t distance)
 {
     const struct mli_fill_slab *last = &plan->slab[plan->slabs - 1];
@@ -87,9 +89,9 @@ static void add_same_slab(struct mli_plan *plan, size_t distance)
 }
 
 /*
- * Cuts the padding off, one dimension after the other from the outermost of the destination on, so
- * that the first slabs are the long ones: what is left after both ends of a dimension are cut is
- * narrower for all that follow. What is left in the end is the copy box.
+ * Cuts the padding off, one dimension after another from the outermost of the destination inwards,
+ * so that the first slabs have the longest runs. Both ends of a dimension are cut before the next
+ * dimension, so later slabs are narrower. The remaining range is the copy box.
  */
 static void build_slabs(struct mli_plan *plan, const struct geometry *g, uint8_t *dst)
 {

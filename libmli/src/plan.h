@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transfer plan (struct mli_plan, mli_plan.h): all an engine needs to know of a move. One copy
- * box and up to two zero-fill slabs per dimension, all disjoint, in bytes and pointers. Whoever
- * executes a plan knows nothing of tensors; whoever builds one touches no data. Once built it never
- * changes, and it may be copied as bytes.
+ * The way of a move through libmli/src:
+ *
+ *   mov.c, permute.c      public calls: mli_mov_*, mli_krn_permute_*
+ *     |  src, cfg, dst
+ *     v
+ *   transfer.h            checks all arguments (tensor, geometry, overlap, quant, profile) and
+ *     |  plan.h            plans the bytes; nothing after this step can be refused
+ *     v
+ *   dma/run.h             an asynchronous transfer: split over the channels of its handle
+ *     |  dma/pool.h        (dma/split.h), a work for each channel (dma/channel.h)
+ *     v
+ *   mli_engine.h          the engine of the channel: inline and threads (dma/processor.h), fault,
+ *     |                    or the driver of a device
+ *     v
+ *   exec/exec.h           moves a plan on the calling thread: chooses kernels (exec/walk.h), may
+ *     |                    stream (exec/stage.h). A synchronous move comes here directly
+ *     v
+ *   exec/leaf.h           leaf kernels in C, AVX2, AVX-512, NEON
+ *
+ * and back: engine -> done of the work -> run.c -> completion callback, mli_mov_wait().
+ *
+ * To add a leaf kernel, start at exec/leaf.h; an engine, at mli_engine.h; a check of arguments, at
+ * transfer.c.
+ *
+ * A transfer plan (struct mli_plan, mli_plan.h) is all that an engine needs to know of a move: a
+ * copy box and up to two zero-fill slabs per dimension, all disjoint, in bytes and pointers. Code
+ * that executes plans knows no tensors; code that builds plans touches no tensor data. A plan does
+ * not change once it is built, and may be copied as bytes.
  */
 #ifndef MLI_SRC_PLAN_H
 #define MLI_SRC_PLAN_H
@@ -13,10 +37,10 @@
 
 struct geometry;
 
-/** Plans the move that `g` describes from the tensor data at `src` to that at `dst`. */
+/** Plans the move of `g` from the tensor data at `src` to the tensor data at `dst`. */
 void plan_build(struct mli_plan *plan, const struct geometry *g, const uint8_t *src, uint8_t *dst);
 
-/** The copy box alone: all there is to do where the destination is zero already. */
+/** Plans only the copy box, for a destination that is zero already. */
 void plan_build_over_zeros(struct mli_plan *plan, const struct geometry *g, const uint8_t *src,
                            uint8_t *dst);
 
@@ -29,7 +53,7 @@ void plan_clear(struct mli_plan *plan);
  */
 void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box);
 
-/** Copies what is in use; either may be a plan that is kept as bytes. */
+/** Copies the used bytes of a plan. Both pointers may be misaligned, as the plan in a handle. */
 static inline void plan_copy_bytes(void *to, const void *from)
 {
     const size_t head = offsetof(struct mli_plan, slab);
@@ -47,7 +71,7 @@ static inline void plan_copy(struct mli_plan *to, const struct mli_plan *from)
     plan_copy_bytes(to, from);
 }
 
-/** A slab as a box without a source. */
+/** Returns a slab as a box without a source. */
 static inline struct mli_copy_box slab_box(const struct mli_fill_slab *slab)
 {
     struct mli_copy_box box = {.dst = slab->dst, .run = slab->run, .loops = slab->loops};
@@ -57,13 +81,16 @@ static inline struct mli_copy_box slab_box(const struct mli_fill_slab *slab)
     return box;
 }
 
-/** Descriptor `index` of a plan: its box, then its slabs. A run of 0: nothing to do. */
+/**
+ * Returns descriptor `index` of a plan as a box: 0 is the copy box, n is slab n - 1. With a run of
+ * 0 it writes nothing.
+ */
 static inline struct mli_copy_box plan_box(const struct mli_plan *plan, uint32_t index)
 {
     return index == 0 ? plan->box : slab_box(&plan->slab[index - 1]);
 }
 
-/** Runs in a box; of an empty one too. */
+/** Returns the number of runs in a box, also if the run is empty. */
 static inline uint64_t box_rows(const struct mli_copy_box *box)
 {
     uint64_t rows = 1;
@@ -79,7 +106,7 @@ static inline size_t box_bytes(const struct mli_copy_box *box)
     return box->run * (size_t)box_rows(box);
 }
 
-/** Runs in a slab. */
+/** Returns the number of runs in a slab. */
 static inline uint64_t slab_rows(const struct mli_fill_slab *slab)
 {
     uint64_t rows = 1;
@@ -89,7 +116,7 @@ static inline uint64_t slab_rows(const struct mli_fill_slab *slab)
     return rows;
 }
 
-/** Where a row of the box begins in the destination. */
+/** Returns the address of a row of the box in the destination. */
 static inline uint8_t *box_row(const struct mli_copy_box *box, uint64_t row)
 {
     uint8_t *at = box->dst;

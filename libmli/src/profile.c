@@ -57,7 +57,10 @@ static mli_status check_tensor_aligned(const mli_tensor *tensor, uint32_t elem, 
                          ".data.mem: address % is no multiple of %, the element's size");
 }
 
-/* Arrays of 16-bit entries; scale_frac_bits has bytes. A null pointer is aligned. */
+/*
+ * Checks the arrays of 16-bit entries; entries of scale_frac_bits are bytes. A null pointer is
+ * aligned.
+ */
 static mli_status check_arrays_aligned(const mli_tensor *tensor, const char *who)
 {
     mli_status status =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The active target profile, and what a strict one demands. */
+/* The active target profile, and the checks of a strict profile. */
 #ifndef MLI_PROFILE_H
 #define MLI_PROFILE_H
 
@@ -8,10 +8,11 @@
 
 extern mli_profile profile_active;
 
-/* A profile was given to mli_profile_set(); false after a null one. */
+/* True after mli_profile_set() with a profile, false after a call with null. */
 extern bool profile_is_set;
 
-/** Addresses of elements and parameter arrays on element boundaries: MLI_STATUS_MISALIGNMENT_ERROR.
+/**
+ * Checks that elements and parameter arrays are aligned, or returns MLI_STATUS_MISALIGNMENT_ERROR.
  */
 mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *src,
                                    const mli_tensor *dst);
@@ -19,7 +20,10 @@ mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *s
 /** Checks the addresses of one tensor, whose elements are `elem` bytes. */
 mli_status profile_check_tensor_alignment(const mli_tensor *tensor, uint32_t elem, const char *who);
 
-/** A kernel operand's bytes inside the vector memory: MLI_STATUS_MEM_BANK_MISMATCH. */
+/**
+ * Checks that a kernel operand is inside the vector memory, or returns
+ * MLI_STATUS_MEM_BANK_MISMATCH.
+ */
 mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *extent,
                               const char *who);
 

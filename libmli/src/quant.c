@@ -6,16 +6,16 @@
 #include "libmli/src/checked.h"
 #include "libmli/src/error.h"
 
-/* One parameter array, whatever its element type. */
+/* One parameter array of any element type. */
 struct array {
     const uint8_t *bytes;
     uint64_t capacity;
-    uint32_t entry; /* bytes of one */
+    uint32_t entry; /* bytes of one entry */
 };
 
 enum { ARRAYS = 3 };
 
-/* What is said of each array. */
+/* The messages about each array. */
 static const struct {
     const char *missing, *too_small, *overlaps;
 } complaint[ARRAYS] = {
@@ -85,7 +85,7 @@ mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
     return MLI_STATUS_OK;
 }
 
-/* The bytes written to dst's arrays must be nobody else's. */
+/* Checks that dst's arrays overlap no other memory of the call. */
 static mli_status check_own_apart(const struct geometry *g, const struct axis *axis,
                                   const mli_tensor *src, const mli_tensor *dst)
 {
@@ -115,7 +115,7 @@ static mli_status check_own_apart(const struct geometry *g, const struct axis *a
     return MLI_STATUS_OK;
 }
 
-/* Sharing needs every parameter to stay with its index. */
+/* Checks that every parameter keeps its index, as sharing requires. */
 static mli_status check_sharing(const struct geometry *g, int32_t d, const mli_tensor *src,
                                 const mli_mov_cfg_t *cfg)
 {

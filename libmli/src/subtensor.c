@@ -29,7 +29,10 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
     return MLI_STATUS_OK;
 }
 
-/* Bytes from in's first element to the part's first, checked against the capacity. */
+/*
+ * Computes the bytes from in's first element to the part's first, and checks the part against the
+ * capacity.
+ */
 static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg,
                              const int32_t *stride, uint64_t *start)
 {
@@ -60,7 +63,7 @@ static mli_status check_axis(const mli_tensor *in)
     return quant_check_arrays(&in->el_params, in->shape[in->el_params.sa.dim], "in");
 }
 
-/* The arrays begin at the offset now; what lies before it is no longer theirs. */
+/* Makes the arrays begin at the offset. */
 static void advance_params(mli_element_params *params, uint32_t offset)
 {
     params->sa.zero_point.mem.pi16 += offset;
@@ -71,7 +74,7 @@ static void advance_params(mli_element_params *params, uint32_t offset)
     params->sa.scale_frac_bits.capacity -= offset;
 }
 
-/* The axis is gone: what is left are the values of the one index that was kept. */
+/* Replaces per-axis parameters by the values of the one index that is kept: the axis is removed. */
 static void make_per_tensor(mli_element_params *params)
 {
     const int16_t zero_point = params->sa.zero_point.mem.pi16[0];
@@ -84,7 +87,7 @@ static void make_per_tensor(mli_element_params *params)
     params->sa.dim = -1;
 }
 
-/* Fills shape, strides and the quantised axis, leaving out `surplus` dimensions of size 1. */
+/* Fills shape, strides and the quantised axis without `surplus` dimensions of size 1. */
 static void set_dimensions(mli_tensor *part, const mli_sub_tensor_cfg *cfg, const int32_t *stride,
                            uint32_t in_rank)
 {
@@ -125,7 +128,8 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out)
 
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
 {
-    int32_t stride[MLI_MAX_RANK]; /* of `in` and, as given ones, of its part */
+    int32_t
+        stride[MLI_MAX_RANK]; /* strides in force of `in`, which become given strides of its part */
     uint64_t start = 0;
     mli_tensor part;
     mli_status status = check_tensors(in, out);
@@ -151,7 +155,7 @@ mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     return MLI_STATUS_OK;
 }
 
-/* Bytes from a view's first element to the end of its last. */
+/* Returns the bytes from a view's first element to the end of its last. */
 static uint32_t bytes_reached(const mli_tensor *view)
 {
     uint64_t last = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one tensor's fields say, checked, in 64 bits. */
+/* The fields of one tensor: checks, and values in 64 bits. */
 #ifndef MLI_TENSOR_H
 #define MLI_TENSOR_H
 
@@ -10,10 +10,10 @@
 #include "libmli/src/error.h"
 #include "mli_types.h"
 
-/** Bytes of an element, 0 for an unsupported or unknown type. */
+/** Returns the bytes of an element; 0 for an unsupported or unknown type. */
 uint32_t element_bytes(mli_element_type type);
 
-/** The same of a type that tensor_check() has passed. */
+/** Returns the bytes of an element of a type that tensor_check() has accepted. */
 static inline uint32_t known_element_bytes(mli_element_type type)
 {
     return ((uint32_t)type & 0xff) / 8; /* the low byte is the element's size in bits */
@@ -23,17 +23,17 @@ static inline uint32_t known_element_bytes(mli_element_type type)
 mli_status tensor_check(const mli_tensor *tensor, const char *who);
 
 /**
- * Fills in the strides in force, in elements, of a tensor called `who` in messages: `given`, or
- * where `given` is 0 the next inner stride times its extent. MLI_STATUS_NOT_ENGH_MEM: a stride
- * exceeds 31 bits.
+ * Fills in the strides in force, in elements, of a tensor called `who` in messages: `given`, or if
+ * that is 0 the next inner stride times its extent. MLI_STATUS_NOT_ENGH_MEM: a stride exceeds 31
+ * bits.
  */
 mli_status strides_of(const char *who, uint32_t rank, const uint32_t *shape, const int32_t *given,
                       int32_t *stride);
 
 /**
- * Returns the stride in force of one dimension; to be called from the innermost outwards. *packed
- * is the stride to use where `given` is 0. It begins with 1 and becomes that of the next outer
- * dimension, or 0 where that exceeds 64 bits.
+ * Returns the stride in force of one dimension. Call it from the innermost dimension outwards.
+ * *packed is the stride to use if `given` is 0. It begins with 1 and becomes the packed stride of
+ * the next outer dimension, or 0 if that exceeds 64 bits.
  */
 static inline uint64_t next_stride(uint64_t *packed, uint32_t shape, int32_t given)
 {
@@ -49,7 +49,7 @@ static inline uint8_t *tensor_bytes(const mli_tensor *tensor)
     return (uint8_t *)tensor->data.mem.pi8;
 }
 
-/** Checks that there is memory at all (any union member: they share the address). */
+/** Checks that the data pointer is not null (any member of the union: they share the address). */
 static inline mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
 {
     if (!tensor_bytes(tensor))
@@ -57,7 +57,7 @@ static inline mli_status tensor_check_data(const mli_tensor *tensor, const char 
     return MLI_STATUS_OK;
 }
 
-/** True where the tensor has one set of quantisation parameters per index of `sa.dim`. */
+/** Returns whether the tensor has one set of quantisation parameters per index of `sa.dim`. */
 static inline bool tensor_is_per_axis(const mli_tensor *tensor)
 {
     return (tensor->el_type == MLI_EL_SA_8 || tensor->el_type == MLI_EL_SA_32) &&

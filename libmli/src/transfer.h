@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From arguments to a plan: every check of a move or permute in the documented order, and what the
- * destination tensor is going to be. Nothing is changed by any of it.
+ * From arguments to a plan: all checks of a move or permute, in the documented order, and the
+ * fields that the destination tensor will have. The checks change nothing.
  */
 #ifndef MLI_TRANSFER_H
 #define MLI_TRANSFER_H
@@ -17,15 +17,15 @@ struct transfer {
     struct quant_move quant;
 };
 
-/** The whole check of a move. Statuses as mli_mov_tensor_sync(). */
+/** Makes all checks of a move. Returns the statuses of mli_mov_tensor_sync(). */
 mli_status transfer_check(struct transfer *transfer, const mli_tensor *src,
                           const mli_mov_cfg_t *cfg, const mli_tensor *dst);
 
-/** The part of it that follows once transfer->geometry is known. */
+/** Makes the checks that follow once transfer->geometry is known. */
 mli_status transfer_check_memory(struct transfer *transfer, const mli_tensor *src,
                                  const mli_mov_cfg_t *cfg, const mli_tensor *dst);
 
-/** Plans what was checked. */
+/** Plans a checked transfer. */
 static inline void transfer_plan(const struct transfer *transfer, const mli_tensor *src,
                                  const mli_tensor *dst, struct mli_plan *plan)
 {
@@ -33,8 +33,9 @@ static inline void transfer_plan(const struct transfer *transfer, const mli_tens
 }
 
 /**
- * Is there padding of so few bytes, with no gap between them, that to zero them all takes less time
- * than to plan each side of it? Not of transposes: these have zeros for columns.
+ * Returns whether to zero the whole span of the destination instead of planning slabs. For short
+ * spans without gaps that takes less time. Not for transposes: their kernels write zeros beside
+ * rows as columns.
  */
 static inline bool transfer_has_little_padding(const struct transfer *transfer)
 {
@@ -46,7 +47,10 @@ static inline bool transfer_has_little_padding(const struct transfer *transfer)
            g->order[g->rank - 1] == g->rank - 1;
 }
 
-/** Sets rank, shape, strides and element type of the destination; beyond the rank 1 and 0. */
+/**
+ * Sets rank, shape, strides and element type of the destination; entries beyond the rank become 1
+ * and 0.
+ */
 static inline void transfer_set_layout(const struct geometry *geometry, mli_element_type type,
                                        mli_tensor *dst)
 {
@@ -54,7 +58,7 @@ static inline void transfer_set_layout(const struct geometry *geometry, mli_elem
 
     dst->rank = rank;
     dst->el_type = type;
-    /* Unrolled, or compilers make two calls of memcpy of it. */
+    /* Unrolled: otherwise compilers call memcpy twice. */
     _Pragma("GCC unroll 4") for (uint32_t i = 0; i < MLI_MAX_RANK; i++)
     {
         dst->shape[i] = i < rank ? geometry->dst_shape[i] : 1;
