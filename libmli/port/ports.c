@@ -6,7 +6,7 @@
 #include "libmli/port/mock/mock_engine.h"
 #include "mli_engine.h"
 
-/* To put a board's DMA behind mlid and mlictl, add its engine here (docs/porting.md). */
+/* To add a board's DMA controller to mlid and mlictl, add its engine here (docs/porting.md). */
 static const struct mli_engine *const ports[] = {
     &mock_engine,
     NULL,
@@ -15,5 +15,5 @@ static const struct mli_engine *const ports[] = {
 void ports_add(void)
 {
     for (size_t i = 0; ports[i]; i++)
-        (void)mli_mov_add_engine(ports[i]); /* refused only where it is there already */
+        (void)mli_mov_add_engine(ports[i]); /* refused only if it was added before */
 }

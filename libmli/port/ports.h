@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engines of devices that this build has beside those of the library. */
+/* The engines of devices in this build, in addition to the library's own. */
 #ifndef MLI_PORTS_H
 #define MLI_PORTS_H
 
-/** Adds them all. Call it first in main(), once. */
+/** Adds all engines. Call it once, at the start of main(). */
 void ports_add(void);
 
 #endif /* MLI_PORTS_H */

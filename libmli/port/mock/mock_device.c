@@ -8,11 +8,11 @@
 enum { NEVER = -1 };
 
 static struct channel {
-    atomic_flag bus; /* taken during an access, and while time passes */
+    atomic_flag bus; /* held during an access, and while time passes */
     const struct mock_descriptor *ring;
     uint32_t size, head, tail;
     bool enabled, busy, error, aborting;
-    uint64_t rows, fault; /* of the descriptor at hand */
+    uint64_t rows, fault; /* of the current descriptor */
     uint32_t pace;
     int64_t fail_after;
 } channels[MOCK_DEVICE_CHANNELS] = {
@@ -37,7 +37,7 @@ static void give_bus(struct channel *c)
     atomic_flag_clear_explicit(&c->bus, memory_order_release);
 }
 
-/* Does somebody answer at all of these addresses? */
+/* Returns whether memory answers at all of these addresses; else notes the first that fails. */
 static bool answered(struct channel *c, uint64_t address, uint64_t bytes)
 {
     if (address >= poison.address + poison.bytes || poison.address >= address + bytes)
@@ -60,7 +60,7 @@ static bool move_row(struct channel *c, const struct mock_descriptor *d, uint64_
     return true;
 }
 
-/* Each field within its width, and no bit set that means nothing. */
+/* Returns whether all fields are in range and all unknown bits are 0. */
 static bool is_legal(const struct mock_descriptor *d)
 {
     bool legal = d->run >= 1 && d->run <= MOCK_RUN_MAX && (d->flags & ~MOCK_FILL) == 0;
@@ -91,7 +91,7 @@ static bool execute(struct channel *c, const struct mock_descriptor *d)
     return true;
 }
 
-/* The time that one descriptor takes. */
+/* Executes one descriptor: time passes by one step. */
 static void pass(struct channel *c)
 {
     if (!c->busy)

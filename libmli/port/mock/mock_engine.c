@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A work's way: submit cuts its plan into descriptors and fills the ring; each poll takes note of
- * what the device has done and fills up what became free; the poll that finds nothing left to do
- * calls done.
+ * A driver of the mock device. submit cuts the plan of a work into descriptors and fills the ring;
+ * each poll collects completed descriptors and refills the ring; the poll that finds all of them
+ * completed calls done.
  *
- * What needs no lock, and why: submit, poll and done of a channel follow one another, so a lane
- * belongs to whoever is in one of them. Others look at `work` and at `high_water` only.
+ * No locks are needed: submit, poll and done of a channel follow one another, so a lane belongs to
+ * the function that runs. Other threads read `work` and `high_water` only.
  */
 #include "libmli/port/mock/mock_engine.h"
 
@@ -15,7 +15,7 @@
 
 enum { RING_DEFAULT = 4, SLOTS_MAX = MOCK_RING_MAX + 1 };
 
-/* What a slot of the ring has to do with the plan. */
+/* The place in the plan of a descriptor in the ring. */
 struct note {
     uint32_t index;
     uint64_t row;
@@ -26,24 +26,24 @@ static struct lane {
     struct mock_descriptor ring[SLOTS_MAX];
     struct note notes[SLOTS_MAX];
     uint32_t slots;      /* one more than may be filled */
-    uint32_t head, tail; /* the device is given [head, tail), around the ring */
+    uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;
     size_t written;
     bool aborting;
-    _Atomic(struct mli_work *) work; /* null: poll has no business here */
+    _Atomic(struct mli_work *) work; /* null: poll must not touch the lane */
     _Atomic uint32_t high_water;
 } lanes[MOCK_DEVICE_CHANNELS];
 
-/* Atomic as mli_mov_is_polled() asks for caps at any time. */
+/* Atomic, because mli_mov_is_polled() calls caps at any time. */
 static _Atomic uint32_t ring_option = RING_DEFAULT, loops_option = MOCK_LOOPS;
 
-/* A driver of a real device looks for it here. */
+/* A driver of a real device looks for the device here. */
 static uint32_t probe(void)
 {
     return MOCK_DEVICE_CHANNELS;
 }
 
-/* No `tiny`: every byte goes through the model. On a board the number has to be measured. */
+/* `tiny` stays 0: the device moves every byte. For a board, measure the size. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     (void)channel;
@@ -99,7 +99,7 @@ static uint32_t in_flight(const struct lane *lane)
     return (lane->tail + lane->slots - lane->head) % lane->slots;
 }
 
-/* Fills the ring as far as there is room and something to do, then rings the doorbell once. */
+/* Fills the free slots of the ring from the plan, then writes TAIL once. */
 static void feed(uint32_t channel)
 {
     struct lane *lane = &lanes[channel];
@@ -115,8 +115,8 @@ static void feed(uint32_t channel)
         return;
     if (in_flight(lane) > atomic_load_explicit(&lane->high_water, memory_order_relaxed))
         atomic_store_explicit(&lane->high_water, in_flight(lane), memory_order_relaxed);
-    /* With memory that the device does not snoop: clean the descriptors from the cache, and a
-       barrier, so that they are in memory when the device hears of them. */
+    /* For memory that the device does not snoop: clean the descriptors from the cache, then a
+       barrier, so that they are in memory before the device reads TAIL. */
     mock_device_write(channel, MOCK_TAIL, lane->tail);
 }
 
@@ -129,13 +129,13 @@ static void submit(uint32_t channel, struct mli_work *work)
     mli_legalise_init(&lane->rest, work->plan, &limits);
     lane->written = 0;
     lane->aborting = false;
-    /* With memory that the device does not snoop: clean the source, and clean and invalidate the
+    /* For memory that the device does not snoop: clean the source, and clean and invalidate the
        destination, before the first descriptor can run. */
     feed(channel);
     atomic_store_explicit(&lane->work, work, memory_order_release);
 }
 
-/* Takes note of what the device has done, up to its head. */
+/* Collects descriptors that the device has completed, up to its head. */
 static uint32_t reap(struct lane *lane, uint32_t device_head, uint32_t budget)
 {
     uint32_t reaped = 0;
@@ -147,7 +147,7 @@ static uint32_t reap(struct lane *lane, uint32_t device_head, uint32_t budget)
     return reaped;
 }
 
-/* The device stopped in a descriptor, or in front of it. */
+/* Returns the end of a work that stopped in a descriptor, after `rows` of its rows. */
 static struct mli_work_end end_at(const struct note *note, mli_status status, uint64_t rows)
 {
     return (struct mli_work_end){
@@ -158,7 +158,10 @@ static struct mli_work_end end_at(const struct note *note, mli_status status, ui
     };
 }
 
-/* What the device had not done when it was stopped. False: the work was complete. */
+/*
+ * Finds the first piece that was not done when the device stopped. Returns false if the work was
+ * complete.
+ */
 static bool find_undone(struct lane *lane, struct note *note)
 {
     struct mli_descriptor piece;
@@ -173,7 +176,7 @@ static bool find_undone(struct lane *lane, struct note *note)
     return true;
 }
 
-/* Is the work over, and how? All that the device has done is noted. */
+/* Returns whether the work has ended, and sets *end. All completed descriptors are collected. */
 static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *end)
 {
     struct lane *lane = &lanes[channel];
@@ -183,7 +186,7 @@ static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *en
         *end = end_at(&lane->notes[lane->head], MLI_STATUS_DMA_ERROR,
                       mock_device_read(channel, MOCK_ROWS));
     else if (lane->aborting ? status & MOCK_BUSY : in_flight(lane) > 0)
-        return false; /* it will still write, or may */
+        return false; /* the device writes, or may write */
     else if (lane->aborting && find_undone(lane, &undone))
         *end = end_at(&undone, MLI_STATUS_CANCELLED, 0);
     else
@@ -192,7 +195,7 @@ static bool has_ended(uint32_t channel, uint32_t status, struct mli_work_end *en
     return true;
 }
 
-/* After an error or an abort the ring is empty and begins at slot 0, for both sides. */
+/* Resets the device after an error or an abort: the ring is empty and begins at slot 0. */
 static void recover(uint32_t channel)
 {
     mock_device_write(channel, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET);
@@ -201,8 +204,8 @@ static void recover(uint32_t channel)
 }
 
 /*
- * There is no cancel function, as poll asks often enough by itself. Whoever would write ABORT from
- * another thread might meet the next work in the ring.
+ * There is no cancel function: poll checks often enough. Another thread that wrote ABORT could
+ * abort the next work in the ring.
  */
 static uint32_t poll(uint32_t channel, uint32_t budget)
 {
@@ -222,16 +225,16 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
     reaped = reap(lane, head, budget);
     mli_work_progress(work, lane->written);
     if (lane->head != head)
-        return reaped; /* the budget is spent */
+        return reaped; /* the budget is used up */
     if (!(status & MOCK_ERROR) && !lane->aborting)
         feed(channel);
     if (!has_ended(channel, status, &end))
         return reaped;
     if (end.status != MLI_STATUS_OK || lane->aborting)
         recover(channel);
-    /* With memory that the device does not snoop: invalidate the destination here. */
+    /* For memory that the device does not snoop: invalidate the destination here. */
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work, &end); /* the last thing: the lane may have its next work when it returns */
+    work->done(work, &end); /* last, because the lane may have its next work when done returns */
     return reaped;
 }
 
@@ -242,7 +245,7 @@ static void synchronise(uint32_t channel)
         ;
 }
 
-/* Asked of every channel number there is, at any time. */
+/* May be called for every channel number, at any time. */
 static void stats(uint32_t channel, mli_mov_channel_stats *stats)
 {
     if (channel < MOCK_DEVICE_CHANNELS)
@@ -259,7 +262,7 @@ static bool is(const char *key, size_t length, const char *name)
     return i == length && name[i] == '\0';
 }
 
-/* A key of no length: all options have their default again. */
+/* A key of length 0 resets all options to their defaults. */
 static bool option(const char *key, size_t length, uint64_t value)
 {
     if (length == 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The controller of mock_device.h behind mli_mov_*: an example of a driver, which docs/porting.md
- * goes through.
+ * The engine for the controller of mock_device.h: an example of a driver, which docs/porting.md
+ * explains.
  *
- *   mock:ring=N   descriptors that a channel is given at a time, 1 to MOCK_RING_MAX (4)
- *   mock:loops=N  loops of a descriptor that are used, 0 to MOCK_LOOPS (2)
+ *   mock:ring=N   Give a channel at most N descriptors at a time, 1 to MOCK_RING_MAX (default: 4).
+ *   mock:loops=N  Use N loops of a descriptor, 0 to MOCK_LOOPS (default: 2).
  */
 #ifndef MOCK_ENGINE_H
 #define MOCK_ENGINE_H

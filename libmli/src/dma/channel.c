@@ -11,7 +11,10 @@
 enum {
     POLL_BUDGET = 16,
     QUIET_PAUSE_NS = 50 * 1000,
-    /* channel->polling: somebody is at it, and has to submit the work before going. */
+    /*
+     * Bits of channel->polling: a thread polls the channel; that thread must submit the work before
+     * it stops polling.
+     */
     POLLING = 1,
     SUBMIT_WANTED = 2
 };
@@ -89,7 +92,10 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
     channel->end = *end;
     if (end->status == MLI_STATUS_OK)
         channel->end.bytes = channel->plan.bytes;
-    /* Who is stopped before the first row says 0, also where there is no copy. */
+    /*
+     * The engine reports descriptor 0 for a work stopped before its first row, also if the plan has
+     * no copy.
+     */
     if (end->descriptor == 0 && channel->plan.box.run == 0) {
         channel->end.descriptor = 1;
         channel->end.row = 0;
@@ -110,7 +116,10 @@ bool channel_is_polled(uint32_t number)
     return pool_caps(number)->flags & MLI_CHANNEL_POLLED;
 }
 
-/* Ends what POLLING began. Where the engine is polled it cannot change: a channel is out. */
+/*
+ * Stops polling, and submits the work if another thread has asked for that. The engine cannot
+ * change meanwhile: a channel is claimed.
+ */
 static void leave(uint32_t number)
 {
     struct channel *channel = &channels[number];
@@ -126,7 +135,10 @@ static void leave(uint32_t number)
     }
 }
 
-/* Whoever is in the channel's poll, another thread or this one further up its stack, submits. */
+/*
+ * Submits the work, or leaves that to the thread that polls the channel: another thread, or this
+ * one in a calling function.
+ */
 static void submit_polled(uint32_t number)
 {
     const uint32_t polling = atomic_fetch_or_explicit(
@@ -150,7 +162,7 @@ uint32_t channel_poll(uint32_t number)
     uint32_t completed = 0;
 
     if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
-        return 0; /* another thread does it, or this one further up its stack */
+        return 0; /* another thread polls, or this one in a calling function */
     if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
         completed = pool_engine()->poll(number, POLL_BUDGET);
     leave(number);

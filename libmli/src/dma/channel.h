@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A DMA channel as the pool sees it: the work it has, how it is polled, and what it has done. What
- * several channels do together is run.h's business.
+ * A DMA channel of the pool: its work, its polling, and its statistics. run.h has what several
+ * channels do together.
  */
 #ifndef MLI_DMA_CHANNEL_H
 #define MLI_DMA_CHANNEL_H
@@ -13,47 +13,53 @@
 #include "libmli/src/dma/counters.h"
 #include "mli_engine.h"
 
-/* A channel, and the part of a transfer that it has, or had last. */
+/* A channel, and its current or last part of a transfer. */
 struct channel {
     struct mli_work work;
     struct mli_plan plan;
     struct mli_work_end end;
     uint32_t owner;           /* first channel of the claim */
-    _Atomic uint32_t busy;    /* its work may be polled */
-    _Atomic uint32_t polling; /* by one thread at a time, which submits what comes meanwhile */
+    _Atomic uint32_t busy;    /* the engine has the work, which may be polled */
+    _Atomic uint32_t polling; /* bits (channel.c): one thread at a time polls */
     mli_mov_channel_stats stats;
-    struct counters counters; /* *stats for other threads */
+    struct counters counters; /* a copy of *stats for other threads */
 };
 
 struct channel *channel_at(uint32_t number);
 uint32_t channel_number(const struct channel *channel);
 
-/** It has joined the pool: it has done nothing yet. */
+/** Resets the statistics of a channel that joins the pool. */
 void channel_reset(uint32_t number);
 
-/** It will be given its plan, as a work that calls `done`. Nothing runs on it. */
+/**
+ * Prepares the channel for the plan in channel->plan, as a work that calls `done`. The channel has
+ * no work.
+ */
 void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *));
 
-/** Gives the work to an engine. When it returns, work and channel may be others'. */
+/**
+ * Submits the channel's work to an engine. When it returns, the work may be done and the channel
+ * may have another owner.
+ */
 void channel_submit(uint32_t number, const struct mli_engine *engine);
 
-/** Its work is done. */
+/** Notes the end of the channel's work. */
 void channel_end(struct channel *channel, const struct mli_work_end *end);
 
-/** Its work, if it still has it, shall stop. */
+/** Requests that the channel's work stop, if it is not done. */
 void channel_cancel(uint32_t number);
 
-/** Does it need polling? */
+/** Returns whether the channel makes progress only in channel_poll(). */
 bool channel_is_polled(uint32_t number);
 
-/** Drives it, if it is polled and nobody else is at it. Returns descriptors completed. */
+/** Polls the channel, unless another thread does. Returns the number of completed descriptors. */
 uint32_t channel_poll(uint32_t number);
 
-/** Nothing runs on it, and it leaves the pool: waits for those who still look after it. */
+/** Waits until no thread polls the channel, which has no work and leaves the pool. */
 void channel_quiesce(uint32_t number);
 
-/** Bytes of its work that are written so far. */
+/** Returns the number of bytes of the channel's work that are written. */
 size_t channel_written(uint32_t number);
 
 #endif /* MLI_DMA_CHANNEL_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time that only goes forward, where there is a system to ask. */
+/* Monotonic time, and sleeping, on systems that have a clock. */
 #ifndef MLI_DMA_CLOCK_H
 #define MLI_DMA_CLOCK_H
 
@@ -26,7 +26,7 @@ static inline void clock_sleep(uint64_t ns)
 
 #else
 
-/** 0: no clock. */
+/** Returns nanoseconds; 0 without a clock. */
 static inline uint64_t clock_ns(void)
 {
     return 0;

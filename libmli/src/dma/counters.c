@@ -6,8 +6,9 @@
 _Static_assert(sizeof(mli_mov_channel_stats) == COUNTERS * sizeof(uint64_t), "counters only");
 
 /*
- * Loads acquire and stores release, so that neither side's look at the version can move over them:
- * whoever reads a half of a new value also finds the version it was written under.
+ * Loads have acquire order and stores have release order, so that no access moves across the
+ * accesses to the version: a reader that sees half of a new value also sees the version it was
+ * written under.
  */
 void counters_read(struct counters *counters, mli_mov_channel_stats *stats)
 {

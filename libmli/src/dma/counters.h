@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a channel has done, readable from any thread while it works. Atomics are 32 bits wide, so
- * 64-bit counters are kept in halves, and a version, odd while they change, tells a reader to read
- * again. One writer at a time: a channel has one work at a time, and all its steps are ordered.
+ * The statistics of a channel, readable from any thread while the channel works. Atomics are 32
+ * bits wide, so each 64-bit counter has two halves. A version, odd during a change, makes readers
+ * read again. There is one writer at a time: a channel has one work at a time, and all its steps
+ * are ordered.
  */
 #ifndef MLI_DMA_COUNTERS_H
 #define MLI_DMA_COUNTERS_H

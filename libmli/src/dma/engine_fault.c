@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Another engine with things going wrong in it. What happens to a work is drawn from the seed and
- * the work's number alone (works are counted in the order they are submitted, from 1), so that a
- * run with one submitting thread can be repeated.
+ * The engine fault: another engine with injected faults. The fate of a work depends on the seed and
+ * the work's number alone (works are counted in the order they are submitted, from 1), so a run
+ * with one submitting thread can be repeated.
  *
- * A work goes to the engine inside in one or several pieces, one after the other:
+ * A work goes to the engine inside as one or several pieces, one after the other:
  *   whole     the plan as it is
- *   shuffled  cut into pieces, in another order
- *   cut off   what comes before the place where it fails
+ *   shuffled  pieces in another order
+ *   cut off   the pieces before the place where the work fails
  */
 #include <stdatomic.h>
 
@@ -18,24 +18,24 @@
 
 enum {
     PERCENT = 100,
-    SLICE_NS = 1000 * 1000 /* of a delay, between two looks at whether it is still wanted */
+    SLICE_NS = 1000 * 1000 /* of a delay, between two checks for a cancel */
 };
 
 #define DELAY_MAX_US UINT64_C(3600000000)
 
-/* X(option, default): the number of a work, a share of works in percent, or a size. */
+/* X(option, default): the number of a work, a share of works in percent, or an amount. */
 #define SETTINGS(X)                                                                                \
     X(seed, 1)                                                                                     \
-    X(delay_us, 0)    /* a work is done up to so much later ... */                                 \
-    X(delay_pct, 100) /* ... in so many of them */                                                 \
-    X(reorder_pct, 0) /* pieces move in another order */                                           \
-    X(fail, 0)        /* this work fails */                                                        \
+    X(delay_us, 0)    /* longest delay of a work's end ... */                                      \
+    X(delay_pct, 100) /* ... and the share of works that are delayed */                            \
+    X(reorder_pct, 0) /* share of works that move in pieces, in another order */                   \
+    X(fail, 0)        /* number of a work that fails */                                            \
     X(fail_pct, 0)                                                                                 \
-    X(descriptor, ANYWHERE) /* in this descriptor */                                               \
-    X(row, ANYWHERE)        /* at this row of it */                                                \
-    X(stick, 0)             /* this work does not end until it is cancelled */                     \
+    X(descriptor, ANYWHERE) /* descriptor in which works fail */                                   \
+    X(row, ANYWHERE)        /* row of that descriptor */                                           \
+    X(stick, 0)             /* number of a work that ends only by a cancel */                      \
     X(stick_pct, 0)                                                                                \
-    X(corrupt, 0) /* a bit of what this work wrote is flipped */                                   \
+    X(corrupt, 0) /* number of a work that ends with one bit of its destination flipped */         \
     X(corrupt_pct, 0)
 
 #define ANYWHERE UINT64_MAX
@@ -52,10 +52,10 @@ enum mode { WHOLE, SHUFFLED, CUT_OFF };
 
 static struct faulty {
     struct mli_work *outer, inner;
-    struct mli_work_end end; /* of the outer work, so far */
+    struct mli_work_end end; /* result of the outer work until now */
     enum mode mode;
-    struct pieces pieces;        /* but for WHOLE: */
-    struct mli_descriptor piece; /* the one that the engine inside has, */
+    struct pieces pieces;        /* pieces of the plan, unless the mode is WHOLE */
+    struct mli_descriptor piece; /* the piece that the engine inside has, */
     struct mli_plan plan;        /* as a plan */
     bool corrupt;
     uint64_t delay_ns, random;
@@ -98,7 +98,7 @@ static bool option(const char *key, size_t length, uint64_t value)
     return inside->option && inside->option(key, length, value);
 }
 
-/* splitmix64 */
+/* The generator splitmix64. */
 static uint64_t draw(struct faulty *f)
 {
     uint64_t z = (f->random += UINT64_C(0x9E3779B97F4A7C15));
@@ -108,17 +108,17 @@ static uint64_t draw(struct faulty *f)
     return z ^ (z >> 31);
 }
 
-/* Always takes one number, so that one setting does not change what the others do. */
+/* Always draws one number, so that one setting does not change the effect of the others. */
 static bool happens(struct faulty *f, uint64_t percent)
 {
     return draw(f) % PERCENT < percent;
 }
 
-/* A row anywhere in the plan, unless the settings say where. */
+/* Draws a row of the plan, unless the settings name one. */
 static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t row)
 {
     const struct mli_plan *plan = f->outer->plan;
-    const uint32_t first = plan->box.run == 0; /* no copy: there are slabs then */
+    const uint32_t first = plan->box.run == 0; /* a plan without a copy has slabs */
     const uint64_t count = plan->slabs + 1 - first;
     struct place place = {first + (uint32_t)(draw(f) % count), draw(f)};
     struct mli_copy_box box;
@@ -165,13 +165,13 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.done = on_done;
     f->inner.hints = f->outer->hints;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
-    /* A cancel before this line was lost on the piece, but not on the work. */
+    /* A cancel before the line above has not reached the piece, but the outer work shows it. */
     if (mli_work_cancelled(f->outer))
         __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
     inside->submit((uint32_t)(f - channels), &f->inner);
 }
 
-/* All that shall be moved is moved. */
+/* Ends the work after its last piece. */
 static void end_pieces(struct faulty *f)
 {
     if (f->mode == CUT_OFF) {
@@ -206,13 +206,16 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
         submit_next(f);
         return;
     }
-    /* The rows of a piece follow one another in the plan too. */
+    /* The rows of a piece are consecutive in the plan, too. */
     f->end.descriptor = f->mode == WHOLE ? end->descriptor : f->piece.index;
     f->end.row = f->mode == WHOLE ? end->row : f->piece.row + end->row;
     finish(f, end->status);
 }
 
-/* What will happen to a work. True: it is stuck, and anybody's to end from here on. */
+/*
+ * Draws the fate of a work. Returns whether it is stuck: then another thread may end it at any
+ * time.
+ */
 static bool draw_fate(struct faulty *f, uint32_t number)
 {
     struct place failure;
@@ -238,7 +241,7 @@ static bool draw_fate(struct faulty *f, uint32_t number)
     return stuck;
 }
 
-/* Whoever takes `stuck` back ends the work: submit, or one of those who cancel. */
+/* Ends a stuck work. Of submit and cancel, only the one that clears `stuck` ends the work. */
 static void end_stuck(struct faulty *f)
 {
     uint32_t stuck = 1;
@@ -281,7 +284,7 @@ static uint32_t probe(void)
     return inside->probe();
 }
 
-/* Nothing is tiny: what goes past the channels would never fail. */
+/* No transfer is tiny: one that the caller moves itself would never fail. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     inside->caps(channel, caps);

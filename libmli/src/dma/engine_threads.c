@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every channel is a thread with a mailbox for one work. The hand-over is one exchange of a word;
- * the system is asked for help only where the thread has gone to sleep.
+ * The engine threads: every channel is a thread with a mailbox for one work. Submitting exchanges
+ * one word; a system call is needed only if the thread sleeps.
  */
 #include "libmli/src/dma/engines.h"
 
@@ -18,29 +18,29 @@
 #include "libmli/src/dma/processor.h"
 
 enum {
-    /* Up to here the starter moves the bytes itself: waking a thread would take it longer, unless
-       the move is a slow one. `bench-async tiny` measures it. */
+    /* Up to this size the thread that starts a transfer moves it: waking another thread takes
+       longer, except for slow moves. Measured with `bench-async tiny`. */
     TINY = 32 * 1024,
-    /* Looks at the mailbox before the thread goes to sleep: some microseconds. Without them most
+    /* Checks of the mailbox before the thread goes to sleep: a few microseconds. Without them, most
        transfers that are started one after the other cost a wake-up each (`bench-async rate`). */
     LINGER = 100
 };
 
 enum mail {
-    EMPTY = 0, /* the thread is awake, and will look again */
-    SLEEPING,  /* empty too, but the thread has to be woken */
+    EMPTY = 0, /* the thread is awake, and will check again */
+    SLEEPING,  /* the mailbox is empty, and the thread must be woken */
     FULL,      /* there is a work */
-    CLOSING    /* the thread shall end */
+    CLOSING    /* the thread must end */
 };
 
 static struct worker {
     _Alignas(64) _Atomic uint32_t mail;
-    struct mli_work *work; /* while FULL */
+    struct mli_work *work; /* valid while FULL */
     pthread_t thread;
-    pid_t process; /* that the thread is in */
+    pid_t process; /* process of the thread */
 } workers[MLI_MOV_MAX_CHANNELS];
 
-/* What comes within a moment need not wake anybody. */
+/* Waits a moment for mail, because a work that arrives now needs no wake-up. */
 static uint32_t linger(struct worker *worker)
 {
     uint32_t mail = atomic_load(&worker->mail);
@@ -52,7 +52,7 @@ static uint32_t linger(struct worker *worker)
     return mail;
 }
 
-/* Sleeps until there is mail. False: the thread shall end. */
+/* Sleeps until there is mail. Returns false if the thread must end. */
 static bool receive(struct worker *worker, struct mli_work **work)
 {
     uint32_t mail = linger(worker);
@@ -65,7 +65,7 @@ static bool receive(struct worker *worker, struct mli_work **work)
     if (mail == CLOSING)
         return false;
     *work = worker->work;
-    atomic_store(&worker->mail, EMPTY); /* before the work is done: then the next may come */
+    atomic_store(&worker->mail, EMPTY); /* first: after done the next work may come */
     return true;
 }
 
@@ -101,7 +101,10 @@ static void caps(uint32_t channel, struct mli_channel_caps *caps)
     caps->tiny = TINY;
 }
 
-/* Signals are for the program's own threads, but for those that a fault sends to its thread. */
+/*
+ * Blocks all signals in the new thread, because they are for the program's threads; except those
+ * that the thread's own faults raise.
+ */
 static bool open_channel(uint32_t channel)
 {
     struct worker *worker = &workers[channel];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which engines there are, and reading "name:option,option". */
+/* The table of engines, and the parser of "name:option,option". */
 #include "libmli/src/dma/engines.h"
 
 #include "libmli/src/bytes.h"
@@ -8,7 +8,7 @@
 
 enum { SPEC_MAX = 128 };
 
-/* The library's own, then those that were added. */
+/* The library's own engines, then those that were added. */
 static const struct mli_engine *known[MLI_ENGINES_MAX] = {
 #if ENGINE_HAS_THREADS
     &engine_threads,
@@ -20,9 +20,9 @@ enum { OWN = 2 + ENGINE_HAS_THREADS };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
 static uint32_t count = OWN;
 
-static char chosen[SPEC_MAX]; /* what mli_mov_set_engine() was given; "": nothing yet */
+static char chosen[SPEC_MAX]; /* last argument of mli_mov_set_engine(); "": none yet */
 
-/* A part of the text that was given: not terminated. */
+/* A part of the given text, without a terminator. */
 struct word {
     const char *at;
     size_t length;
@@ -46,7 +46,7 @@ static bool is(const struct word *word, const char *text)
     return i == word->length && text[i] == '\0';
 }
 
-/* Can a specification spell it? */
+/* Returns whether a specification can contain the name. */
 static bool is_word(const char *name)
 {
     size_t i = 0;
@@ -92,7 +92,10 @@ const char *mli_mov_engine_at(int index)
     return index >= 0 && (uint32_t)index < count ? known[index]->name : NULL;
 }
 
-/* Takes the text up to a separator, which goes too; null is left where there was none. */
+/*
+ * Returns the text up to a separator, and sets *text to the text after it, or to null without a
+ * separator.
+ */
 static struct word take(const char **text, char separator)
 {
     struct word word = {*text, 0};
@@ -103,7 +106,7 @@ static struct word take(const char **text, char separator)
     return word;
 }
 
-/* "key=123" -> key and number; false where it is not that. */
+/* Splits "key=123" into key and number. Returns false for any other text. */
 static bool read_option(const struct word *item, struct word *key, uint64_t *number)
 {
     size_t i = 0;
@@ -124,7 +127,7 @@ static bool read_option(const struct word *item, struct word *key, uint64_t *num
     return true;
 }
 
-/* Where in the text a word stands, for complaints: characters from 1. */
+/* Refuses a word of the specification. The message has its position in characters, from 1. */
 static mli_status complain(const char *spec, const struct word *word, const char *what)
 {
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", what, (int64_t)(word->at - spec) + 1);
@@ -150,14 +153,14 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     return MLI_STATUS_OK;
 }
 
-/* Options that are not given have their default: a key of no length asks for that. */
+/* Resets all options to their defaults: a key of length 0 means that. */
 static void reset_options(const struct mli_engine *engine)
 {
     if (engine->option)
         (void)engine->option("", 0, 0);
 }
 
-/* The engine inside of the fault engine comes first among its options. */
+/* Chooses the engine inside engine_fault: the first of its options. */
 static mli_status choose_inner(const char *spec, const char **rest)
 {
     const char *options = *rest ? *rest : spec + length_of(spec);
@@ -228,7 +231,10 @@ mli_status mli_mov_set_engine(const char *spec)
         pool_unlock_empty(engine, tiny);
         return status;
     }
-    /* Options before the bad one were set: set anew what was good, nothing shall have changed. */
+    /*
+     * Options before the bad one are set already. Set the former specification again, so that a
+     * refused call changes nothing.
+     */
     if (chosen[0])
         (void)configure(chosen, &former, &former_tiny);
     pool_unlock_empty(NULL, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's own engines, and all that are known. To add one of the library's, add it here and
- * to the table in engines.c; others come by mli_mov_add_engine().
+ * The library's own engines. To add one, start here: declare it below and add it to the table in
+ * engines.c. Other engines are added at run time, by mli_mov_add_engine() (mli_engine.h).
  */
 #ifndef MLI_DMA_ENGINES_H
 #define MLI_DMA_ENGINES_H
@@ -11,7 +11,7 @@
 /** The thread that starts a transfer moves it: no threads, no operating system. */
 extern const struct mli_engine engine_inline;
 
-/** Wraps another engine, and makes things go wrong. */
+/** Wraps another engine and injects faults: delays, errors, works that do not end, flipped bits. */
 extern const struct mli_engine engine_fault;
 
 #if defined(__linux__) && __STDC_HOSTED__ && !defined(MLI_NO_THREADS)
@@ -24,10 +24,10 @@ extern const struct mli_engine engine_threads;
 #define ENGINE_DEFAULT     engine_inline
 #endif
 
-/** For engine_fault: all options as they were at the start, with *engine inside. */
+/** Resets all options of engine_fault to their defaults, and makes it wrap *engine. */
 void engine_fault_reset(const struct mli_engine *engine);
 
-/** For engine_fault: the next work is the first. */
+/** Makes engine_fault count works from 1 again. */
 void engine_fault_count_anew(void);
 
 #endif /* MLI_DMA_ENGINES_H */

@@ -25,7 +25,7 @@ static uint32_t count_shuffled(const struct mli_plan *plan)
     return count;
 }
 
-/* Piece `number` of those that the legaliser cuts. */
+/* Sets *piece to piece `number` of the legaliser. */
 static bool find_shuffled(const struct mli_plan *plan, uint32_t number,
                           struct mli_descriptor *piece)
 {
@@ -64,13 +64,14 @@ void pieces_before(struct pieces *pieces, const struct place *place)
 }
 
 /*
- * The rows of a box before `row` are up to as many boxes as it has loops: the one of loop `level`
- * has the loops around it at the row's own coordinate, and all of it before that in its own loop.
- * False where that is empty. *first is the first row in it.
+ * The rows of a box before `row` form up to as many boxes as the box has loops. The box of loop
+ * `level` keeps the loops around `level` at the row's coordinates, and takes the iterations of loop
+ * `level` before the row's. Turns *box into that box; returns false if it is empty. Sets *first to
+ * the number of its first row.
  */
 static bool cut_before(struct mli_copy_box *box, uint64_t row, size_t level, uint64_t *first)
 {
-    uint64_t rows = 1; /* of the box, in one iteration of the loop at hand */
+    uint64_t rows = 1; /* rows of the box in one iteration of loop i */
 
     *first = 0;
     for (size_t i = box->loops; i-- > 0;) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan done bit by bit: in another order than it says, or only up to a place in it. */
+/*
+ * Pieces of a plan for the engine fault: all of the plan in another order, or only the rows before
+ * a place (split.h has an overview of all cutters).
+ */
 #ifndef MLI_DMA_FAULT_PIECES_H
 #define MLI_DMA_FAULT_PIECES_H
 
@@ -12,18 +15,18 @@ struct place {
 };
 
 struct pieces {
-    uint32_t step, steps; /* that were done, and that there are; some are empty */
-    uint32_t stride;      /* from one piece to the next, around and around; 0: cut off */
-    struct place end;     /* cut off: what lies before it */
+    uint32_t step, steps; /* pieces returned, and pieces in all; some are empty */
+    uint32_t stride;      /* from one piece to the next, modulo steps; 0: pieces before `end` */
+    struct place end;     /* if stride is 0: the place where the pieces stop */
 };
 
-/** All of the plan, in an order that `random` chooses. */
+/** Begins the pieces of the whole plan, in an order that depends on `random`. */
 void pieces_shuffled(struct pieces *pieces, const struct mli_plan *plan, uint64_t random);
 
-/** What lies before a place, in its own order. */
+/** Begins the pieces that come before a place, in the order of the plan. */
 void pieces_before(struct pieces *pieces, const struct place *place);
 
-/** The next piece; false at the end. */
+/** Sets *piece to the next piece; false at the end. */
 bool pieces_next(struct pieces *pieces, const struct mli_plan *plan, struct mli_descriptor *piece);
 
 #endif /* MLI_DMA_FAULT_PIECES_H */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cutting plans into descriptors that a channel can express. A piece takes take[i] iterations of
- * loop i, and take[MLI_MAX_RANK] bytes of the run; all pieces of a box lie in the grid these
- * numbers make, and are visited as the digits of a number are counted.
+ * The legaliser cuts plans into descriptors that a channel can express (split.h has an overview of
+ * all cutters). A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the
+ * run. These numbers form a grid over the box; pieces are visited in the order of a counter whose
+ * digits are their coordinates.
  */
 #include "libmli/src/plan.h"
 #include "mli_engine.h"
 
 enum {
     RUN = MLI_MAX_RANK,
-    SHARED = 256, /* bytes that a piece of a transpose reads one after the other */
+    SHARED = 256, /* bytes that a piece of a transpose reads in one sequence */
 };
 
 static size_t at_most(size_t value, size_t limit)
@@ -23,9 +24,10 @@ static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
 }
 
 /*
- * A box whose source goes on along another loop than the innermost, such as a transpose's, reads a
- * line for every run. A block of it takes some iterations of that loop, too, so that it uses up the
- * lines it reads. Which loop that is; none: the number of loops.
+ * If the source of a box continues along a loop that is not the innermost one, as in a transpose,
+ * every run reads a cache line of its own. A block therefore also takes some iterations of that
+ * loop (the shared loop), so that it uses the whole lines it reads. Returns the index of the shared
+ * loop, or the number of loops if there is none.
  */
 static size_t find_shared(const struct mli_legaliser *l)
 {
@@ -40,9 +42,10 @@ static size_t find_shared(const struct mli_legaliser *l)
 }
 
 /*
- * From the inside out: a loop is taken whole as long as it is legal and all within it was taken
- * whole; the first that is not is taken in part, and those around it one iteration at a time, but
- * for the shared one. Returns how many pieces that makes.
+ * Chooses the takes from the innermost loop outwards. A piece takes a loop whole as long as the
+ * piece is legal and takes all loops inside it whole. It takes a part of the first loop that is too
+ * large, and one iteration of each loop around that, except the shared loop. Returns the number of
+ * pieces.
  */
 static uint64_t choose_takes(struct mli_legaliser *l)
 {
@@ -50,7 +53,7 @@ static uint64_t choose_takes(struct mli_legaliser *l)
     const struct mli_copy_box *box = &l->box;
     const size_t shared = find_shared(l);
     size_t bytes = at_most(at_most(box->run, caps->run_max), caps->bytes_max);
-    size_t share = 1; /* of caps->bytes_max, what the loops within the shared one may take */
+    size_t share = 1; /* divides caps->bytes_max among the loops inside the shared one */
     uint32_t loops = caps->loops;
     uint64_t pieces = (box->run - 1) / bytes + 1;
     bool whole = bytes == box->run;
@@ -83,7 +86,7 @@ void mli_legalise_init(struct mli_legaliser *l, const struct mli_plan *plan,
     *l = (struct mli_legaliser){.plan = plan, .caps = *caps};
 }
 
-/* Fills the piece that begins at l->at. */
+/* Sets *piece to the piece that begins at l->at. */
 static void cut(const struct mli_legaliser *l, struct mli_descriptor *piece)
 {
     const struct mli_copy_box *from = &l->box;
@@ -110,7 +113,7 @@ static void cut(const struct mli_legaliser *l, struct mli_descriptor *piece)
         to->src += offset;
 }
 
-/* The next place of the grid; false behind the last. */
+/* Moves l->at to the next piece; false after the last. */
 static bool advance(struct mli_legaliser *l)
 {
     l->at[RUN] += l->take[RUN];
@@ -126,7 +129,7 @@ static bool advance(struct mli_legaliser *l)
     return false;
 }
 
-/* Begins with descriptor l->index, and returns its pieces: 0 where there is nothing to do in it. */
+/* Begins descriptor l->index. Returns its number of pieces; 0 if it writes nothing. */
 static uint64_t begin(struct mli_legaliser *l)
 {
     l->box = plan_box(l->plan, l->index);

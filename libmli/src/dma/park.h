@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping until another thread changes a word: futexes where Linux is below. Elsewhere nobody
- * sleeps: who waits looks again and again, until an interrupt or another core changes the word.
+ * Sleeping until another thread changes a word, by futexes on Linux. On other systems park()
+ * returns at once: the caller checks the word in a loop until an interrupt or another core changes
+ * it.
  */
 #ifndef MLI_DMA_PARK_H
 #define MLI_DMA_PARK_H
@@ -17,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 32-bit systems of today have the call with 64-bit times only. */
+/* 32-bit systems may have only the call with 64-bit times. */
 #ifdef SYS_futex
 #define PARK_FUTEX SYS_futex
 struct park_time {
@@ -36,7 +37,7 @@ static inline void park(_Atomic uint32_t *word, uint32_t value)
     syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-/** The same for so many nanoseconds at most, below a second. */
+/** Sleeps while *word is `value`, for at most `ns` nanoseconds, below a second. */
 static inline void park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
 {
     const struct park_time time = {.ns = ns};
@@ -44,7 +45,7 @@ static inline void park_for(_Atomic uint32_t *word, uint32_t value, uint32_t ns)
     syscall(PARK_FUTEX, word, FUTEX_WAIT_PRIVATE, value, &time, NULL, 0);
 }
 
-/** Wakes everybody who sleeps on the word. */
+/** Wakes all threads that sleep on the word. */
 static inline void unpark(_Atomic uint32_t *word)
 {
     syscall(PARK_FUTEX, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -72,7 +73,7 @@ static inline void unpark(_Atomic uint32_t *word)
 
 #endif
 
-/** For the body of a loop that looks at a word again and again. */
+/** Tells the processor that the loop around it waits for another thread. */
 static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

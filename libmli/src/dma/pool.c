@@ -8,17 +8,17 @@
 #include "libmli/src/dma/run.h"
 #include "libmli/src/error.h"
 
-/* Low half: free channels. High half: channels that are the library's. */
+/* Low half: free channels. High half: channels of the pool. */
 static _Atomic uint32_t channels;
 
-/* A free channel that is not the library's: the pool is being changed. */
+/* A free channel outside the pool means that a thread is changing the pool. */
 #define CHANGING 1u
 
 static const struct mli_engine *_Atomic behind = &ENGINE_DEFAULT;
-static size_t tiny = SIZE_MAX; /* SIZE_MAX: as the channels say */
+static size_t tiny = SIZE_MAX; /* SIZE_MAX: the value of the channels counts */
 static struct mli_channel_caps caps[MLI_MOV_MAX_CHANNELS];
 
-/* Stand-ins that handles have. */
+/* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
 static const struct mli_channel_caps stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
 
@@ -27,7 +27,7 @@ _Atomic size_t pool_sync_limit_word = SIZE_MAX;
 _Static_assert(MLI_MOV_MAX_CHANNELS <= 16, "two masks share 32 bits");
 _Static_assert(POOL_STAND_INS <= 32, "a mask has 32 bits");
 
-/* Written out: what compilers call for it is no part of a freestanding library. */
+/* A loop, because a freestanding library has no function that compilers may call for a builtin. */
 static uint32_t count_bits(uint32_t mask)
 {
     uint32_t count = 0;
@@ -67,7 +67,7 @@ static void close_channels(uint32_t mask)
     }
 }
 
-/* False, and none is open, where one cannot be had. */
+/* Opens channels. Returns false, with none of them open, if one is not available. */
 static bool open_channels(uint32_t mask)
 {
     const struct mli_engine *engine = pool_engine();
@@ -85,7 +85,7 @@ static bool open_channels(uint32_t mask)
     return true;
 }
 
-/* From one set of channels to another, while nobody else can use either. */
+/* Replaces one set of channels by another, while no other thread can use either. */
 static mli_status change(uint32_t before, uint32_t after)
 {
     if (!open_channels(after & ~before))
@@ -118,7 +118,7 @@ static mli_status check_idle(uint32_t now)
     return MLI_STATUS_OK;
 }
 
-/* Keeps everybody else out of an idle pool; *before is its channels. */
+/* Locks an idle pool against other threads; *before becomes its channels. */
 static mli_status begin_change(uint32_t *before)
 {
     uint32_t now = atomic_load(&channels);
@@ -199,7 +199,7 @@ const struct mli_channel_caps *pool_caps(uint32_t channel)
     return pool_is_stand_in(channel) ? &stand_in_caps : &caps[channel];
 }
 
-/* First channel of a run of `count` free ones; the pool's size where there is none. */
+/* Returns the first channel of a run of `count` free ones, or MLI_MOV_MAX_CHANNELS. */
 static uint32_t find_run(uint32_t now, uint32_t count)
 {
     for (uint32_t first = 0; first + count <= MLI_MOV_MAX_CHANNELS; first++) {
@@ -219,7 +219,10 @@ static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
     return true;
 }
 
-/* Takes a run of free channels; false where there is none, with the word as it was then. */
+/*
+ * Claims a run of free channels. Returns false if there is none, with the state at that time in
+ * *word.
+ */
 static bool take(uint32_t count, struct claim *claim, uint32_t *word)
 {
     uint32_t now = atomic_load(&channels), first;
@@ -233,7 +236,7 @@ static bool take(uint32_t count, struct claim *claim, uint32_t *word)
     return make_claim(first, count, claim);
 }
 
-/* The same for these very channels. */
+/* Claims the channels [first, first + count), if all are free. */
 static bool take_at(uint32_t first, uint32_t count, struct claim *claim)
 {
     const uint32_t mask = run_mask(first, count);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The channel pool: which channels are the library's, and who has them. A claim is a run of
- * neighbouring channels; the slot of its first channel holds the state of its transfer (run.h), so
- * that nothing of the caller's memory but tensor data is touched while a transfer runs.
+ * The channel pool: the channels that the library may use, and their owners. A claim is a run of
+ * neighbouring channels. The slot of its first channel holds the state of its transfer (run.h), so
+ * that a running transfer accesses none of the caller's memory except tensor data.
  *
- * No locks: one atomic word says which channels exist and which are free, and a claim's generation
- * (odd while claimed, even while free) tells its owner from former ones.
+ * No locks: one atomic word has a bit for each channel of the pool and a bit for each free channel,
+ * and a claim's generation (odd while claimed, even while free) distinguishes its owner from
+ * earlier ones.
  *
  * A handle without channels has a stand-in: a slot with a number from MLI_MOV_MAX_CHANNELS on,
  * which engines do not know. The thread that starts its transfer moves the data.
@@ -19,7 +20,7 @@
 
 #include "mli_engine.h"
 
-/* Handles without channels at a time, and slots in all. */
+/* Handles without channels at a time, and number of slots. */
 #define POOL_STAND_INS 16
 #define POOL_SLOTS     (MLI_MOV_MAX_CHANNELS + POOL_STAND_INS)
 
@@ -29,27 +30,27 @@ struct claim {
     uint32_t first, count, generation;
 };
 
-/** Statuses as mli_mov_set_num_dma_ch(). */
+/** Replaces the channels of the pool. Returns the statuses of mli_mov_set_num_dma_ch(). */
 mli_status pool_resize(int offset, int count);
 
-/** Keeps everybody else out of an empty pool, or refuses. */
+/** Locks an empty pool against other threads, or refuses. */
 mli_status pool_lock_empty(void);
 
 /**
- * Ends that, with another engine behind the pool unless it is null. `tiny` replaces what its
- * channels say of themselves, unless it is SIZE_MAX.
+ * Unlocks the pool, with another engine behind it unless `engine` is null. `tiny` replaces the
+ * value of the engine's channels, unless it is SIZE_MAX.
  */
 void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
 
-/** The engine behind the pool. */
+/** Returns the engine behind the pool. */
 const struct mli_engine *pool_engine(void);
 
-/* The pool's own; what follows reads it without a call. */
+/* Private to the pool; the function below reads it without a call. */
 extern _Atomic size_t pool_sync_limit_word;
 
 /**
- * Synchronous moves of more bytes than this are for a channel: SIZE_MAX where it is the processor
- * that moves in the end, whoever asks.
+ * Returns the size above which synchronous moves use a channel: SIZE_MAX if the engine's channels
+ * are the processor, which moves in any case.
  */
 static inline size_t pool_sync_limit(void)
 {
@@ -62,25 +63,28 @@ static inline bool pool_is_stand_in(uint32_t channel)
     return channel >= MLI_MOV_MAX_CHANNELS;
 }
 
-/** Is the channel in the pool? */
+/** Returns whether the channel is in the pool. */
 bool pool_has(uint32_t channel);
 
 /** Returns the capabilities of a channel of the pool or of a stand-in. */
 const struct mli_channel_caps *pool_caps(uint32_t channel);
 
-/** Statuses as mli_mov_acquire_handle(). */
+/** Claims any `count` neighbouring channels. Returns the statuses of mli_mov_acquire_handle(). */
 mli_status pool_claim(int count, struct claim *claim);
 
-/** Statuses as mli_mov_acquire_handle_at(). */
+/** Claims the channels from `first` on. Returns the statuses of mli_mov_acquire_handle_at(). */
 mli_status pool_claim_at(int first, int count, struct claim *claim);
 
-/** A single channel for a synchronous move; false, without a word, where none is free. */
+/**
+ * Claims a single channel for a synchronous move. Returns false, without an error text, if none is
+ * free.
+ */
 bool pool_try_claim(struct claim *claim);
 
-/** Gives the channels back; false where another thread was faster. */
+/** Gives the channels back. Returns false if another thread has released the claim already. */
 bool pool_release(const struct claim *claim);
 
-/** The claim's slot, or null where the claim is stale or was never made. */
+/** Returns the claim's slot, or null if the claim is stale or was never made. */
 struct slot *pool_slot(const struct claim *claim);
 
 #endif /* MLI_DMA_POOL_H */

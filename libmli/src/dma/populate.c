@@ -8,14 +8,14 @@
 
 #include "libmli/src/plan.h"
 
-/* Linux 5.14. C libraries before it do not have the name. */
+/* Since Linux 5.14. Older C libraries do not have the name. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 enum {
-    RANGE_MIN = 32 * 1024,  /* bytes: a call for less saves too few faults */
-    SLICE = 2 * 1024 * 1024 /* bytes that one call maps, between two looks at whether to stop */
+    RANGE_MIN = 32 * 1024,  /* bytes: a call for fewer saves too few page faults */
+    SLICE = 2 * 1024 * 1024 /* bytes that one call maps, between two checks for a cancel */
 };
 
 void populate_init(struct populate *p, const struct mli_work *work)
@@ -43,7 +43,10 @@ static size_t find_range(const struct mli_copy_box *box, size_t page, size_t *ou
     return extent;
 }
 
-/* Leaves out what the latest calls mapped: zeros beside rows share the pages of the rows. */
+/*
+ * Leaves out pages that the latest calls have mapped: zeros beside rows share the pages of the
+ * rows.
+ */
 static void leave_out_latest(const struct populate *p, uintptr_t *begin, uintptr_t *end)
 {
     if (*begin >= p->begin && *begin < p->end)

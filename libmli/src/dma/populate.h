@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Maps the untouched pages of a destination by system calls for many pages, before the processor
- * writes them: one page fault for each page takes longer.
+ * Maps the untouched pages of a destination before the processor writes them, by system calls for
+ * many pages at a time: one page fault for each page takes longer.
  */
 #ifndef MLI_DMA_POPULATE_H
 #define MLI_DMA_POPULATE_H
@@ -12,22 +12,22 @@
 
 #include "mli_engine.h"
 
-/* The state of one work. */
+/* The state for one work. */
 struct populate {
     bool on;              /* the hint is given, and the system has not refused a call */
-    size_t page;          /* bytes */
-    uintptr_t begin, end; /* the pages of the latest calls */
+    size_t page;          /* page size in bytes */
+    uintptr_t begin, end; /* pages of the latest calls */
 };
 
 #if defined(__linux__) && __STDC_HOSTED__
 
-/** Begins a work: nothing is mapped yet. */
+/** Begins a work: no page is mapped yet. */
 void populate_init(struct populate *p, const struct mli_work *work);
 
 /**
- * Maps the pages that a piece of the work's plan writes, and no others. Stops early if the work
- * is cancelled. After a call that the system refuses, as for pages behind the end of a file, page
- * faults map the rest.
+ * Maps the pages that a chunk of the work's plan writes, and no others. Stops early if the work is
+ * cancelled. If the system refuses a call, for example for pages past the end of a file, page
+ * faults map the remaining pages.
  */
 void populate_plan(struct populate *p, const struct mli_work *work, const struct mli_plan *plan);
 

@@ -48,7 +48,7 @@ struct chunk {
     uint64_t row;
 };
 
-/* Does the slab touch the rows of the box, and have the same loops? */
+/* Returns whether the slab touches the rows of the box, and has the same loops. */
 static bool is_beside(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
 {
     const struct border_rows rows = border_rows(box);
@@ -131,7 +131,7 @@ static bool chunks_next(struct chunks *chunks, struct chunk *chunk)
     return true;
 }
 
-/* Moves a work in chunks, and looks between two of them whether it is cancelled. */
+/* Moves a work in chunks, and checks before each chunk whether the work is cancelled. */
 static void move_chunks(struct mli_work *work, struct populate *fresh, struct mli_work_end *end)
 {
     struct chunks chunks;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Works that the processor does itself, for engines without hardware. */
+/* Moves works on the processor, for engines without hardware: inline and threads. */
 #ifndef MLI_DMA_PROCESSOR_H
 #define MLI_DMA_PROCESSOR_H
 
 #include "mli_engine.h"
 
 /**
- * Does a work on the calling thread and calls its done. A done may submit the next work, whose done
- * may submit the next: inside of one, works wait in a queue of the thread, so that such a chain
- * takes no stack. A thread has no more than one work for each channel.
+ * Moves a work on the calling thread and calls its done. A done may submit the next work, whose
+ * done may submit another: inside a done, works wait in a queue of the thread, so a chain of works
+ * does not grow the stack. A thread has at most one work for each channel.
  */
 void processor_run(struct mli_work *work);
 

@@ -43,19 +43,27 @@ static struct term *term_of(struct slot *slot, uint32_t generation)
     return &slot->terms[generation / 2 % SLOT_TERMS];
 }
 
-/* The term of the claim that owns the slot: while its transfer runs it cannot be released. */
+/*
+ * Returns the term of the claim that owns the slot. The claim cannot be released while its transfer
+ * runs.
+ */
 static struct term *current_term(struct slot *slot)
 {
     return term_of(slot, atomic_load_explicit(&slot->generation, memory_order_relaxed));
 }
 
-/* What the processor moves more quickly than a channel would is moved by the caller. */
+/*
+ * Returns the engine for a plan: the caller moves tiny plans itself, faster than a channel would.
+ */
 static const struct mli_engine *engine_for(const struct claim *claim, const struct mli_plan *plan)
 {
     return plan->bytes <= pool_caps(claim->first)->tiny ? &engine_inline : pool_engine();
 }
 
-/* The claim's channels get a part each, as far as the parts do not become tiny. */
+/*
+ * Splits the plan over the claim's channels, as long as no part is tiny. Returns the number of
+ * parts.
+ */
 static uint32_t load_parts(const struct claim *claim, const struct mli_plan *plan)
 {
     struct mli_plan *out[MLI_MOV_MAX_CHANNELS];
@@ -65,7 +73,10 @@ static uint32_t load_parts(const struct claim *claim, const struct mli_plan *pla
     return (uint32_t)split_among(plan, claim->count, pool_caps(claim->first)->tiny, out);
 }
 
-/* The part whose end is the transfer's: the first that failed, else that was cancelled. */
+/*
+ * Returns the part whose end is the end of the transfer: the first part that failed, or else the
+ * first that was cancelled.
+ */
 static const struct channel *decisive_part(const struct channel *part, uint32_t parts)
 {
     const struct channel *decisive = part;
@@ -83,8 +94,8 @@ static const struct channel *decisive_part(const struct channel *part, uint32_t 
     return decisive;
 }
 
-/* Where in the destination a part stopped; null where it did not, or the engine tells no such row.
- */
+/* Returns the row of the destination where a part stopped; null if it did not stop, or if the
+   engine reports no such row. */
 static const uint8_t *stopped_at(const struct channel *part)
 {
     struct mli_copy_box box;
@@ -122,23 +133,23 @@ static void call_back(void (*callback)(int32_t), int32_t cookie)
     in_callback = before;
 }
 
-/* The last part is done. */
+/* Completes the transfer after its last part. */
 static void complete(struct slot *slot)
 {
     void (*callback)(int32_t) = slot->callback;
     const int32_t cookie = slot->cookie;
-    struct calls *calls = &current_term(slot)->calls;
+    struct callbacks *callbacks = &current_term(slot)->callbacks;
 
     note_end(slot);
     if (callback)
-        calls_begin(calls);
-    /* After this exchange the owner may start again or release: callback, cookie and term are read
+        callbacks_begin(callbacks);
+    /* After this exchange the owner may start again or release, so read callback, cookie and term
        before it. */
     if (atomic_exchange_explicit(&slot->state, SLOT_DONE, memory_order_acq_rel) == SLOT_AWAITED)
         unpark(&slot->state);
     if (callback) {
         call_back(callback, cookie);
-        calls_end(calls);
+        callbacks_end(callbacks);
     }
 }
 
@@ -152,12 +163,12 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
 
     channel_end(channel, end);
-    /* The transfer is not done before this part is: those behind it are still its own. */
+    /* The transfer is not done while this part is not, so the parts after it still belong to it. */
     if (end->status != MLI_STATUS_OK && end->status != MLI_STATUS_CANCELLED) {
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
     }
-    /* Where one is left, it is this one, and nobody else counts any more. */
+    /* If one part is pending, it is this one, and no other thread changes the count. */
     if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
         complete(slot);
@@ -174,12 +185,14 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
     atomic_store_explicit(&slot->parts, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->pending, parts, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SLOT_RUNNING, memory_order_release);
-    /* Who sees that it was started sees it running: see run_synchronise(). Nobody else starts the
-       slot now, so that there is no need of one step. */
+    /*
+     * A thread that sees the new number of starts also sees the transfer running: see
+     * run_synchronise(). No other thread starts the slot now, so the increment need not be atomic.
+     */
     atomic_store_explicit(&slot->starts,
                           atomic_load_explicit(&slot->starts, memory_order_relaxed) + 1,
                           memory_order_release);
-    /* Once the last part is submitted, the transfer and the claim may be gone. */
+    /* After the last submit, the transfer may be done and the claim released. */
     for (uint32_t i = first; i < first + parts; i++)
         channel_submit(i, engine);
 }
@@ -207,14 +220,14 @@ enum slot_state run_poll(const struct claim *claim, struct slot *slot)
     return run_state(slot);
 }
 
-/* A callback may release the handle that another thread waits on: the next owner's transfers are
-   not waited for. */
+/* Returns whether the claim's transfer runs. A callback may release the handle while another thread
+   waits on it; transfers of the next owner do not count. */
 static bool still_runs(const struct claim *claim, struct slot *slot)
 {
     return run_state(slot) == SLOT_RUNNING && pool_slot(claim) == slot;
 }
 
-/* Drives polled channels, and lets the processor rest after a poll that completes nothing. */
+/* Polls the channels, and sleeps a little after a poll that completes nothing. */
 static void wait_polling(const struct claim *claim, struct slot *slot)
 {
     while (still_runs(claim, slot)) {
@@ -228,7 +241,7 @@ static void wait_sleeping(const struct claim *claim, struct slot *slot)
     while (still_runs(claim, slot)) {
         uint32_t running = SLOT_RUNNING;
 
-        /* Ask for a wake-up. Where the exchange fails, another thread has asked already, or the
+        /* Ask for a wake-up. If the exchange fails, another thread has asked already, or the
            transfer is done and park() returns at once. */
         atomic_compare_exchange_strong(&slot->state, &running, SLOT_AWAITED);
         if (pool_slot(claim) == slot)
@@ -248,14 +261,14 @@ mli_status run_wait(const struct claim *claim, struct slot *slot)
 
 void run_wait_for_callbacks(const struct claim *claim, struct slot *slot)
 {
-    calls_wait(&term_of(slot, claim->generation)->calls);
+    callbacks_wait(&term_of(slot, claim->generation)->callbacks);
 }
 
 bool run_settle(const struct claim *claim, struct slot *slot)
 {
     uint32_t starts;
 
-    /* The number of starts is read before the state: a restart between the two changes it. */
+    /* Read the number of starts before the state: a restart between the two changes the number. */
     do {
         starts = atomic_load(&slot->starts);
         if (still_runs(claim, slot))
@@ -270,7 +283,10 @@ void run_cancel(const struct claim *claim, struct slot *slot)
     const uint32_t parts = atomic_load_explicit(&slot->parts, memory_order_relaxed);
 
     for (uint32_t i = 0; i < parts; i++) {
-        /* The last part may complete in here, and its callback may release the claim. */
+        /*
+         * The last part may complete inside channel_cancel(), and its callback may release the
+         * claim.
+         */
         if (pool_slot(claim) != slot || run_state(slot) != SLOT_RUNNING)
             return;
         channel_cancel(claim->first + i);
@@ -281,7 +297,7 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
 {
     uint32_t starts;
 
-    /* A callback may start the next before it returns: one after the other, to the last. */
+    /* A callback may start the next transfer before it returns: wait for each, to the last one. */
     do {
         starts = atomic_load(&slot->starts);
         (void)run_wait(claim, slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A transfer on the channels of a claim: cut into a part for each, handed to the engine, and done
- * when the last part is.
+ * A transfer on the channels of a claim: run_start() splits the plan into a part for each channel
+ * and submits the parts to the engine. The transfer is done when the last part is.
  */
 #ifndef MLI_DMA_RUN_H
 #define MLI_DMA_RUN_H
@@ -10,81 +10,97 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmli/src/dma/mov_calls.h"
+#include "libmli/src/dma/callbacks.h"
 #include "libmli/src/dma/pool.h"
 #include "mli_engine.h"
 
 enum slot_state {
-    SLOT_IDLE = 0, /* nothing was started since it was prepared */
+    SLOT_IDLE = 0, /* no transfer was started since the last prepare */
     SLOT_RUNNING,
-    SLOT_AWAITED, /* running, and somebody sleeps until it is done */
+    SLOT_AWAITED, /* running, and a thread sleeps until it is done */
     SLOT_DONE
 };
 
-/* A callback that releases its own handle goes on running beside this many owners after it. */
+/*
+ * A callback that releases its own handle may keep running while this many later owners use the
+ * slot.
+ */
 enum { SLOT_TERMS = 4 };
 
-/* What outlives a claim for the threads that still wait on its handle. */
+/* The state of a claim that threads still need after its release, while they wait on its handle. */
 struct term {
-    struct calls calls;
-    _Atomic uint32_t status; /* of the claim's last transfer that is done */
+    struct callbacks callbacks;
+    _Atomic uint32_t status; /* status of the claim's last completed transfer */
 };
 
-/* The state of a claim's transfer. Words are atomic: others may look while a callback restarts. */
+/*
+ * The state of a claim's transfer. The words are atomic: other threads may read them while a
+ * callback restarts the transfer.
+ */
 struct slot {
     _Atomic uint32_t generation;
-    _Atomic uint32_t state;        /* enum slot_state; DONE is released after the last byte */
-    _Atomic uint32_t parts;        /* on as many channels from the slot's own on */
-    _Atomic uint32_t pending;      /* of them */
-    _Atomic uint32_t starts;       /* transfers so far */
-    struct term terms[SLOT_TERMS]; /* of the latest claims, by generation */
-    /* Of the transfer that is done: */
+    _Atomic uint32_t state;        /* enum slot_state; released as DONE after the last byte */
+    _Atomic uint32_t parts;        /* number of parts, on the channels from the slot's own on */
+    _Atomic uint32_t pending;      /* parts that are not done */
+    _Atomic uint32_t starts;       /* number of transfers, the current one included */
+    struct term terms[SLOT_TERMS]; /* terms of the latest claims, by generation */
+    /* Valid when the transfer is done: */
     _Atomic uint32_t channel, descriptor;
     _Atomic size_t row, bytes;
     _Atomic uintptr_t address;
     void (*callback)(int32_t);
     int32_t cookie;
-    uint32_t hints; /* of mli_mov_set_hints() */
+    uint32_t hints; /* hints of mli_mov_set_hints() */
 };
 
-/** The slot whose claim begins with a channel. */
+/** Returns the slot of a claim whose first channel is `channel`. */
 struct slot *run_slot(uint32_t channel);
 
-/** The slot is claimed anew or given back: nothing was started, callback and hints are cleared. */
+/** Resets the slot for a new owner: no transfer started, no callback, no hints. */
 void run_clear(struct slot *slot);
 
-/** The transfer before the next one is history. */
+/** Resets the state after a prepare: the previous transfer no longer counts. */
 void run_forget(struct slot *slot);
 
-/** Begins a plan, which may go away. Nothing runs on the claim. */
+/** Starts a transfer. The claim has no running transfer; *plan may be freed afterwards. */
 void run_start(const struct claim *claim, const struct mli_plan *plan);
 
-/** The slot's state, acquired: where it is DONE, the bytes are visible. AWAITED is RUNNING. */
+/**
+ * Returns the slot's state with acquire order: if it is DONE, the bytes are visible. Returns
+ * RUNNING for AWAITED.
+ */
 enum slot_state run_state(struct slot *slot);
 
-/** The same, after driving the claim's channels where they need it. */
+/** Polls the claim's channels if they are polled, and returns the slot's state. */
 enum slot_state run_poll(const struct claim *claim, struct slot *slot);
 
 /** Sleeps until the claim's transfer is done. Returns its status. */
 mli_status run_wait(const struct claim *claim, struct slot *slot);
 
-/** Sleeps until the claim's callbacks that run now have returned. Not from inside a callback. */
+/**
+ * Sleeps until the claim's callbacks that run now have returned. Do not call it inside a callback.
+ */
 void run_wait_for_callbacks(const struct claim *claim, struct slot *slot);
 
-/** Sleeps until none of the claim's callbacks runs. False where a callback has restarted the
- *  transfer, which runs now. Not from inside a callback. */
+/**
+ * Sleeps until no callback of the claim runs. Returns false if a callback has restarted the
+ * transfer, which is running now. Do not call it inside a callback.
+ */
 bool run_settle(const struct claim *claim, struct slot *slot);
 
-/** Asks the parts under way to stop. */
+/** Requests that the parts that are not done stop. */
 void run_cancel(const struct claim *claim, struct slot *slot);
 
-/** Waits, and then until callbacks have returned and channels rest. */
+/**
+ * Sleeps until the transfer and its restarts are done, callbacks have returned, and the channels
+ * are idle.
+ */
 void run_synchronise(const struct claim *claim, struct slot *slot);
 
-/** Where the slot's transfer is: all but what only the handle knows. */
+/** Fills the fields of *status that the slot knows; the handle has the others. */
 void run_status(struct slot *slot, mli_mov_status_t *status);
 
-/** Is the calling thread inside a completion callback? */
+/** Returns whether the calling thread is inside a completion callback. */
 bool run_in_callback(void);
 
 #endif /* MLI_DMA_RUN_H */

@@ -6,11 +6,13 @@
 enum {
     LINE = 64,        /* bytes of a cache line */
     RUN = -1,         /* cut the run, not a loop */
-    UNEVEN = 1024,    /* what shares are measured in */
-    EVEN_ENOUGH = 16, /* the largest part may be larger than its share by one in so many */
+    UNEVEN = 1024,    /* unit of unevenness() */
+    EVEN_ENOUGH = 16, /* the largest part may exceed its share by one 16th */
 };
 
-/* Where a box is cut: loop `index`, of which `count` iterations move the destination by `step`. */
+/*
+ * Where to cut a box: loop `index`, whose `count` iterations move the destination by `step` each.
+ */
 struct seam {
     int index;
     size_t count, step;
@@ -23,7 +25,10 @@ static struct seam seam_at(const struct mli_copy_box *box, int index)
     return (struct seam){index, box->loop[index].count, box->loop[index].dst_step};
 }
 
-/* The iteration with which part `part` begins: the first that begins in a line of its own. */
+/*
+ * Returns the first iteration of part `part`: moved to the first one that begins in a cache line of
+ * its own.
+ */
 static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam, size_t part,
                          size_t parts)
 {
@@ -39,7 +44,7 @@ static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam
     return cut < seam->count ? cut : seam->count;
 }
 
-/* Iterations of the part that has most of them. */
+/* Returns the iterations of the largest part. */
 static size_t largest_part(const struct mli_copy_box *box, const struct seam *seam, size_t parts)
 {
     size_t largest = 0, begin = 0;
@@ -54,15 +59,15 @@ static size_t largest_part(const struct mli_copy_box *box, const struct seam *se
     return largest;
 }
 
-/* The largest part as a share of the whole, in parts of UNEVEN. */
+/* Returns the share of the largest part, as a multiple of 1 / UNEVEN. */
 static uint64_t unevenness(const struct mli_copy_box *box, const struct seam *seam, size_t parts)
 {
     return (uint64_t)largest_part(box, seam, parts) * UNEVEN / seam->count;
 }
 
 /*
- * The outermost place where the parts come out even enough, else the most even one. Rows are not
- * cut into less than a line for each part.
+ * Returns the outermost seam with parts of about equal size, or else the seam with the most equal
+ * parts. Does not cut rows into parts of less than a cache line.
  */
 static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
 {
@@ -80,7 +85,7 @@ static struct seam find_seam(const struct mli_copy_box *box, size_t parts)
     return best;
 }
 
-/* Iterations [begin, end) of the seam. */
+/* Returns iterations [begin, end) of the seam. */
 static struct mli_copy_box cut(const struct mli_copy_box *box, const struct seam *seam,
                                size_t begin, size_t end)
 {
@@ -108,7 +113,10 @@ static struct mli_plan *lightest(struct mli_plan *const out[], size_t parts)
     return least;
 }
 
-/* What is small goes to one part: cutting it costs more than it evens out. */
+/*
+ * Distributes a box over the parts. A small box goes to one part: cutting it costs more than it
+ * gains.
+ */
 static void deal(struct mli_copy_box *box, size_t whole, size_t parts, struct mli_plan *const out[])
 {
     struct seam seam;
