@@ -17,7 +17,7 @@ from harness import MLICTL, Case, main, mov, needs_numpy, npy, numpy, open_files
 
 needs_npz = unittest.skipIf(os.environ.get("MLI_NPZ") == "0", "mlictl was built without libzip")
 
-# Word of the format -> bytes of an element, dtype of the .npy that its bits become.
+# Dtype in .safetensors -> bytes of an element, dtype of the .npy that a job writes.
 SAFETENSORS = {"BOOL": (1, "|b1"), "U8": (1, "|u1"), "I8": (1, "|i1"), "F8_E4M3": (1, "|u1"),
                "F8_E5M2": (1, "|u1"), "U16": (2, "<u2"), "I16": (2, "<i2"), "F16": (2, "<f2"),
                "BF16": (2, "<u2"), "U32": (4, "<u4"), "I32": (4, "<i4"), "F32": (4, "<f4")}
@@ -354,7 +354,7 @@ class Npz(ArchiveCase):
             with self.subTest(name):
                 self.write("a.npz", content)
                 self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), pointer, words)
-        # One bad member does not keep the others from being listed.
+        # A bad member does not prevent the listing of good members.
         self.write("a.npz", archive([("bad.npy", b"no"), ("good.npy", member)]))
         told = self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]
         self.assertEqual([t["dtype"] for t in told], [None, "uint8"])

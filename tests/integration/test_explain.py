@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl explain: what it claims of a job, against numpy and against what the job then does.
+"""mlictl explain: compares its output with numpy, and with the result of the job.
 
-    MLI_UPDATE_GOLDEN=1 meson test -C build mlictl_explain    # writes explain/*.txt anew
+    MLI_UPDATE_GOLDEN=1 meson test -C build mlictl_explain    # rewrites explain/*.txt
 """
 import json
 import os
@@ -22,7 +22,7 @@ STEPS = ("padded", "window", "sampled", "permuted", "placed")
 
 
 def coordinates_of(shape, strides):
-    """Of every element, where it lies, in elements from the first."""
+    """Returns the position of every element, in elements from the first one."""
     where = numpy.zeros(shape, numpy.int64)
     for d, stride in enumerate(strides):
         index = [None] * len(shape)
@@ -32,7 +32,7 @@ def coordinates_of(shape, strides):
 
 
 def rows(descriptor):
-    """(source, destination) of every run that a descriptor of the plan stands for, in bytes."""
+    """Returns (source, destination) of every run of a descriptor of the plan, in bytes."""
     found = [(descriptor.get("src", 0), descriptor["dst"])]
     for loop in descriptor["loops"]:
         found = [(src + i * loop.get("src_step", 0), dst + i * loop["dst_step"])
@@ -41,7 +41,7 @@ def rows(descriptor):
 
 
 def execute(plan, source, size):
-    """What the plan makes of `size` zeros, and how often it writes each byte of them."""
+    """Executes the plan on `size` zeros. Returns the bytes, and how often each one was written."""
     out, times = bytearray(size), [0] * size
     for descriptor in plan["descriptors"]:
         run, written = descriptor["run"], 0
@@ -67,7 +67,7 @@ class Explain(NumpyCase):
 
 @needs_numpy
 class Claims(Explain):
-    """Every number of --json."""
+    """Checks every number of --json."""
 
     def check_steps(self, fact, array, cfg):
         rank = array.ndim
@@ -114,7 +114,7 @@ class Claims(Explain):
                                  (inside[0], inside[-1] + 1, samples[inside[0]]))
 
     def check_touched(self, side, where, shape, strides, elem):
-        """Elements at `where`, of which those below 0 are none of the tensor's."""
+        """Checks the elements at positions `where`; negative positions are padding."""
         touched = where[where >= 0]
         self.assertEqual(side["touched"], touched.size * elem)
         if touched.size == 0:
@@ -156,7 +156,7 @@ class Claims(Explain):
 
     @staticmethod
     def stored(array):
-        """The elements as they lie in the file."""
+        """Returns the bytes of an array in the order of the file."""
         return array.tobytes(order="F" if array.flags.f_contiguous and not array.flags.c_contiguous
                              else "C")
 
@@ -250,7 +250,7 @@ class Command(Explain):
         self.write_npy("in.npy", "<i2", (40, 50, 60))
 
     def chain(self):
-        """Three jobs, each of which reads what the one before writes."""
+        """Writes three jobs; each reads the output of the job before it."""
         return self.write("job.json", [
             mov(dst="a.npy", name="first", perm_dim=[2, 0, 1]),
             mov(src="a.npy", dst="b.npy", name="7", after=["first"], size=[0, 3, 0]),
@@ -368,7 +368,7 @@ class Command(Explain):
                       self.explain("job.json", "--color", "red", code=2).err)
 
     def drawn(self, *arguments, **more):
-        """The drawings that a command makes, each of which is XML."""
+        """Returns the drawings that a command writes, after checking that they are XML."""
         before = self.listing()
         self.explain("-q", *arguments, **more)
         files = {name: content for name, content in self.listing().items() if name not in before}
@@ -473,7 +473,7 @@ class Command(Explain):
 
 
 class Examples(Explain):
-    """The text of the examples: what people read. Plain C kernels, which every machine has."""
+    """Golden texts of the examples, with plain C kernels, which every machine has."""
 
     def setUp(self):
         super().setUp()

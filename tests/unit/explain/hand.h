@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves explained by hand: from the rules at the top of mli_mov_api.h, without the library, for
- * tests of what is made of an explanation.
+ * Explanations of moves that the test computes itself, by the rules at the top of mli_mov_api.h and
+ * without the library. They are input for tests of pictures.
  */
 #ifndef TESTS_HAND_H
 #define TESTS_HAND_H
@@ -14,19 +14,19 @@ struct hand {
     uint32_t shape[MLI_MAX_RANK]; /* of the source */
     uint32_t pre[MLI_MAX_RANK], post[MLI_MAX_RANK];
     uint32_t offset[MLI_MAX_RANK], size[MLI_MAX_RANK]; /* size 0: up to the end */
-    uint32_t step[MLI_MAX_RANK];                       /* 0 is 1 */
-    uint32_t perm[MLI_MAX_RANK];                       /* all 0: as they are */
+    uint32_t step[MLI_MAX_RANK];                       /* 0 means 1 */
+    uint32_t perm[MLI_MAX_RANK];                       /* all 0: no permutation */
     uint32_t at[MLI_MAX_RANK];                         /* dst_offset */
     uint64_t stride[MLI_MAX_RANK];                     /* of the destination; 0: packed */
-    uint32_t whole[MLI_MAX_RANK]; /* of a destination that is updated; 0: it is new */
-    int axis;                     /* quantised, from 1; 0: none */
+    uint32_t whole[MLI_MAX_RANK]; /* shape of an updated destination; 0: a new destination */
+    int axis;                     /* quantised dimension, counted from 1, or 0 */
     const char *name, *op, *type;
 };
 
-/** Borrows the words of `hand`. The plan is a naive one: a loop for each dimension. */
+/** Explains a move. Borrows the strings of `hand`. The plan has a loop for each dimension. */
 void hand_explain(const struct hand *hand, struct explained *explained);
 
-/** A move of extents up to `most`, of everything that a move can do at once. */
+/** Makes a random valid move of extents up to `most`, which combines all steps of a move. */
 void hand_random(struct rng *rng, uint32_t most, struct hand *hand);
 
 #endif /* TESTS_HAND_H */

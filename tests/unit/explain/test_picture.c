@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layout of a picture against a move that is carried out element by element: where every
- * coordinate has a cell the cells are looked at one by one, where not what has to be there is.
- * `test_picture SEED` repeats a run.
+ * Compares the layout of a picture with a move that the test makes element by element. In pictures
+ * that show all coordinates, every cell is checked; in others, the required coordinates.
+ * `test_picture SEED` reproduces a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -23,12 +23,11 @@ static struct hand hand;
 static struct explained explained;
 static struct picture picture;
 
-/* A move by its definition. Elements are numbered in the order of the coordinates; from[] and
- * state[] of the destination, state[] of the padded source. */
+/* A move by its definition. Elements are numbered in the order of their coordinates. */
 static struct {
     uint32_t padded[MLI_MAX_RANK], whole[MLI_MAX_RANK];
-    enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX];
-    uint64_t from[ELEMENTS_MAX]; /* the source's number, for what is WRITTEN */
+    enum picture_state src[ELEMENTS_MAX], dst[ELEMENTS_MAX]; /* src: with padding */
+    uint64_t from[ELEMENTS_MAX]; /* dst, if WRITTEN: number of the source element */
 } oracle;
 
 static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
@@ -39,7 +38,7 @@ static uint64_t number_of(const uint32_t *extents, const uint64_t *at)
     return number;
 }
 
-/* Counts up as an odometer; false at the end. */
+/* Advances `at` to the next coordinate. Returns false after the last one. */
 static bool next(const uint32_t *extents, uint64_t *at)
 {
     for (uint32_t d = hand.rank; d-- > 0;) {
@@ -64,7 +63,7 @@ static bool is_real(const uint64_t *at)
     return true;
 }
 
-/* Moves the element of the padded source at `at`, if it is one that is moved. */
+/* Moves the element at `at` of the padded source, unless the move does not take it. */
 static void move_one(const uint64_t *at)
 {
     uint64_t to[MLI_MAX_RANK] = {0}, in_src[MLI_MAX_RANK] = {0},
@@ -107,7 +106,7 @@ static void move(void)
     while (next(oracle.padded, at));
 }
 
-static struct picture_views views; /* all 0: the default ones */
+static struct picture_views views; /* all 0: the defaults */
 
 static void lay_out(size_t room)
 {
@@ -119,7 +118,7 @@ static void lay_out(size_t room)
     picture_init(&picture, &explained, &rooms);
 }
 
-/* Rows and columns of each side: the default ones, or any two dimensions. */
+/* Sets the views of both sides to the defaults, or to any two dimensions. */
 static void random_views(struct rng *rng)
 {
     uint32_t last = hand.rank - 1;
@@ -133,7 +132,7 @@ static void random_views(struct rng *rng)
     }
 }
 
-/* The coordinates of a cell of a side; false where it is a gap. */
+/* Computes the coordinates of a cell. Returns false if the cell is a gap or a break. */
 static bool coordinates(const struct picture_side *side, const size_t *slots, uint64_t *at)
 {
     for (int level = 0; level < PICTURE_LEVELS; level++) {
@@ -157,7 +156,7 @@ static bool next_cell(const struct picture_side *side, size_t *slots)
     return false;
 }
 
-/* What the cell says of its element in the source: where that is. */
+/* Returns the number of the source element that a cell claims to show. */
 static uint64_t origin(const struct picture_side *side, const size_t *slots)
 {
     uint64_t sample[MLI_MAX_RANK] = {0}, at[MLI_MAX_RANK] = {0};
@@ -203,7 +202,7 @@ static size_t check_dst(void)
     return cells;
 }
 
-/* The next cell in the order of the tensor's dimensions, whichever levels they have. */
+/* Advances to the next cell in the order of the tensor's dimensions, not of the levels. */
 static bool next_element(const struct picture_side *side, size_t *slots)
 {
     for (uint32_t d = hand.rank; d-- > 0;) {
@@ -216,8 +215,8 @@ static bool next_element(const struct picture_side *side, size_t *slots)
 }
 
 /*
- * Cells stand in the order of memory: those of gaps counted, the n-th cell is the n-th element from
- * the tensor's first one. Gaps are at most three here, so that none of them has a break.
+ * Checks that cells are in the order of memory: counting gaps, the n-th cell is the n-th element of
+ * memory from the tensor's first element on. Gaps here have at most three slots, and no breaks.
  */
 static void check_memory(void)
 {
@@ -264,7 +263,7 @@ static void test_every_cell(void **state)
         assert_int_equal(check_src(), all_src);
         assert_int_equal(check_dst(), all_dst);
         gaps += picture_count(&picture.dst, PICTURE_GAP);
-        /* The strides of an axis of one element say nothing. */
+        /* The strides of an axis of one element are arbitrary. */
         if (!has_unit_extents()) {
             check_memory();
             checked++;
@@ -273,7 +272,8 @@ static void test_every_cell(void **state)
     assert_true(gaps > cases && checked > cases / 4);
 }
 
-/* Slots rise, breaks stand for what is missing, and for more than one coordinate. */
+/* Checks that slots ascend and cover the extent, and that breaks replace two coordinates or more.
+ */
 static void check_axis(const struct picture_axis *axis, size_t room)
 {
     uint64_t to = 0, coordinates_shown = 0;
@@ -281,7 +281,7 @@ static void check_axis(const struct picture_axis *axis, size_t room)
     for (size_t i = 0; i < axis->count; i++) {
         const struct picture_slot *slot = &axis->slot[i];
         taken++;
-        /* Gaps have breaks, too; those have no coordinate. */
+        /* Ignore breaks of gaps, which have no coordinate. */
         if (slot->kind == SLOT_GAP || (slot->kind == SLOT_BREAK && slot->at != to))
             continue;
         assert_int_equal(slot->at, to);
@@ -303,7 +303,7 @@ static bool shows(const struct picture_axis *axis, uint64_t at)
     return false;
 }
 
-/* Both sides of each edge of the window, and the tensor's first and last element. */
+/* Checks that coordinates on both sides of the window's edges, and the first and last are shown. */
 static void check_edges(const struct picture_side *side)
 {
     for (int level = 0; level < PICTURE_LEVELS; level++) {
@@ -336,7 +336,7 @@ static void test_left_out(void **state)
             check_axis(&picture.src.axis[level], room);
             check_axis(&picture.dst.axis[level], room);
         }
-        /* Six samples, two coordinates at each of six edges, and breaks between all of them. */
+        /* Room for six samples, two coordinates at each of six edges, and breaks between them. */
         if (room >= 38) {
             check_edges(&picture.src);
             check_edges(&picture.dst);
@@ -344,7 +344,7 @@ static void test_left_out(void **state)
     }
 }
 
-/* Samples keep their order on the scale of colours, and fill it from end to end. */
+/* Positions on the scale ascend with the samples, and cover the scale from end to end. */
 static void test_scale(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void test_scale(void **state)
                     picture_position(&picture, 0, k, 1000));
 }
 
-/* What is permuted is followed before what is not, and nothing that has one sample only. */
+/* Permuted dimensions are followed before others; dimensions of one sample are not followed. */
 static void test_followed(void **state)
 {
     (void)state;
@@ -377,7 +377,7 @@ static void check_levels(const struct picture_side *side, const enum picture_lev
         assert_int_equal(side->level_of[d], want[d]);
 }
 
-/* A small last dimension is that of channels, on the side where it is the last one. */
+/* A small last dimension is taken for channels, on the side on which it is the last one. */
 static void test_default_views(void **state)
 {
     (void)state;
@@ -411,8 +411,8 @@ static void test_default_views(void **state)
     }
 }
 
-/* --view for a move from HWC to CHW, with the rows and columns of the source and the destination;
- * and texts that are refused, with a part of the message. */
+/* Parses values of --view for a move from HWC to CHW: valid ones, and invalid ones with a part of
+ * their messages. */
 static void test_given_views(void **state)
 {
     (void)state;
@@ -470,7 +470,7 @@ static void test_given_views(void **state)
     assert_non_null(strstr(fault.text, "one dimension"));
 }
 
-/* Nothing that a tensor may be makes slots run over. */
+/* The largest tensors do not overflow the slots. */
 static void test_extremes(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves in characters: golden texts, one for each transformation of the spec's group, and the width
- * of any. `test_picture_text SEED` repeats a run; with `show` behind it the texts are printed.
+ * Pictures in characters: golden texts, one for each transformation of the spec's group, and the
+ * width of random ones. `test_picture_text SEED` reproduces a run; `test_picture_text SEED show`
+ * prints the texts.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -206,7 +207,7 @@ static void test_ascii(void **state)
           "' gap of the strides   ~ left out here\n");
 }
 
-/* An image of HWC shows H x W, a plane for each channel. */
+/* An image in HWC layout shows rows H and columns W, with a plane for each channel. */
 static void test_channels(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void test_channels(void **state)
           "a moved (a letter for each element)   _ before the offset, not written\n");
 }
 
-/* On a terminal with 256 colours a letter has the same colour in source and destination. */
+/* With 256 colours, a letter has one colour in source and destination. */
 static void test_palette(void **state)
 {
     (void)state;
@@ -248,8 +249,8 @@ static void test_palette(void **state)
     textw_finish(&w);
 }
 
-/* No line of any move is wider than the terminal, in either set of characters, and all of it is
- * ASCII where that is asked for. */
+/* No line is wider than the terminal, in UTF-8 and in ASCII; without UTF-8, all characters are
+ * ASCII. */
 static void test_width(void **state)
 {
     (void)state;

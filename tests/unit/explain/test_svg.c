@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Drawings of random moves: well-formed whatever they are called, as many cells as they say, and an
- * element in one colour on both sides. `test_svg SEED` repeats a run.
+ * SVG drawings of random moves: well-formed XML for any names, as many cells as the legend claims,
+ * and one colour per element on both sides. `test_svg SEED` reproduces a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -44,7 +44,7 @@ static const char *draw(void)
     return w.data;
 }
 
-/* Text between tags: no character that has to be escaped, and what is escaped is known. */
+/* Checks the text between tags: special characters are escaped, by the known entities. */
 static const char *check_text(const char *at)
 {
     for (; *at && *at != '<'; at++) {
@@ -57,7 +57,7 @@ static const char *check_text(const char *at)
     return at;
 }
 
-/* Tags that close what was opened last, attributes in quotes, text in order. */
+/* Checks that tags are nested, quotes are in pairs, and texts are escaped. */
 static void check_well_formed(const char *at)
 {
     char open[DEPTH_MAX][16];
@@ -84,7 +84,7 @@ static void check_well_formed(const char *at)
     assert_int_equal(depth, 0);
 }
 
-/* Rectangles in groups of a class, from `at` up to `end`. */
+/* Counts the rectangles in groups of a class, from `at` up to `end`. */
 static size_t count_cells(const char *at, const char *end, const char *class)
 {
     char group[64];
@@ -99,7 +99,7 @@ static size_t count_cells(const char *at, const char *end, const char *class)
     return count;
 }
 
-/* The number behind words of the legend: of those that are shown, or of all. 0: there is none. */
+/* Returns the number of shown cells that the legend claims after these words; 0 without them. */
 static size_t claimed(const char *svg, const char *words)
 {
     const char *at = strstr(svg, words);
@@ -116,7 +116,7 @@ static size_t claimed(const char *svg, const char *words)
     return number;
 }
 
-/* The value of an attribute of the whole drawing. */
+/* Returns the value of an attribute of the <svg> element. */
 static long extent(const char *svg, const char *attribute)
 {
     const char *at = strstr(svg, attribute);
@@ -124,7 +124,7 @@ static long extent(const char *svg, const char *attribute)
     return strtol(at + strlen(attribute), NULL, 10);
 }
 
-/* What stands behind the first `key` of an element, up to `last`. */
+/* Copies the text after the first `key` of an element, up to `last`. */
 static void get(const char *element, const char *key, char last, char out[128])
 {
     const char *at = strstr(element, key);
@@ -136,7 +136,8 @@ static void get(const char *element, const char *key, char last, char out[128])
     out[length] = '\0';
 }
 
-/* Each element that is written has the colour that it has in the source, if it is shown there. */
+/* Checks that each written element has the colour of its source element, if both are shown. Returns
+ * the number of these pairs. */
 static size_t check_colours(const char *svg, const char *dst)
 {
     size_t found = 0;
@@ -165,7 +166,7 @@ static void check_drawing(size_t *cells, size_t *same)
     const char *svg = draw(), *end = svg + w.length;
     const char *src = strstr(svg, "<g class=\"src\""), *dst = strstr(svg, "<g class=\"dst\"");
     check_well_formed(svg);
-    assert_null(strstr(svg, "1844674407370955")); /* less than nothing */
+    assert_null(strstr(svg, "1844674407370955")); /* a negative number, printed as unsigned */
     assert_true(src && dst && src < dst);
     assert_in_range(extent(svg, " width=\""), 1, WIDTH_MAX);
     assert_in_range(extent(svg, " height=\""), 1, HEIGHT_MAX);
@@ -202,7 +203,7 @@ static size_t all_cells(const char *svg)
     return count;
 }
 
-/* The largest tensors there are do not make large drawings. */
+/* Drawings of the largest tensors are small. */
 static void test_large(void **state)
 {
     static const struct hand moves[] = {
@@ -247,7 +248,7 @@ static void test_names(void **state)
     assert_null(strstr(w.data, "<b>"));
 }
 
-/* Axes say where they come from, in the order of the destination. */
+/* Axes of the destination name their source dimensions. */
 static void test_axes(void **state)
 {
     (void)state;
