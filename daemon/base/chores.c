@@ -19,7 +19,7 @@ void chore_init(struct chore *chore, void (*run)(struct chore *chore))
     chore->run = run;
 }
 
-/* Each chore that is queued now, once: those that are added meanwhile wait for the next round. */
+/* Runs each queued chore once. Chores that are added meanwhile wait for the next round. */
 static void on_idle(uv_idle_t *idle)
 {
     struct chores *chores = idle->data;
@@ -34,7 +34,7 @@ static void on_idle(uv_idle_t *idle)
         link_remove(&chore->link);
         chore->run(chore);
     }
-    while (!link_empty(&now)) { /* the turn is over: first in the next round */
+    while (!link_empty(&now)) { /* out of time: these chores are first in the next round */
         struct link *last = now.prev;
 
         link_remove(last);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Work that is too long for one round of the loop: it is done in slices, and between them the loop
- * serves its clients.
- */
+/* Chores: long work, done in slices of one round of the loop each, so that clients do not wait. */
 #ifndef DAEMON_CHORES_H
 #define DAEMON_CHORES_H
 
@@ -12,10 +9,10 @@
 
 #include "daemon/base/link.h"
 
-/* Embedded by whoever has the work. */
+/* Embedded in the structure that the work is about. */
 struct chore {
     struct link link;
-    /* Does a slice of the work. The chore is not queued then, and may be added again. */
+    /* Does one slice. The chore has left the queue before, and may be added again. */
     void (*run)(struct chore *chore);
 };
 
@@ -24,9 +21,9 @@ struct chores {
     uv_idle_t idle; /* runs while the queue has chores */
 };
 
-/* How long requests of one client, or jobs that start, may keep the loop from everybody else. */
+/* The longest time for which one client's requests, or starts of jobs, may occupy the loop. */
 #define CHORE_TURN_NS ((uint64_t)2 * 1000 * 1000)
-/* How long a slice of a walk over many jobs may take. */
+/* The longest time for one slice of a walk over many jobs. */
 #define CHORE_SLICE_NS ((uint64_t)50 * 1000)
 
 void chores_init(struct chores *chores, uv_loop_t *loop);
@@ -34,7 +31,7 @@ void chores_init(struct chores *chores, uv_loop_t *loop);
 void chores_close(struct chores *chores);
 
 void chore_init(struct chore *chore, void (*run)(struct chore *chore));
-/** Has the chore run once in the next round of the loop. It must not be queued already. */
+/** Queues a chore, which runs once in the next round of the loop. It must not be queued already. */
 void chore_add(struct chores *chores, struct chore *chore);
 
 static inline bool chore_queued(const struct chore *chore)
@@ -42,7 +39,7 @@ static inline bool chore_queued(const struct chore *chore)
     return !link_empty(&chore->link);
 }
 
-/** The chore does not run any more; does nothing if it is not queued. */
+/** Removes a chore from the queue; does nothing if it is not queued. */
 static inline void chore_remove(struct chore *chore)
 {
     link_remove(&chore->link);

@@ -8,7 +8,7 @@ enum {
     STACK_SIZE = 1024 * 1024 /* thread-local variables included */
 };
 
-/* Waits for work. False where this thread is not needed any more. */
+/* Waits for work. Returns false if this thread is no longer needed. */
 static bool wait_for_work(struct crew *crew)
 {
     struct timespec end; /* pthread_cond_timedwait() takes the time of day */
@@ -27,7 +27,7 @@ static bool wait_for_work(struct crew *crew)
     return !link_empty(&crew->waiting) || (!crew->ending && crew->threads == 1);
 }
 
-/* A thread that ends joins the one that ended before it, so one at most is left to be joined. */
+/* Joins the thread that ended before this one, so that at most one is left to be joined. */
 static void end_thread(struct crew *crew)
 {
     const bool earlier = crew->has_ended;
@@ -65,10 +65,10 @@ int crew_add_thread(struct crew *crew)
 
     if (error)
         return -error;
-    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* else the usual size */
+    (void)pthread_attr_setstacksize(&attributes, STACK_SIZE); /* on failure, the default size */
     sigfillset(&all);
     sigdelset(&all, CREW_INTERRUPT);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the process's signals are the loop's business */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the loop handles signals */
     error = pthread_create(&thread, &attributes, run, crew);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
@@ -94,8 +94,7 @@ bool crew_call(struct crew *crew)
     if (waiting <= crew->idle)
         pthread_cond_signal(&crew->wake);
     else if (crew->threads < crew->max)
-        (void)crew_add_thread(
-            crew); /* if that fails, a busy thread serves the work when it is done */
+        (void)crew_add_thread(crew); /* on failure, a busy thread serves the work later */
     return crew->threads > 0;
 }
 

@@ -3,8 +3,7 @@
  * A crew: threads that serve a list of waiting work. It starts with one thread, gets more while
  * work waits and `max` allows it, and all but one end after a second without work.
  *
- * A mutex of the caller's, one for all its crews, guards them: every function here is called with
- * the mutex held.
+ * The caller has one mutex for all its crews, and holds it when it calls any function here.
  */
 #ifndef DAEMON_CREW_H
 #define DAEMON_CREW_H
@@ -15,18 +14,18 @@
 
 #include "daemon/base/link.h"
 
-#define CREW_INTERRUPT SIGURG /* the only signal that threads of a crew do not block */
+#define CREW_INTERRUPT SIGURG /* the only signal that crew threads do not block */
 
 struct crew {
     struct link waiting; /* work that no thread has taken */
-    /* Takes the first work out of `waiting` and does it; may give the mutex back meanwhile. */
+    /* Takes the first work out of `waiting` and does it; may release the mutex meanwhile. */
     void (*serve)(struct crew *crew);
     pthread_mutex_t *mutex;
     pthread_cond_t *changed; /* broadcast when a thread ends */
-    pthread_cond_t wake;     /* for idle threads: there is work, or the end */
+    pthread_cond_t wake;     /* for idle threads: work has come, or the crew ends */
     unsigned threads, idle, max;
     bool ending;
-    bool has_ended; /* `ended` is a thread that has ended and was not joined */
+    bool has_ended; /* `ended` is a thread that was not joined yet */
     pthread_t ended;
 };
 
@@ -38,22 +37,22 @@ struct crew {
         .max = (most)                                                                              \
     }
 
-/** Lets the crew have threads, `max` at most. */
+/** Allows the crew to have up to `max` threads. */
 void crew_begin(struct crew *crew, unsigned max);
 
-/** Starts a thread before there is work. Returns 0 or -errno. */
+/** Starts a thread in advance. Returns 0 or -errno. */
 int crew_add_thread(struct crew *crew);
 
 /**
- * Sees to it that a thread serves what is in `waiting`: wakes one, or starts one. False where the
- * crew has no thread and cannot get one.
+ * Wakes or starts a thread for the work in `waiting`. Returns false if the crew has no thread and
+ * cannot start one.
  */
 bool crew_call(struct crew *crew);
 
-/** Lets the threads end when no work is left. Broadcasts `changed` as each of them ends. */
+/** Makes the threads end when no work is left. Each broadcasts `changed` when it ends. */
 void crew_end(struct crew *crew);
 
-/** Joins the threads that have ended. Gives the mutex back meanwhile. */
+/** Joins the threads that have ended. Releases the mutex meanwhile. */
 void crew_join(struct crew *crew);
 
 #endif /* DAEMON_CREW_H */

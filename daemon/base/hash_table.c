@@ -17,7 +17,8 @@ void hash_table_init(struct hash_table *table)
     table->buckets = HASH_SEGMENT;
     if (getrandom(table->key, sizeof table->key, GRND_NONBLOCK) == (ssize_t)sizeof table->key)
         return;
-    /* Early in the boot: less random, but not known to clients. */
+    /* Early in the boot getrandom() may fail. This key is less random, but clients do not know it.
+     */
     clock_gettime(CLOCK_MONOTONIC, &now);
     table->key[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
     table->key[1] = (uint64_t)(uintptr_t)table;
@@ -103,7 +104,7 @@ static struct hash_node **bucket(struct hash_table *table, uint32_t index)
     return &table->segments[index / HASH_SEGMENT - 1][index % HASH_SEGMENT];
 }
 
-/* The largest power of two that is not larger. */
+/* Returns the largest power of two that does not exceed `value`. */
 static uint32_t power_below(uint32_t value)
 {
     return UINT32_C(1) << (31 - (uint32_t)__builtin_clz(value));
@@ -117,7 +118,7 @@ static uint32_t index_of(const struct hash_table *table, uint64_t hash)
     return index < table->buckets ? index : index & (power - 1);
 }
 
-/* The segment of bucket number `buckets` exists when this returns true. */
+/* Makes sure that the segment of bucket number `buckets` exists. Returns false without memory. */
 static bool make_segment(struct hash_table *table)
 {
     const uint32_t count = segments_of(table) - 1;
@@ -156,7 +157,7 @@ static void unlink_node(struct hash_node *node)
     node->at = NULL;
 }
 
-/* One bucket more, with the nodes that belong there from now on. */
+/* Adds one bucket, and moves the nodes that now belong there. */
 static void grow(struct hash_table *table)
 {
     const uint32_t index = table->buckets, power = power_below(index);

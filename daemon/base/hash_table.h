@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A hash table of nodes that their owners embed. It grows by one bucket at a time (linear hashing,
- * Litwin 1980), so that no call ever moves more than one chain, and removing a node needs no
- * search. Hashes are keyed with random bytes: a client who chooses names or numbers cannot choose
- * chains.
+ * A hash table of nodes that are embedded in their owners. It grows by one bucket at a time (linear
+ * hashing, Litwin 1980), so that no call moves more than one chain. Removing a node needs no
+ * search. Hashes are keyed with random bytes, so that a client cannot choose names or numbers that
+ * form a long chain.
  */
 #ifndef DAEMON_HASH_TABLE_H
 #define DAEMON_HASH_TABLE_H
@@ -13,15 +13,16 @@
 
 struct hash_node {
     struct hash_node *next;
-    struct hash_node **at; /* the pointer that points here; null: in no table */
+    struct hash_node **at; /* the pointer to this node; null: in no table */
     uint64_t hash;
 };
 
-enum { HASH_SEGMENT = 256 }; /* buckets; as many are there from the beginning */
+enum { HASH_SEGMENT = 256 }; /* buckets in a segment, and in an empty table */
 
 struct hash_table {
     struct hash_node *first[HASH_SEGMENT];
-    struct hash_node ***segments; /* the further ones, `room` pointers; they never move */
+    struct hash_node **
+        *segments; /* the second segment and on: `room` pointers. Segments stay put */
     uint32_t room;
     uint32_t buckets;
     uint32_t count;
@@ -29,21 +30,21 @@ struct hash_table {
 };
 
 void hash_table_init(struct hash_table *table);
-/** Frees the table; the nodes are their owners' business. */
+/** Frees the table, not the nodes. */
 void hash_table_finish(struct hash_table *table);
 
-/** The hash of some bytes; `salt` is hashed with them. */
+/** Returns the hash of a salt and some bytes. */
 uint64_t hash_table_hash(const struct hash_table *table, uint64_t salt, const void *bytes,
                          size_t length);
 
-/** Adds a node, which is in no table. Where memory is short, the chains become longer. */
+/** Adds a node, which is in no table. Without memory for buckets, the chains become longer. */
 void hash_table_add(struct hash_table *table, struct hash_node *node, uint64_t hash);
-/** Takes a node out. A node of zeros, or one that was taken out before, is left alone. */
+/** Removes a node. Does nothing for a node of zeros, or one that was removed before. */
 void hash_table_remove(struct hash_table *table, struct hash_node *node);
-/** Puts another node in the place of one that is in the table. */
+/** Replaces a node of the table by another one. */
 void hash_table_replace(struct hash_node *from, struct hash_node *to);
 
-/** The first node of the chain that all nodes of this hash are in, among others; or null. */
+/** Returns the first node of the chain for this hash, or NULL. The chain has other hashes too. */
 struct hash_node *hash_table_chain(const struct hash_table *table, uint64_t hash);
 
 #endif /* DAEMON_HASH_TABLE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ring of links: the head is a link too, and an empty ring is a head that points at itself. A
- * link on its own is a ring of one, so removing it twice does no harm.
+ * A ring of links. The head is a link too; the head of an empty ring points to itself. A link that
+ * is in no other ring is a ring of its own, so removing a link twice does no harm.
  */
 #ifndef DAEMON_LINK_H
 #define DAEMON_LINK_H
@@ -13,7 +13,7 @@ struct link {
     struct link *prev, *next;
 };
 
-/** The structure of `type` whose member `member` the link is. */
+/** Returns the structure of `type` whose member `member` is the link. */
 #define LINK_OWNER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
 static inline void link_init(struct link *link)
@@ -41,7 +41,7 @@ static inline void link_remove(struct link *link)
     link_init(link);
 }
 
-/** Puts `to`, which is in no ring, in the place of `from`, which is in one and leaves it. */
+/** Replaces `from` in its ring by `to`, which is in no ring. */
 static inline void link_replace(struct link *from, struct link *to)
 {
     link_append(from, to);

@@ -16,7 +16,7 @@
 
 #include "proto/json/utf8.h"
 
-/* What ends the longest line: a quote, a brace and a newline. */
+/* Bytes at the end of the longest line: a quote, a brace and a newline. */
 enum { TAIL = 3 };
 
 enum { TIME_MAX = 32, MS_PER_S = 1000, NS_PER_MS = 1000 * 1000 };
@@ -28,7 +28,7 @@ static const char *const level_words[] = {"emergency", "alert",  "critical", "er
 static atomic_int threshold = LOG_INFO;
 static atomic_int chosen = LOG_FORMAT_TEXT;
 static atomic_bool for_journal;
-static _Atomic uint64_t lost; /* lines, since the last one that was written */
+static _Atomic uint64_t lost; /* lines that could not be written, since the latest one that was */
 
 void log_set_level(int level)
 {
@@ -58,7 +58,7 @@ bool log_is_journal(void)
     return strcmp(stream, expected) == 0;
 }
 
-/* All of it or nothing, and nothing any more: half of an escape would be none. */
+/* Appends all bytes, or nothing from now on: half of an escape sequence would be invalid. */
 static bool append(struct log_line *line, const char *bytes, size_t length)
 {
     if (line->full || length > sizeof line->text - TAIL - line->length) {
@@ -75,7 +75,7 @@ static bool append_text(struct log_line *line, const char *text)
     return append(line, text, strlen(text));
 }
 
-/* A key, which needs room for its value's quote too. */
+/* Appends a key, and the quote before its value. */
 static bool append_key(struct log_line *line, const char *key, const char *before_value)
 {
     char text[64];
@@ -85,7 +85,7 @@ static bool append_key(struct log_line *line, const char *key, const char *befor
     return append(line, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-/* The characters of a quoted value. Those that steer a terminal or break a line are escaped. */
+/* Appends the characters of a quoted value. Escapes control characters and line breaks. */
 static void append_quoted(struct log_line *line, const char *value)
 {
     const char *escape_begin = line->json ? "\\u00" : "\\x";
@@ -117,7 +117,7 @@ static void append_quoted(struct log_line *line, const char *value)
 static void append_value(struct log_line *line, const char *value)
 {
     append_quoted(line, value);
-    line->text[line->length++] = '"'; /* there is room in the tail */
+    line->text[line->length++] = '"'; /* TAIL has room */
     line->full |= line->length > sizeof line->text - TAIL;
 }
 
@@ -220,9 +220,9 @@ void log_errno(struct log_line *line, const char *key, int error)
 }
 
 /*
- * Writes without waiting: a reader that stands still must not stop what the lines are about. Where
- * a pipe is ready for more, it has room for PIPE_BUF bytes, which no line exceeds; a socket says so
- * by itself. A log that cannot be written has nobody to tell about it. False: the line is lost.
+ * Writes a line without waiting, because a stuck reader of the log must not block the service. A
+ * pipe that is ready has room for PIPE_BUF bytes, which no line exceeds; send() to a socket does
+ * not wait. Returns false if the line is lost.
  */
 static bool write_line(const struct log_line *line)
 {
@@ -245,8 +245,8 @@ static void finish_line(struct log_line *line)
     line->text[line->length++] = '\n';
 }
 
-/* How many are missing, as soon as somebody can be told. */
-static void tell_lost(void)
+/* Reports lost lines as soon as the log can be written again. */
+static void report_lost(void)
 {
     const uint64_t count = atomic_exchange_explicit(&lost, 0, memory_order_relaxed);
     struct log_line line;
@@ -262,7 +262,7 @@ static void tell_lost(void)
 void log_end(struct log_line *line)
 {
     finish_line(line);
-    tell_lost();
+    report_lost();
     if (atomic_load_explicit(&lost, memory_order_relaxed) > 0 || !write_line(line))
         atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 }

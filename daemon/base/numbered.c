@@ -38,7 +38,7 @@ uint32_t numbered_add(struct numbered *numbered, void *thing)
     return numbered->last;
 }
 
-/* Where it is; `count` where it is not. */
+/* Returns the index of a number, or `count` if it is not in the table. */
 static uint32_t place_of(const struct numbered *numbered, uint32_t number)
 {
     uint32_t begin = 0, end = numbered->count;

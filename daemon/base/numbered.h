@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Things that a client names by a number. Numbers count from 1 and none is given twice. */
+/* A table of objects that a client names by number. Numbers count from 1; none is used twice. */
 #ifndef DAEMON_NUMBERED_H
 #define DAEMON_NUMBERED_H
 
@@ -10,21 +10,21 @@ struct numbered_entry {
     void *thing;
 };
 
-/* Zeros are an empty one. */
+/* Zeros are an empty table. */
 struct numbered {
     struct numbered_entry *entries; /* in the order of their numbers */
     uint32_t count, capacity;
-    uint32_t last; /* the latest number given */
+    uint32_t last; /* the latest number that was used */
 };
 
-/** Frees the table; the things are the caller's business. */
+/** Frees the table, not the objects. */
 void numbered_finish(struct numbered *numbered);
 
-/** Returns the number, or 0 where memory or numbers are short. */
+/** Adds an object. Returns its number, or 0 without memory or after 2^32 - 1 numbers. */
 uint32_t numbered_add(struct numbered *numbered, void *thing);
-/** Null where there is none. */
+/** Returns the object with this number, or NULL. */
 void *numbered_find(const struct numbered *numbered, uint32_t number);
-/** The same, and takes it out. */
+/** Removes and returns the object with this number. Returns NULL if there is no such object. */
 void *numbered_remove(struct numbered *numbered, uint32_t number);
 
 #endif /* DAEMON_NUMBERED_H */

@@ -26,17 +26,17 @@ struct queue {
     struct link work; /* struct reap, the oldest first */
     struct owner *owner;
     struct crew *crew;
-    bool served;      /* by a thread, which has taken a piece out */
-    pthread_t thread; /* which serves it */
+    bool served;      /* a thread has taken a piece out and is at work */
+    pthread_t thread; /* the one that serves the queue */
 };
 
 enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };
 
-/* A user's work. It is freed when nothing is left in its queues. */
+/* A user's work. Freed when its queues are empty. */
 struct owner {
     struct link link; /* in reaper.owners */
     uid_t uid;
-    bool full;  /* reaper_full() has answered true for it */
+    bool full;  /* reaper_full() has returned true for this user */
     size_t fds; /* in the queues and with the threads */
     struct queue queues[QUEUES];
 };
@@ -98,8 +98,9 @@ static bool is_full(const struct owner *owner)
            (owner->fds > 0 && atomic_load(&reaper.total_fds) >= REAPER_FDS_OF_ALL);
 }
 
-/* Half of the bound, so that an owner near it does not call for each descriptor. */
-static void tell_relief(struct owner *owner)
+/* Calls `relief` at half of the bound, so that an owner near it does not cause a call for each
+ * descriptor. */
+static void call_relief(struct owner *owner)
 {
     if (!owner->full || owner->fds > REAPER_FDS_MAX / 2 || is_full(owner))
         return;
@@ -124,7 +125,7 @@ static void free_if_idle(struct owner *owner)
     free(owner);
 }
 
-/* Runs the first piece of the first queue that waits, without the mutex meanwhile. */
+/* Runs the first piece of the first waiting queue. Releases the mutex meanwhile. */
 static void serve(struct crew *crew)
 {
     struct queue *queue = LINK_OWNER(crew->waiting.next, struct queue, link);
@@ -141,13 +142,13 @@ static void serve(struct crew *crew)
     queue->served = false;
     if (!link_empty(&queue->work))
         link_append(&crew->waiting, &queue->link); /* after the other users */
-    /* A queue that waits has work, and a owner with work is not freed: the analyzer cannot know. */
+    /* The analyser does not see that an owner with work is not freed. */
     queue->owner->fds -= fds; /* NOLINT(clang-analyzer-unix.Malloc) */
     atomic_fetch_sub(&reaper.total_fds, fds);
     reaper.pieces--;
     reaper.finished++;
     pthread_cond_broadcast(&reaper.changed);
-    tell_relief(queue->owner);
+    call_relief(queue->owner);
     free_if_idle(queue->owner);
 }
 
@@ -156,7 +157,7 @@ static void on_interrupt(int number)
     (void)number;
 }
 
-/* The signal ends a system call of a reaper thread: close(2) of a socket that lingers returns. */
+/* Catches the signal that interrupts close(2) of a socket that lingers. */
 static void catch_interrupts(void)
 {
     struct sigaction action = {.sa_handler = on_interrupt}, now;
@@ -255,7 +256,7 @@ static struct owner *add_owner(uid_t uid)
     return owner;
 }
 
-/* Calls a thread if none serves the queue. False where the crew has no threads at all. */
+/* Calls a thread unless one serves the queue. Returns false if the crew has no threads. */
 static bool call_for(struct queue *queue)
 {
     if (queue->served || !link_empty(&queue->link))
@@ -267,7 +268,7 @@ static bool call_for(struct queue *queue)
     return false;
 }
 
-/* False where the caller must do the work. */
+/* Queues the work. Returns false if the caller must do it. */
 static bool put(uid_t uid, struct reap *reap)
 {
     struct owner *owner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which descriptors are closed at once, and which by a reaper thread. */
+/* Decides which descriptors are closed at once, and which by a reaper thread. */
 #include "daemon/base/reaper.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "daemon/base/seam.h"
 
 enum {
-    SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory that are freed in no time */
+    SMALL_MAX = 4 * 1024 * 1024, /* bytes of a file in memory: closing a larger one takes long */
     BLOCK = 512,                 /* bytes, the unit of st_blocks */
     CLOSE_MAX = 64               /* descriptors in one piece of work */
 };

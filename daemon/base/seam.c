@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 /*
- * fstat(2) of a file on FUSE or NFS waits for its server. AT_STATX_DONT_SYNC answers with what the
- * kernel knew last, which is what it knew when the client opened the file, or newer.
+ * fstat(2) of a file on FUSE or NFS waits for the server. With AT_STATX_DONT_SYNC the kernel
+ * answers from its cache, which is at least as new as the time when the client opened the file.
  */
 static int real_fstat(int fd, struct stat *st)
 {
@@ -63,7 +63,7 @@ static int real_memfd(const char *name)
 {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
 
-    /* Kernels before 6.3 do not know the last one. */
+    /* Kernels before 6.3 do not know MFD_NOEXEC_SEAL. */
     return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 

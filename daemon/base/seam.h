@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the daemon asks of the system that can fail, behind pointers, so that tests can make it
- * fail. Production code never writes to it.
+ * System calls and allocations that can fail, as function pointers, so that tests can make them
+ * fail. Only tests change the pointers.
  */
 #ifndef DAEMON_SEAM_H
 #define DAEMON_SEAM_H
@@ -15,7 +15,7 @@
 struct seam {
     void *(*calloc)(size_t count, size_t size);
     void *(*realloc)(void *block, size_t size);
-    int (*fstat)(int fd, struct stat *st); /* what the kernel has cached: no server is asked */
+    int (*fstat)(int fd, struct stat *st); /* cached by the kernel: never waits for a server */
     int (*fstatfs)(int fd, struct statfs *fs);
     int (*open_flags)(int fd);                        /* fcntl(fd, F_GETFL) */
     int (*seals)(int fd);                             /* fcntl(fd, F_GET_SEALS) */

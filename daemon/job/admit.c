@@ -28,7 +28,7 @@ int admit_check_channels(const struct jobs *jobs, const struct job *job, struct 
     if (job->common.channels <= jobs->config->channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
-                     "channels: %" PRIu32 " wanted, the service has %" PRIu32, job->common.channels,
+                     "channels: %" PRIu32 " given, the service has %" PRIu32, job->common.channels,
                      jobs->config->channels);
 }
 

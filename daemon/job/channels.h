@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pool's channels as the dispatcher shares them out: which are busy, which are kept for a wide
- * job that waits, which are out of service. Sets of channels are bits of a word. Plain data.
+ * The states of the DMA channels: busy, reserved for a wide job that waits, out of service. A set
+ * of channels is a word with one bit for each channel. Plain data.
  */
 #ifndef DAEMON_CHANNELS_H
 #define DAEMON_CHANNELS_H
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct channels {
-    uint32_t pool;        /* all there are */
+    uint32_t pool;        /* all channels */
     uint32_t busy;        /* held by a transfer */
-    uint32_t reserved;    /* kept for one wide job */
+    uint32_t reserved;    /* for the wide job that waits longest */
     uint32_t quarantined; /* out of service, busy or not */
     uint32_t backfilled;  /* busy with a transfer that was started on reserved channels and is
                              expected to end before the transfers that the wide job waits for */
@@ -30,26 +30,28 @@ static inline uint32_t channels_count(uint32_t set)
 
 void channels_init(struct channels *channels, uint32_t first, uint32_t count);
 
-/** Is there any that somebody without a reservation could have now? */
+/** Returns whether a transfer may be started on a channel that is not reserved. */
 bool channels_any_free(const struct channels *channels);
 
-/** First of a run of `count` (1 to 16) free ones, the reserved ones among them where `reserved`;
- *  -1: none. */
+/**
+ * Returns the first channel of a run of `count` (1 to 16) free neighbours, or -1 if there is no
+ * such run. Reserved channels count as free only if `reserved` is true.
+ */
 int channels_find(const struct channels *channels, uint32_t count, bool reserved);
 
-/** Returns whether a transfer may be started on a reserved channel now. */
+/** Returns whether a transfer may be started on a reserved channel. */
 bool channels_any_reserved_free(const struct channels *channels);
 
-/** A transfer on the channels of `run` has ended. */
+/** Frees the channels of `run`, whose transfer has ended. */
 void channels_release(struct channels *channels, uint32_t run);
 
-/** How many neighbouring channels are in service at most, busy or not. */
+/** Returns the length of the longest run of channels in service, busy or not. */
 uint32_t channels_widest(const struct channels *channels);
 
 /**
- * Reserves the run of `count` that will probably be free first: the one with the fewest busy
- * channels, backfilled ones not counted. Replaces the reservation before. Returns false where no
- * run of `count` is in service.
+ * Reserves the run of `count` channels that will probably be free first: the one with the fewest
+ * busy channels, not counting backfilled ones. Replaces the previous reservation. Returns false if
+ * no run of `count` channels is in service.
  */
 bool channels_reserve(struct channels *channels, uint32_t count);
 

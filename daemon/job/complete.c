@@ -10,14 +10,14 @@
 #include "mli_mov_api.h"
 
 enum {
-    POLL_PAUSE_NS = 50 * 1000, /* how long the loop is deaf where polling came to nothing */
-    FRESH_MIN = 128 * 1024     /* bytes of a destination that is worth a hint */
+    POLL_PAUSE_NS = 50 * 1000, /* the loop sleeps so long after a poll without progress */
+    FRESH_MIN = 128 * 1024     /* bytes: a hint for a smaller destination is not worth its cost */
 };
 
 /*
- * What a callback's cookie means. The loop's thread writes an entry before it starts the transfer
- * and clears it when the callback has returned. The library has one pool, and one service has it
- * (pool.h); each task that runs holds a channel at least: there are entries enough.
+ * Running tasks, by the cookie of their callbacks. The loop's thread sets an entry before it starts
+ * the transfer and clears it when the callback has returned. Each running task has at least one
+ * channel of the process's only pool (dma_pool.h), so that there are enough entries.
  */
 static struct task *running[MLI_MOV_MAX_CHANNELS];
 
@@ -40,45 +40,45 @@ static bool on_loop(const struct completions *completions)
     return uv_thread_equal(&self, &completions->thread);
 }
 
-/* Gives the task back to the loop's thread. */
+/* Appends a task that has ended to the list, for the loop's thread. */
 static void hand_over(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    /* The loop's thread looks at the list anyway when it has started the transfer. */
-    const bool home = on_loop(completions) && completions->starting;
+    /* The loop's thread reads the list after complete_start(): it need not be woken. */
+    const bool seen = on_loop(completions) && completions->starting;
 
     do
         task->ended_before = latest;
     while (!atomic_compare_exchange_weak_explicit(&completions->list, &latest, task,
                                                   memory_order_release, memory_order_relaxed));
-    /* Neither task nor service go away before this has returned: see hand_back(). */
-    if (!home)
+    /* hand_back() waits for the return of this call before it frees the task. */
+    if (!seen)
         uv_async_send(&completions->ended);
 }
 
-/* The transfer is over. Any thread. */
+/* Ends the task's use of its regions. Any thread. */
 static void end(struct task *task)
 {
     const bool loop = on_loop(&task->jobs->completions);
 
-    /* Here, so that the files are unmapped before the client is answered. */
+    /* Unmap here, so that the files are unmapped before the client gets its reply. */
     task->end.src_hit = region_end(task->places.src.region, false, loop) < 0;
     task->end.dst_hit = region_end(task->places.dst.region, true, loop) < 0;
     task->end.done = uv_hrtime();
     hand_over(task);
 }
 
-/* The library's callback: on whatever thread completes the transfer. */
+/* libmli's completion callback. Runs on the completing thread. */
 static void on_transfer_done(int32_t cookie)
 {
     end(running[cookie]);
 }
 
 /*
- * False where a file has shrunk before. Whoever touches the memory must not block SIGBUS. Threads
- * of the library's engines do not, nor does this thread, which moves tiny transfers itself: it has
- * made the regions.
+ * Begins to use the task's regions. Returns false if a file has shrunk before. A thread that
+ * accesses the memory must not block SIGBUS: threads of engines do not block it, and creating the
+ * regions has unblocked it in this thread, which runs tiny transfers.
  */
 static bool begin(struct task *task)
 {
@@ -93,7 +93,7 @@ static bool begin(struct task *task)
     return !end->dst_hit;
 }
 
-/* An exclusive region was mapped for this job alone: its pages have not been touched. */
+/* Tells libmli that nobody has accessed the pages of an exclusive destination yet. */
 static bool set_hints(struct task *task)
 {
     const struct region *dst = task->places.dst.region;
@@ -110,7 +110,7 @@ static bool start_transfer(struct task *task)
            mli_mov_start(&task->handle, NULL, NULL, NULL) == MLI_STATUS_OK;
 }
 
-/* The library's own way to wait for a polled device: drive it, and rest where nothing comes. */
+/* Drives a device that must be polled, and sleeps if it makes no progress. */
 static void on_idle(uv_idle_t *poll)
 {
     const struct timespec pause = {.tv_nsec = POLL_PAUSE_NS};
@@ -152,8 +152,8 @@ void complete_cancel(struct task *task)
 static void hand_back(struct completions *completions, struct task *task)
 {
     /*
-     * The callback has done all but return. Only when it has are cookie and handle free, and may
-     * the service go away under it. A moment's wait, and seldom any.
+     * Wait until the callback has returned: only then may cookie, handle and service be reused or
+     * freed. Usually it has returned already.
      */
     (void)mli_mov_synchronise(&task->handle);
     (void)mli_mov_get_status(&task->handle, &task->end.transfer);
@@ -165,7 +165,7 @@ static void hand_back(struct completions *completions, struct task *task)
     dispatch_done(task);
 }
 
-/* Takes the list, in the order in which tasks ended. */
+/* Empties the list. Returns its tasks in the order in which they ended. */
 static struct task *take_ended(struct completions *completions)
 {
     struct task *latest = atomic_exchange_explicit(&completions->list, NULL, memory_order_acquire);
@@ -197,8 +197,8 @@ void completions_resume(struct completions *completions)
 }
 
 /*
- * libuv joins calls that come close together: all that have ended are handled. Those that end
- * meanwhile have asked for another call: the loop's other business has its turn before.
+ * Handles all tasks that have ended, because libuv joins several sends into one call. Tasks that
+ * end meanwhile have sent again, so that the loop's other work comes first.
  */
 static void on_ended(uv_async_t *ended)
 {

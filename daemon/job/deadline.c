@@ -12,7 +12,7 @@
 
 enum {
     NS_PER_MS = 1000 * 1000,
-    TURN_NS = 2 * NS_PER_MS, /* how long expired tasks may keep the loop from its clients */
+    TURN_NS = 2 * NS_PER_MS, /* the longest time for which expired tasks occupy the loop */
     CAPACITY_MIN = 64
 };
 
@@ -67,21 +67,22 @@ static void arm(struct deadlines *deadlines)
         uv_timer_stop(&deadlines->timer);
         return;
     }
-    uv_update_time(deadlines->timer.loop); /* else the timer counts from a time long past */
+    uv_update_time(
+        deadlines->timer.loop); /* the timer counts from the loop's time, which may be old */
     uv_timer_start(&deadlines->timer, on_timer,
                    first > now ? (first - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
 }
 
-/* A queued task is over; a running one is when its transfer has been stopped. */
+/* Ends the task. A running one is destroyed when its transfer has stopped. */
 static void expire(struct task *task)
 {
     struct fault fault;
 
     fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
-              "timeout_ms: the job was not done within %" PRIu32 " ms, it was %s", task->timeout_ms,
+              "timeout_ms: the job was not done within %" PRIu32 " ms; it was %s", task->timeout_ms,
               task->state == JOB_STATE_RUNNING  ? "running"
               : task->state == JOB_STATE_QUEUED ? "still queued"
-                                                : "still waiting for others");
+                                                : "still waiting for other jobs");
     task_abort(task, &fault);
 }
 
@@ -91,12 +92,12 @@ static void on_timer(uv_timer_t *timer)
     struct jobs *jobs = LINK_OWNER(deadlines, struct jobs, deadlines);
     const uint64_t now = uv_hrtime();
 
-    /* Those left when the turn is over come right after the loop's other business. */
+    /* Tasks left after TURN_NS are ended after the loop's other work. */
     while (deadlines->count > 0 && deadlines->heap[0]->deadline <= now &&
            uv_hrtime() - now < TURN_NS)
         expire(deadlines->heap[0]); /* removes it */
     arm(deadlines);
-    dispatch_run(jobs); /* the task that held up the queue may be gone */
+    dispatch_run(jobs); /* the queue may go on: a task in it may be gone */
 }
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop)

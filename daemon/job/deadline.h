@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks that must be answered by a certain time: a binary heap with the next deadline first, and
- * one timer, which runs only while the heap has tasks.
+ * Deadlines of tasks: a binary heap with the next deadline first, and one timer, which runs only
+ * while the heap has tasks.
  */
 #ifndef DAEMON_DEADLINE_H
 #define DAEMON_DEADLINE_H
@@ -14,7 +14,7 @@ struct task;
 struct deadlines {
     struct task **heap;
     uint32_t count, capacity;
-    uint64_t armed; /* when the timer fires, uv_hrtime(); UINT64_MAX: it does not run */
+    uint64_t armed; /* uv_hrtime() at which the timer fires; UINT64_MAX: stopped */
     uv_timer_t timer;
 };
 
@@ -22,9 +22,9 @@ void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop);
 /** Begins to close an empty heap; the memory must stay until the loop has run on. */
 void deadlines_close(struct deadlines *deadlines);
 
-/** Makes sure that the heap has memory for this many tasks. Returns 0, or -1 without memory. */
+/** Makes sure that the heap has memory for `count` tasks. Returns 0, or -1 without memory. */
 int deadlines_reserve(struct deadlines *deadlines, uint32_t count);
-/** Adds a task, which must be answered at task->deadline, unless that is 0. */
+/** Adds a task, which is ended at task->deadline. Does nothing if that is 0. */
 void deadline_add(struct deadlines *deadlines, struct task *task);
 /** Removes a task; does nothing if it is not in the heap. */
 void deadline_remove(struct deadlines *deadlines, struct task *task);

@@ -12,7 +12,7 @@
 #include "daemon/job/watchdog.h"
 #include "mli_helpers_api.h"
 
-/* How long starting jobs that end at once may keep the loop from its clients. */
+/* The longest time for which starting jobs that end at once may occupy the loop. */
 enum { TURN_NS = 2 * 1000 * 1000 };
 
 void dispatch_queue(struct task *task)
@@ -36,7 +36,7 @@ static void fail_for_channels(struct task *task)
     struct fault fault;
 
     fault_set(&fault, FAULT_CHANNEL_STUCK, "/channels",
-              "channels: %" PRIu32 " wanted side by side, %" PRIu32 " of %" PRIu32
+              "channels: %" PRIu32 " neighbouring ones needed, %" PRIu32 " of %" PRIu32
               " are in service, the others are stuck",
               task_channels(task), channels_count(channels->pool & ~channels->quarantined),
               channels_count(channels->pool));
@@ -64,16 +64,16 @@ static void run(struct task *task, int first)
     task->lost = jobs->watchdog.lost;
     at_once = complete_start(task);
     events_send(jobs, task, EVENT_STARTED, NULL);
-    if (at_once) /* this task or others: all that have ended are collected */
+    if (at_once)
         completions_collect(&jobs->completions);
     if (!link_empty(&jobs->running_tasks))
         watchdog_start(&jobs->watchdog);
 }
 
 /*
- * Checks all arguments, before anything is written. A permute is a move that only permutes: what
- * mli_krn_permute_*() would demand on top, a kernel for the type and a destination of that type and
- * of the permuted shape, operands_init() has seen to.
+ * Has libmli check all arguments, before anything is written. A permute is prepared as a move that
+ * only permutes: operands_init() has checked the further conditions of mli_krn_permute_*(), a
+ * kernel for the type, and a destination of that type and of the permuted shape.
  */
 static mli_status prepare(struct task *task)
 {
@@ -116,7 +116,7 @@ static void start(struct task *task, int first)
     status = mli_mov_acquire_handle_at(first, (int)task_channels(task), &task->handle);
 
     if (status != MLI_STATUS_OK) {
-        /* Somebody else in this process has them. */
+        /* Other code in this process holds the channels. */
         refuse(task, status);
         return;
     }
@@ -129,7 +129,8 @@ static void start(struct task *task, int first)
     refuse(task, status);
 }
 
-/* The wide one that has waited longest has channels kept for it. False where it must wait on. */
+/* Reserves channels for the wide job that waits longest, or starts it. Returns false if no wide job
+ * was started or ended. */
 static bool serve_wide(struct jobs *jobs)
 {
     struct channels *channels = &jobs->channels;
@@ -154,7 +155,7 @@ static bool serve_wide(struct jobs *jobs)
     return true;
 }
 
-/* The next one in line. False where there is none, or no channel for it. */
+/* Takes the next task of the queue. Returns false if the queue is empty or no channel is free. */
 static bool serve_next(struct jobs *jobs, uint64_t now)
 {
     struct channels *channels = &jobs->channels;
@@ -182,8 +183,8 @@ static bool serve_next(struct jobs *jobs, uint64_t now)
 struct blockers {
     const struct channels *channels;
     const struct user *owner; /* of the wide job */
-    uint64_t bytes;           /* the most that one of them still has to write */
-    bool any, of_others;      /* of users other than the owner */
+    uint64_t bytes;           /* the highest number of bytes that a transfer has left */
+    bool any, of_others;      /* of_others: of users other than the owner */
 };
 
 static uint64_t bytes_left(const struct task *task)
@@ -219,8 +220,8 @@ static bool ends_before(const struct task *task, const struct blockers *blockers
     return task->work->operands.bytes <= blockers->bytes;
 }
 
-/* Bytes stand for time. A user whose wide job waits for the user's own transfers only does not
- * keep others from the channels meanwhile. */
+/* Estimates times by bytes. If the wide job waits only for transfers of its own user, jobs of other
+ * users may have the channels meanwhile. */
 static bool fits(struct queued *queued, const void *context)
 {
     const struct blockers *blockers = context;
@@ -234,9 +235,9 @@ static bool fits(struct queued *queued, const void *context)
 }
 
 /*
- * Backfilling: starts a job on channels that are kept for a wide job, if it is expected to end
- * before the transfers that the wide job waits for. Those that were started here are not waited
- * for in this sense, so that they never make room for further ones and the wide job starts.
+ * Backfilling: starts a job on channels that are reserved for a wide job, if it is expected to end
+ * before the transfers that the wide job waits for. Backfilled transfers do not count among those:
+ * otherwise they would make room for further ones, and the wide job would never start.
  */
 static bool serve_backfill(struct jobs *jobs, uint64_t now)
 {
@@ -259,7 +260,7 @@ static bool serve_backfill(struct jobs *jobs, uint64_t now)
     if (ends_before(task, &blockers))
         channels->backfilled |= channels_run((uint32_t)first, task_channels(task));
     start(task, first);
-    channels->backfilled &= channels->busy; /* it may have ended at once */
+    channels->backfilled &= channels->busy; /* the task may have ended at once */
     return true;
 }
 
@@ -293,7 +294,7 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
     const mli_mov_status_t *transfer = &task->end.transfer;
     char place[40] = "";
 
-    /* The mapping is down by now: these are numbers. */
+    /* The destination is unmapped by now: compute with numbers. */
     if (transfer->address)
         snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
                  (uint64_t)((uintptr_t)transfer->address - (uintptr_t)task->dst_data));
@@ -305,7 +306,7 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
               transfer->bytes_total);
 }
 
-/* True where the transfer failed. */
+/* Returns true with *fault filled if the transfer failed. */
 static bool failure(const struct task *task, struct fault *fault)
 {
     const struct task_end *end = &task->end;

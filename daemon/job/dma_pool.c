@@ -18,7 +18,7 @@ static int complain(struct fault *fault, int error, enum fault_code code, const 
     return error;
 }
 
-/* Says what there is: who mistypes a name wants to know the right one. */
+/* Lists the engines, so that the user finds the right name. */
 static int complain_of_engine(const struct config *config, struct fault *fault)
 {
     char names[128] = "";
@@ -37,12 +37,12 @@ static int complain_of_engine(const struct config *config, struct fault *fault)
 static int complain_of_channels(const struct config *config, struct fault *fault)
 {
     fault_set(fault, FAULT_INVALID_PARAMS, "/channels",
-              "channels: %" PRIu32 " given, from channel_offset %" PRIu32 " on: %s",
-              config->channels, config->channel_offset, mli_last_error());
+              "channels: %" PRIu32 " given, from channel_offset %" PRIu32 ": %s", config->channels,
+              config->channel_offset, mli_last_error());
     return -EINVAL;
 }
 
-/* Without a name the library's default, which is the first there is. */
+/* The default is the library's first engine. */
 static const char *engine_of(const struct config *config)
 {
     return config->engine[0] != '\0' ? config->engine : mli_mov_engine_at(0);

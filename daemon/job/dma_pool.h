@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's DMA channels. A process has one pool of them, and one service at a time has it. */
+/* Takes libmli's pool of DMA channels. A process has one pool; one service at a time may have it.
+ */
 #ifndef DAEMON_POOL_H
 #define DAEMON_POOL_H
 
 #include "daemon/config/config.h"
 
 /**
- * Sets the engine and takes the channels that are configured. Returns 0; or with *fault filled and
- * nothing taken -EBUSY (another service of this process has them, or somebody else holds some),
- * -EINVAL (the engine or the channels are not to be had like this: a wrong configuration), or
- * -ENOMEM (the system has no resources for them).
+ * Sets the engine and takes the configured channels. Returns 0; or, with *fault filled and nothing
+ * taken, -EBUSY (another service or other code in this process holds channels), -EINVAL (the
+ * configured engine or channels do not exist), or -ENOMEM (the system has too few resources).
  */
 int dma_pool_take(const struct config *config, struct fault *fault);
 
-/** Gives the channels back, when none is held any more. */
+/** Gives the channels back. No transfer may hold one. */
 void dma_pool_give_back(void);
 
 #endif /* DAEMON_POOL_H */

@@ -9,7 +9,7 @@
 #include "daemon/job/user.h"
 
 enum {
-    DELIVERED_PART = 4, /* one in four records stays delivered */
+    DELIVERED_PART = 4, /* one in four records may stay delivered */
     FORGOTTEN_MAX = 4   /* records beyond a lowered limit that make room for a new one */
 };
 
@@ -55,7 +55,7 @@ void record_free(struct record *record)
     free(record);
 }
 
-/* A minimum for small parameters: room for a large record never costs thousands of small ones. */
+/* Small parameters count as HISTORY_QUANT_MIN, so that a large record never replaces thousands. */
 static uint64_t quant_bytes(const struct record *record)
 {
     const struct quant *quant = &record->result.dst.quant;
@@ -64,7 +64,7 @@ static uint64_t quant_bytes(const struct record *record)
     return bytes > 0 && bytes < HISTORY_QUANT_MIN ? HISTORY_QUANT_MIN : bytes;
 }
 
-/* Moves a shelf to the end of the list of its amount. An empty shelf is in no list. */
+/* Moves a shelf to the end of the list for its amount, or out of all lists if the amount is 0. */
 static void rank(struct ranks *ranks, struct link *link, uint64_t amount)
 {
     int i;
@@ -84,7 +84,7 @@ static void rank_shelf(struct history *history, struct shelf *shelf)
     rank(&history->by_quant, &shelf->by_quant, shelf->quant_bytes);
 }
 
-/* Returns the shelf that changed last in the highest list that has one. There must be one. */
+/* Returns the shelf that changed last in the highest list that is not empty. One must exist. */
 static struct link *top(struct ranks *ranks)
 {
     struct link *list = &ranks->lists[HISTORY_RANKS * HISTORY_STEPS - 1];
@@ -108,8 +108,8 @@ static void place(struct record *record)
         link_append(list_of(&shelf->heavy, record), &record->in_heavy);
 }
 
-/* Returns the first link of `list`, or of `other` if `list` is empty. The analyser of clang does
- * not see that forget() unlinks a record before it frees it. */
+/* Returns the first link of `list`, or of `other` if `list` is empty. The analyser does not see
+ * that forget() unlinks a record before it frees it. */
 static struct link *first_of(const struct link *list, const struct link *other)
 {
     return link_empty(list) ? other->next : list->next; /* NOLINT(clang-analyzer-unix.Malloc) */
@@ -208,7 +208,7 @@ void history_add(struct history *history, struct record *record)
     struct shelf *shelf = &user->shelf;
     const uint64_t quant = quant_bytes(record);
 
-    user->holders++; /* first: the user must not go with an old record */
+    user->holders++; /* first, so that forgetting an old record does not free the user */
     make_room(history, shelf, quant <= HISTORY_QUANT_MAX ? quant : 0);
     if (history->limit == 0 || quant > HISTORY_QUANT_MAX) {
         registry_remove(history->registry, &record->entry);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of ended jobs: job.wait, job.status and job.list report them, and "after" looks them up.
+ * The history: records of ended jobs, for job.wait, job.status, job.list and "after".
  *
  * Each user has up to `limits.history` records, with up to HISTORY_QUANT_MAX bytes of per-axis
- * parameters. A record is delivered when its result was sent to a client; the record of a detached
- * job is undelivered until a job.wait reports it. A new record replaces an old one of the same
- * user: the oldest delivered record while more than a quarter of the limit is delivered, else the
- * oldest undelivered one. (A user who never waits for detached jobs keeps the quarter, so that
- * "after" still finds the job before.) All users together have up to HISTORY_SHARES times the
- * limits of one user; past that, the user with the most records loses the oldest one.
- * Among users with equally many records, the user whose records changed last loses one. From 128
- * records on, counts that differ by less than 1 part in 64 are taken as equal.
+ * parameters. A record is delivered when the result was sent to a client; the record of a detached
+ * job is undelivered until a job.wait reports it. At the limit, a new record replaces an old record
+ * of the same user: the oldest delivered record while more than a quarter of the limit is
+ * delivered, else the oldest undelivered record. (So a user who never waits for detached jobs keeps
+ * the quarter, in which "after" finds the previous job.) All users together have up to
+ * HISTORY_SHARES times the limits of one user. Beyond that, the user with the most records loses
+ * the oldest one. If users have equally many records, the user whose records changed last loses
+ * one. From 128 records on, counts that differ by less than 1 part in 64 are taken as equal.
  *
  * The cost of adding and forgetting a record does not depend on the number of records.
  */
@@ -29,20 +29,20 @@
 
 enum {
     HISTORY_QUANT_MAX = 8 * 1024 * 1024, /* bytes of per-axis parameters of one user */
-    HISTORY_QUANT_MIN = 4096,            /* the least that a record with parameters counts */
-    HISTORY_SHARES = 16                  /* users whose history can be full at the same time */
+    HISTORY_QUANT_MIN = 4096,            /* bytes that a record with few parameters counts */
+    HISTORY_SHARES = 16                  /* full histories that all users together may have */
 };
 
 /* Lists of records, each with the oldest first. */
 struct shelf_lists {
-    struct link delivered;   /* the result was sent to a client */
-    struct link undelivered; /* detached jobs that no job.wait has reported */
+    struct link delivered;   /* records whose result was sent to a client */
+    struct link undelivered; /* records of detached jobs that no job.wait has reported */
 };
 
 struct shelf {
     struct shelf_lists all;
     struct shelf_lists heavy;    /* the records with per-axis parameters */
-    uint32_t count, undelivered; /* records; the undelivered ones among them */
+    uint32_t count, undelivered; /* records, and undelivered ones among them */
     uint64_t quant_bytes;
     struct link in_history;         /* in the shelves of the history, while count > 0 */
     struct link by_count, by_quant; /* in the history's ranks */
@@ -60,12 +60,12 @@ static inline void shelf_init(struct shelf *shelf)
     link_init(&shelf->by_quant);
 }
 
-/* What is left of a job. `result.dst.quant` is owned. */
+/* The record of an ended job. Owns `result.dst.quant`. */
 struct record {
     struct entry entry;           /* first */
     struct link in_all, in_heavy; /* in its user's shelf */
-    bool undelivered;             /* of a detached job, and no job.wait has reported it */
-    bool refused;                 /* the job was refused: it was never under way */
+    bool undelivered;             /* the job was detached, and no job.wait has reported it */
+    bool refused;                 /* the job was refused: there was no task */
     enum job_state state;         /* ended */
     int32_t priority;
     uint32_t channels;
@@ -73,8 +73,8 @@ struct record {
     bool detached;
     uint64_t bytes, bytes_done;
     uint64_t ns_queued, ns_moving;
-    struct job_result result; /* where it is done */
-    struct fault *fault;      /* where it is not; null: memory was short for it */
+    struct job_result result; /* if the job is done */
+    struct fault *fault;      /* if the job is not done; null: there was no memory for it */
 };
 
 /*
@@ -92,8 +92,9 @@ struct history {
     struct registry *registry;
     uint32_t limit; /* records of a user */
     uint64_t count, quant_bytes;
-    struct link shelves;            /* that have records, by in_history */
-    uint32_t shelf_count, to_check; /* shelves; the first of them that may exceed a new limit */
+    struct link shelves; /* the shelves with records, by in_history */
+    uint32_t shelf_count,
+        to_check; /* to_check: first shelves of the list that may exceed the limit */
     struct ranks by_count, by_quant;
 };
 
@@ -109,18 +110,18 @@ void history_set_limit(struct history *history, uint32_t limit);
 bool history_trim(struct history *history);
 
 /**
- * Takes over a record that is in the registry, and holds its user while the record is there. May
- * forget other records to make room, a bounded number. With a limit of 0 the record itself is
- * forgotten at once, so do not use it after the call.
+ * Adds a record that is in the registry. Takes ownership, and holds its user while the record
+ * exists. Forgets a bounded number of other records to make room. With a limit of 0 forgets the
+ * record itself, so do not use it after the call.
  */
 void history_add(struct history *history, struct record *record);
 
-/** A job.wait has reported the record: it may be forgotten before undelivered ones. */
+/** Marks the record as delivered: a job.wait has reported it. */
 void history_delivered(struct record *record);
 
 /**
- * Creates a record of the job of `entry`, in no registry yet. `fault` is null for a job that ended
- * well. Copies the name and the fault. Returns null where memory is short.
+ * Creates a record of the job of `entry`, which is in no registry yet. Copies the name and the
+ * fault; `fault` is null for a job that is done. Returns NULL without memory.
  */
 struct record *record_create(const struct entry *entry, const struct fault *fault);
 void record_free(struct record *record);

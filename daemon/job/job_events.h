@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of jobs (queued, started, progress, done) for subscribers and for the trace. Each kind is
- * sent from one place with events_send(); if nobody wants the kind, that costs one branch.
+ * sent from one place with events_send(), which costs one branch if the kind is not wanted.
  *
  * To add an event, add it to EVENT_TABLE (proto/wire/events.h), send it where it happens, and
  * describe it in proto/PROTOCOL.md.
@@ -29,7 +29,7 @@ void events_subscribe(struct job_events *events, uint32_t kinds);
 /** Writes events to a trace from now on. The trace must outlive the jobs or be replaced by null. */
 void events_set_trace(struct job_events *events, struct trace *trace);
 
-/** Fills an event; `ending` goes with EVENT_DONE and is null for the other kinds. */
+/** Fills an event. `ending` is null unless the kind is EVENT_DONE. */
 void events_fill(struct event *event, const struct task *task, enum event_kind kind,
                  const struct ending *ending);
 /** Fills and sends an event. Use events_send() (jobs.h). */

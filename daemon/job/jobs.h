@@ -46,7 +46,7 @@ struct ending;
 struct session;
 struct task;
 
-/* How the job room answers. daemon/net gives these callbacks. */
+/* Callbacks by which the job room answers. daemon/net sets them. */
 struct jobs_callbacks {
     /** Bytes of the structure that begins with a struct task: the room above adds what it needs. */
     size_t task_size;
@@ -63,7 +63,7 @@ struct jobs_callbacks {
     void *context;
 };
 
-/* A connection as the job room sees it: whose jobs these are, and what they may use. */
+/* A connection as the job room sees it: the owner of jobs, buffers and prepared jobs. */
 struct session {
     struct jobs *jobs;
     struct flow *flow; /* held */
@@ -105,7 +105,7 @@ struct jobs {
     struct link settling; /* after.c: dependents of jobs that have ended */
 
     struct scheduler scheduler;
-    struct link wide; /* tasks whose turn came while too few neighbouring channels were free */
+    struct link wide;          /* tasks that wait for enough neighbouring channels, in order */
     struct link running_tasks; /* on channels */
     uint32_t running;          /* in `running_tasks` */
     struct channels channels;
@@ -122,7 +122,8 @@ struct jobs {
 
 /**
  * Initialises an empty room. The channels must have been taken (dma_pool.h). *config must outlive
- * the room; call jobs_reconfigure() when it changes. Returns 0, or -errno with nothing to close.
+ * the room; call jobs_reconfigure() when *config changes. Returns 0, or -errno with nothing to
+ * close.
  */
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores);
@@ -131,7 +132,7 @@ void jobs_close(struct jobs *jobs);
 /** Frees the records and users, after the loop has run on. */
 void jobs_finish(struct jobs *jobs);
 
-/** Applies the configuration as it is now: to later jobs, and to the number of records. */
+/** Applies a changed *config to later jobs and to the number of records. */
 void jobs_reconfigure(struct jobs *jobs);
 
 /**

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* How complaints name one of the two tensors. */
+/* Names of one of the two tensors in error messages. */
 struct side {
     bool write;
     const char *name, *pointer, *fd, *buffer, *offset;
@@ -23,7 +23,7 @@ static struct buffer *find_buffer(const struct buffers *buffers, uint32_t number
     return buffer;
 }
 
-/* Does what is read or written, [0, end) behind the offset, lie in the buffer? */
+/* Checks that the buffer has `end` bytes from the offset on, and may be written if needed. */
 static int check_buffer(const struct place *place, uint64_t end, const struct side *side,
                         struct fault *fault)
 {
@@ -35,8 +35,8 @@ static int check_buffer(const struct place *place, uint64_t end, const struct si
 }
 
 /*
- * libmli compares addresses. Two mappings of one file have different ones, so that it cannot see
- * that they are the same bytes. Call it when both ranges are known to lie in their files.
+ * Checks that source and destination do not overlap. libmli compares addresses, which differ in two
+ * mappings of the same file. Both ranges must be inside their regions.
  */
 static int check_apart(const struct places *places, const struct operands *operands,
                        struct fault *fault)
@@ -58,7 +58,7 @@ static int check_apart(const struct places *places, const struct operands *opera
     return -1;
 }
 
-/* A descriptor that no tensor lies in was meant for something. */
+/* Refuses unused descriptors: they are probably a client's mistake. */
 static int check_fds(const struct located_job *job, struct fault *fault)
 {
     const struct tensor_ref *src = &job->job->src, *dst = &job->job->dst;
@@ -68,7 +68,7 @@ static int check_fds(const struct located_job *job, struct fault *fault)
     if (job->fd_count == used)
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "fds: %zu descriptors came with the job, it uses %zu", job->fd_count, used);
+                     "fds: %zu descriptors came with the job, which uses %zu", job->fd_count, used);
 }
 
 static int check_bytes(const struct located_job *job, struct fault *fault)
@@ -80,8 +80,8 @@ static int check_bytes(const struct located_job *job, struct fault *fault)
     if (!__builtin_add_overflow(src, dst, &sum) && sum <= job->bytes_max)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
-                     "limits.job_bytes: src and dst take %" PRIu64 " B, one job may map %" PRIu64
-                     " B",
+                     "limits.job_bytes: src and dst take %" PRIu64 " B, at most %" PRIu64
+                     " B are allowed",
                      sum, job->bytes_max);
 }
 
@@ -121,7 +121,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
     return check_apart(places, operands, fault);
 }
 
-/* Where it was prepared, or somewhere else where the request says so. */
+/* Sets the place to that of the prepared job, or to the one that the request names. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
                     const struct start_memory *memory, const struct buffers *buffers,
                     const struct side *side, struct fault *fault)
@@ -134,7 +134,8 @@ static int relocate(struct places *places, struct place *place, const struct pla
     }
     if (!own->buffer)
         return fault_set(fault, FAULT_INVALID_PARAMS, side->pointer,
-                         "%s: the job was prepared with a descriptor, which stays", side->name);
+                         "%s: the job was prepared with a descriptor, which a start cannot replace",
+                         side->name);
     if (memory->has_buffer)
         buffer = find_buffer(buffers, memory->buffer, side, fault);
     if (!buffer)

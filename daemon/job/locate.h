@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what a request says of its tensors' memory to that memory, with every check of it. */
+/* Finds and checks the memory of a job's tensors: descriptors that came with it, or buffers. */
 #ifndef DAEMON_LOCATE_H
 #define DAEMON_LOCATE_H
 
@@ -10,30 +10,30 @@
 #include "daemon/memory/buffer.h"
 #include "proto/wire/job_calls.h"
 
-/* A job and what came with it. */
+/* A job and all that locating its tensors needs. */
 struct located_job {
     const struct job *job;
     const struct operands *operands;
     const struct buffers *buffers; /* of its connection */
     const int *fds;
     size_t fd_count;
-    uint64_t bytes_max; /* that may be mapped for it */
-    uid_t uid;          /* whose job it is */
+    uint64_t bytes_max; /* limits.job_bytes */
+    uid_t uid;          /* of the job's user */
     enum places_user user;
 };
 
 /**
- * Maps the descriptors, looks the buffers up, and makes sure that all that is read and written lies
- * there and apart. Returns 0, or -1 with *fault filled; *places, empty before, holds what it holds
- * in either case.
+ * Maps the descriptors, finds the buffers, and checks that they have all bytes that the job reads
+ * and writes, and that these do not overlap. Returns 0, or -1 with *fault filled. *places must be
+ * empty; call places_finish() also on failure.
  */
 int locate_job(struct places *places, const struct located_job *job, struct fault *fault);
 
-/** The same for a start of a prepared job, whose own places are `own`. */
+/** Does the same for a start of a prepared job, which was prepared with the places `own`. */
 int locate_start(struct places *places, const struct places *own, const struct operands *operands,
                  const struct buffers *buffers, const struct job_start *start, struct fault *fault);
 
-/** The operands' tensors with their memory, for libmli. */
+/** Fills tensors for libmli from the operands and their memory. */
 void locate_tensors(const struct places *places, const struct operands *operands, mli_tensor *src,
                     mli_tensor *dst);
 

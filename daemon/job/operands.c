@@ -10,8 +10,8 @@
 #include "proto/wire/wire_limits.h"
 
 /*
- * Per-axis parameters of a result that a reply line is sure to hold: "-32768," twice and "-128,"
- * for each index, and room for everything else.
+ * Per-axis parameters that always fit into a reply line: "-32768," twice and "-128," for each
+ * index, and 4096 bytes for the rest of the line.
  */
 enum { REPLY_ENTRIES_MAX = (PROTO_REPLY_MAX - 4096) / 19 };
 
@@ -34,7 +34,7 @@ static uint32_t element_size(mli_element_type type)
 
 /* Extents */
 
-/* *sum += a * b, which sticks at UINT64_MAX. */
+/* Adds a * b to *sum, which saturates at UINT64_MAX. */
 static void add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -44,8 +44,8 @@ static void add_product(uint64_t *sum, uint64_t a, uint64_t b)
 }
 
 /*
- * First and last coordinate read of dimension d; false where the window lies in the padding.
- * Numbers stay below 2^34 here.
+ * Sets the first and the last coordinate of dimension d that the move reads. Returns false if it
+ * reads only padding. All numbers are below 2^34.
  */
 static bool window(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t *first,
                    uint64_t *last)
@@ -58,7 +58,7 @@ static bool window(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, 
 
     if (offset >= pre + shape || skipped >= count)
         return false;
-    /* Samples from `offset` on that come before the padding behind the tensor. */
+    /* Leave out samples in the padding behind the tensor. */
     if (count > (pre + shape - offset + step - 1) / step)
         count = (pre + shape - offset + step - 1) / step;
     if (skipped >= count)
@@ -91,7 +91,7 @@ struct span extent_read(const mli_tensor *src, const mli_mov_cfg_t *cfg)
 
 /* Checks */
 
-/* mli_krn_permute_*: there is a kernel for every type but the floats. */
+/* mli_krn_permute_* has kernels for all types but floats. */
 static int check_kernel(const struct job *job, struct fault *fault)
 {
     const mli_element_type type = job->src.desc.type;
@@ -105,9 +105,9 @@ static int check_kernel(const struct job *job, struct fault *fault)
 }
 
 /*
- * Computes the strides of 0 of a destination whose shape the job gives: libmli would use the
- * result's extents instead. The rule is libmli's: the next inner stride in force (from cfg, else
- * from dst, else computed) times the extent of its dimension.
+ * Computes the strides that are 0, if the job gives the shape of the destination; libmli would
+ * compute them from the extents of the result. The rule is libmli's: the stride of the next inner
+ * dimension (from cfg, else from dst, else computed) times the extent of that dimension.
  */
 static int compute_strides(mli_tensor *dst, const struct job *job, struct fault *fault)
 {
@@ -154,16 +154,18 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Entries that the move does not write, the first `kept`, keep what the destination had. */
+/* Copies the given parameters: the first `kept` entries, which the move does not write, keep them.
+ */
 static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
                              struct fault *fault)
 {
     if (given->count == 0)
         return 0;
     if (own->axis < 0)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
-                         "dst: parameters given, but those of the source are not per axis: the "
-                         "result has them from there");
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, "/dst",
+            "dst: parameters given, but the source has no per-axis parameters: the result "
+            "takes those of the source; leave them out");
     if (given->axis >= 0 && given->axis != own->axis)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
                          "dst.axis: %" PRId32 " given, the result's parameters lie along %" PRId32,
@@ -217,7 +219,8 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
                              fault);
 }
 
-/* Bytes that storage and memory transfer for `elements` in `span`: pages if they are far apart. */
+/* Returns the bytes that storage transfers for `elements` in `span`: pages if they are far apart.
+ */
 static uint64_t bytes_touched(const struct span *span, uint64_t elements)
 {
     const uint64_t bytes = span->end - span->begin;

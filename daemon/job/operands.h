@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two tensors of a job, complete but for their memory, and the memory they will need. */
+/*
+ * The two tensors of a job without their memory, and the bytes that the job will read and write.
+ *
+ * To add a kind of job, add it to enum job_op (proto/wire) and to operands_init().
+ */
 #ifndef DAEMON_OPERANDS_H
 #define DAEMON_OPERANDS_H
 
@@ -7,50 +11,52 @@
 
 #include "proto/wire/job.h"
 
-/* Bytes [begin, end) behind a tensor's first element. */
+/* Bytes [begin, end), counted from a tensor's first element. */
 struct span {
     uint64_t begin, end;
 };
 
 struct operands {
-    mli_tensor src, dst; /* src's per-axis arrays are the job's, dst's are those of `quant` */
+    mli_tensor src, dst; /* per-axis arrays: of src in the job, of dst in `quant` */
     struct quant quant;  /* the destination's parameters: one entry, or one for each index */
     struct span read, written;
-    uint64_t bytes;   /* written in all */
-    uint64_t touched; /* read or written, whichever is more; whole pages of elements far apart */
+    uint64_t bytes; /* the number of bytes that the job writes */
+    uint64_t
+        touched; /* bytes read or bytes written, the larger; elements far apart count as pages */
 };
 
 /**
- * Works out what a job (one that job_wire_read() let through) reads and writes, with every check
- * that needs no memory. Returns 0, or -1 with *fault filled (pointers relative to the job) and
- * nothing to finish. `job` must outlive the operands.
+ * Computes what a job, which job_wire_read() has checked, reads and writes. Makes every check that
+ * needs no memory. Returns 0, or -1 with *fault filled (pointers relative to the job) and nothing
+ * to finish. `job` must outlive the operands.
  */
 int operands_init(struct operands *operands, const struct job *job, struct fault *fault);
 void operands_finish(struct operands *operands);
 
-/** The destination as libmli left it. *desc borrows the arrays of `operands`. */
+/** Fills *desc with the destination that libmli has computed. It borrows the operands' arrays. */
 void operands_result(struct operands *operands, struct tensor_desc *desc);
 
 /**
- * From the first to the last byte that the window of `cfg` reads; at least one element, so that
- * there is something to map even where a window lies in the padding alone. Both must have passed
- * mli_mov_layout(). A distance that 64 bits cannot hold becomes UINT64_MAX. Only what lies in the
- * window counts: a tile may be read from a file that holds no more than the tile.
+ * Returns the span from the first to the last byte of `src` that a move with `cfg` reads. Both must
+ * have passed mli_mov_layout(). The span has at least one element, so that it can be mapped even if
+ * the move reads only padding. A file needs no bytes outside the span: a tile may be read from a
+ * file that has nothing but the tile. A distance above 2^64 - 1 becomes UINT64_MAX.
  */
 struct span extent_read(const mli_tensor *src, const mli_mov_cfg_t *cfg);
 
+/* A job and its operands. All starts of a prepared job share them; they do not change. */
 struct work {
     uint32_t holders;
     struct job job;
     struct operands operands;
-    bool prepared; /* its result is known to whoever starts it */
+    bool prepared; /* by job.prepare, whose reply described the result */
 };
 
-/** Held once, with an empty job and empty operands. Null where memory is short. */
+/** Creates work with an empty job and empty operands, held once. Returns NULL without memory. */
 struct work *work_create(void);
-/** Returns the work. */
+/** Adds a holder. Returns the work. */
 struct work *work_hold(struct work *work);
-/** Null is fine. */
+/** Removes a holder; frees the work after the last one. Accepts NULL. */
 void work_drop(struct work *work);
 
 #endif /* DAEMON_OPERANDS_H */

@@ -62,11 +62,11 @@ static int check_count(const struct session *session, struct fault *fault)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "limits.prepared_per_client: this connection has %" PRIu32
-                     " prepared jobs, as many as it may",
+                     " prepared jobs, the most allowed; release one first",
                      count);
 }
 
-/* libmli's checks, and what the destination will be. */
+/* Has libmli check the move and compute the destination. */
 static int check_move(struct prepared *prepared, struct fault *fault)
 {
     struct operands *operands = &prepared->work->operands;

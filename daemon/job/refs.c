@@ -10,7 +10,7 @@
 
 struct task *entry_task(const struct entry *entry)
 {
-    /* Its first member. */
+    /* The entry is the first member of the task. */
     return entry->ended ? NULL : (struct task *)(void *)(uintptr_t)entry;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jobs by their numbers and names: those under way (struct task, task.h), and those that have ended
- * and are remembered (struct record, history.h). Each embeds an entry. No call walks more than a
- * hash table's chain.
+ * The registry finds jobs by number and by name: tasks (task.h) and records of ended jobs
+ * (history.h). Both embed an entry. No call walks more than one chain of a hash table.
  */
 #ifndef DAEMON_REGISTRY_H
 #define DAEMON_REGISTRY_H
@@ -17,31 +16,32 @@ struct user;
 
 struct entry {
     struct hash_node by_number;
-    struct hash_node by_name; /* of the latest job of its name; in no table for all others */
-    struct link of_user;      /* in its user's entries */
-    struct link of_all;       /* in the registry's entries */
+    struct hash_node by_name; /* in the table only for the latest job of the name */
+    struct link of_user;      /* in user->entries */
+    struct link of_all;       /* in registry->entries */
     struct user *user;
     uint64_t number;
-    uint64_t client;  /* number of the connection that it came from */
-    const char *name; /* the owner's; null: none */
-    bool ended;       /* in a struct record, not in a struct task */
+    uint64_t client;  /* number of the connection that submitted the job */
+    const char *name; /* borrowed from the owner; null: no name */
+    bool ended;       /* it is in a struct record, else in a struct task */
 };
 
 struct registry {
     struct hash_table by_number, by_name;
-    struct link entries; /* in the order of their numbers, as each user's are */
+    struct link entries; /* in the order of their numbers, as user->entries */
 };
 
 void registry_init(struct registry *registry);
-/** Nothing may be in it any more. */
+/** Frees an empty registry. */
 void registry_finish(struct registry *registry);
 
 /**
- * Adds an entry. Its number must be higher than all numbers before. From now on the name finds this
- * entry, not an earlier one of the same connection.
+ * Adds an entry. Its number must be higher than all numbers before. The name then finds this entry,
+ * and no longer an earlier entry of the same connection.
  */
 void registry_add(struct registry *registry, struct entry *entry);
-/** Replaces `from` by `to`, which has the same number, connection, user and name (or no name). */
+/** Replaces `from` by `to`, which must have the number, connection, user and name (or no name) of
+ * `from`. */
 void registry_replace(struct registry *registry, struct entry *from, struct entry *to);
 /**
  * Removes an entry; does nothing if it is not in the registry. If the name found this entry, the
@@ -51,9 +51,9 @@ void registry_remove(struct registry *registry, struct entry *entry);
 /** Makes registry_find_name() return null for this name, until an entry of that name is added. */
 void registry_hide_name(struct registry *registry, uint64_t client, const char *name);
 
-/** Null where there is none. */
+/** Returns the job with this number, or NULL. */
 struct entry *registry_find(const struct registry *registry, uint64_t number);
-/** The latest job of that name of that connection. */
+/** Returns the latest job of this name and connection, or NULL. */
 struct entry *registry_find_name(const struct registry *registry, uint64_t client,
                                  const char *name);
 

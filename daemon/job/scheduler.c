@@ -18,7 +18,7 @@ void ring_init(struct ring *ring)
     link_init(&ring->ages);
 }
 
-/* Turns until the deficit covers the next job. */
+/* Returns the number of turns after which the deficit covers the next job. */
 static uint64_t turns_missing(struct turn *turn, const struct ring_rules *rules)
 {
     const uint64_t cost = rules->cost(turn, rules), quantum = rules->quantum(turn, rules);
@@ -27,8 +27,8 @@ static uint64_t turns_missing(struct turn *turn, const struct ring_rules *rules)
 }
 
 /*
- * Called after a round in which no member could start anything: jobs of many quanta would need as
- * many rounds. Grants all but the last of these rounds at once.
+ * Grants many rounds at once, after a round in which no member could start a job: a job that costs
+ * many quanta would need as many rounds. Leaves the last round to ring_choose().
  */
 static void skip_rounds(struct ring *ring, const struct ring_rules *rules)
 {
@@ -49,7 +49,7 @@ static void skip_rounds(struct ring *ring, const struct ring_rules *rules)
 
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules)
 {
-    struct turn *first = NULL; /* of those that were passed over */
+    struct turn *first = NULL; /* the first member that was passed over */
 
     for (;;) {
         struct turn *turn = LINK_OWNER(ring->turns.next, struct turn, in_turns);
@@ -115,7 +115,7 @@ static struct queued *head_of(struct lane *lane)
     return LINK_OWNER(lane->queued.next, struct queued, in_lane);
 }
 
-/* In and out of a lane */
+/* Lanes */
 
 static void enter_lane(struct queued *queued, int class, int priority, uint64_t now)
 {
@@ -140,7 +140,7 @@ static void leave_lane(struct queued *queued)
         turn_leave(&lane->turn);
 }
 
-/* As leave_lane(), for the first job of a lane: the age of the lane begins anew. */
+/* Removes the first job of a lane, and resets the age of the lane. */
 static void leave_lane_first(struct queued *queued, uint64_t now)
 {
     struct lane *lane = queued->lane;
@@ -151,7 +151,7 @@ static void leave_lane_first(struct queued *queued, uint64_t now)
         ring_renew(&portion->rings[queued->priority], &lane->turn, now);
 }
 
-/* In and out of a class */
+/* Classes */
 
 static void enter_class(struct scheduler *scheduler, struct queued *queued, int class, int priority,
                         uint64_t now)
@@ -176,7 +176,7 @@ static struct portion *leave_class(struct scheduler *scheduler, const struct que
     return portion;
 }
 
-/* As leave_class() and leave_lane_first(): the ages of the user and of the lane begin anew. */
+/* Removes a job that is served, and resets the ages of its user and of its lane. */
 static void leave_class_served(struct scheduler *scheduler, struct queued *queued, uint64_t now)
 {
     struct portion *portion = leave_class(scheduler, queued);
@@ -218,8 +218,8 @@ static uint64_t lane_quantum(struct turn *turn, const struct ring_rules *rules)
     return scheduler->quantum;
 }
 
-/* Jobs that the user's own jobs of higher priority hold up. From the top down, so that none moves
- * up twice at once. */
+/* Moves up jobs that wait for the user's own jobs of higher priority. Goes from the top down, so
+ * that no job moves up twice. */
 static void age_lanes(struct scheduler *scheduler, struct portion *portion, int class, uint64_t now)
 {
     struct turn *turn;
@@ -238,9 +238,9 @@ static void age_lanes(struct scheduler *scheduler, struct portion *portion, int 
     }
 }
 
-/* Returns the next job of a portion: its lane's deficit covers the cost. Further calls with the
- * same `now` return the same job until a job enters or leaves: either the first call has moved up
- * all lanes that are overdue, or ageing_left is 0 and no call moves up any more. */
+/* Returns the next job of a portion, whose cost the lane's deficit covers. Further calls with the
+ * same `now` return the same job until a job enters or leaves, because the first call has moved up
+ * all overdue lanes or has used up ageing_left. */
 static struct queued *next_of(struct scheduler *scheduler, struct portion *portion, uint64_t now)
 {
     const struct ring_rules rules = {lane_cost, lane_quantum, scheduler, now};
@@ -264,7 +264,7 @@ static uint64_t portion_quantum(struct turn *turn, const struct ring_rules *rule
     return scheduler->quantum * portion_of(turn)->share->weight;
 }
 
-/* Jobs that other users' jobs of higher classes hold up. From the top down, as in age_lanes(). */
+/* Moves up jobs that wait for other users' jobs of higher classes. As age_lanes(). */
 static void age_classes(struct scheduler *scheduler, uint64_t now)
 {
     struct turn *turn;
@@ -284,7 +284,7 @@ static void age_classes(struct scheduler *scheduler, uint64_t now)
     }
 }
 
-/* A job that is started out of turn may cost more than the deficit of its user. */
+/* Removes and charges a job. A backfilled one may cost more than the deficit of its user. */
 static void serve(struct scheduler *scheduler, struct portion *portion, struct queued *queued,
                   uint64_t now)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses the job that starts next, by two levels of deficit round robin (turn.h): users take turns
+ * Chooses the job that starts next, by two levels of deficit round robin: users take turns
  * by weight; within the turns of a user, the user's connections take turns with equal weights.
- * Forty connections of a user therefore get no more bytes than one connection of another user.
+ * Therefore forty connections of one user get no more bytes than one connection of another user.
  *
  *     ring of a class:   user -> user -> user        `weight` quanta of bytes in each turn
  *     of each user, the ring of each priority:
  *                        lane -> lane -> lane        one lane for each connection
  *
- * The class of a job is the priority that it has among the jobs of all users: the priority it asks
- * for, but no more than the maximum of its user. Higher classes go first. The priority orders the
- * jobs of one user within a class, so that a user with the maximum 0 can still have his jobs of
- * priority 1 before his others, and not before those of other users.
+ * The class of a job is its priority among the jobs of all users: the priority in the request, but
+ * at most the maximum of the user. Higher classes go first. Within a class, the priority in the
+ * request orders the jobs of one user. A user with the maximum 0 can therefore put jobs of priority
+ * 1 before other jobs of the same user, but not before those of other users.
  *
- * Ageing: where a user was not served in a class for `ageing_ns`, the job that is next there moves
- * up one class. Where a lane was not served for so long, its first job moves up one priority within
- * the class. A user who always has jobs in service in a class therefore gains nothing there by
- * having many connections.
+ * Ageing: if a user was not served in a class for `ageing_ns`, the user's next job in that class
+ * moves up one class. If a lane was not served for `ageing_ns`, its first job moves up one priority
+ * within the class. Many connections do not help a user whose jobs are served in a class all the
+ * time.
  *
  * Plain data: knows nothing of tasks, channels or the loop.
  */
@@ -35,24 +35,24 @@
  * whatever the sizes of their jobs, and the cost of choosing does not grow with their number.
  */
 
-/* The part of a member that the ring uses; the member embeds it. */
+/* A member of a ring embeds this. */
 struct turn {
     struct link in_turns, in_ages;
     uint64_t since;   /* ns: when it entered the ring or was served last */
-    uint64_t deficit; /* bytes that it may still start in this turn */
-    bool granted;     /* it has been given the quantum of this turn */
+    uint64_t deficit; /* bytes that the member may still start in this turn */
+    bool granted;     /* the member has got the quantum of this turn */
 };
 
 struct ring {
-    struct link turns; /* struct turn, by in_turns: the member whose turn is now is first */
+    struct link turns; /* struct turn, by in_turns; the first member has its turn now */
     struct link ages;  /* struct turn, by in_ages: sorted by `since` */
 };
 
-/* Callbacks of ring_choose() about the members of a ring. */
+/* What ring_choose() must know about the members of a ring. */
 struct ring_rules {
-    /** Bytes of the job that the member would start next. */
+    /** Returns the bytes of the member's next job. */
     uint64_t (*cost)(struct turn *turn, const struct ring_rules *rules);
-    /** Bytes that the member may start in each turn, at least 1. */
+    /** Returns the bytes that the member may start in each turn, at least 1. */
     uint64_t (*quantum)(struct turn *turn, const struct ring_rules *rules);
     void *context;
     uint64_t now; /* ns */
@@ -66,7 +66,7 @@ static inline bool ring_empty(const struct ring *ring)
     return link_empty(&ring->turns);
 }
 
-/** A member that was served: its age begins anew. */
+/** Resets the age of a member, which was served. */
 static inline void ring_renew(struct ring *ring, struct turn *turn, uint64_t now)
 {
     turn->since = now;
@@ -74,14 +74,14 @@ static inline void ring_renew(struct ring *ring, struct turn *turn, uint64_t now
     link_append(&ring->ages, &turn->in_ages);
 }
 
-/** A member that has something to start now. It enters without a deficit. */
+/** Adds a member, which has a job now, without a deficit. */
 static inline void ring_enter(struct ring *ring, struct turn *turn, uint64_t now)
 {
     link_append(&ring->turns, &turn->in_turns);
     ring_renew(ring, turn, now);
 }
 
-/** A member that has nothing to start any more: its deficit is forfeited. */
+/** Removes a member, which has no job left, and clears its deficit. */
 static inline void turn_leave(struct turn *turn)
 {
     link_remove(&turn->in_turns);
@@ -90,7 +90,7 @@ static inline void turn_leave(struct turn *turn)
     turn->granted = false;
 }
 
-/** The next member has its turn, and this one is the last of the round. */
+/** Ends the turn of a member: it becomes the last one of the round. */
 static inline void ring_pass(struct ring *ring, struct turn *turn)
 {
     turn->granted = false;
@@ -98,7 +98,7 @@ static inline void ring_pass(struct ring *ring, struct turn *turn)
     link_append(&ring->turns, &turn->in_turns);
 }
 
-/** The member that has waited longest, if it has done so for `ns`; else null. */
+/** Returns the member that has waited longest, if that is at least `ns`; else NULL. */
 static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, uint64_t now)
 {
     struct turn *oldest;
@@ -111,9 +111,9 @@ static inline struct turn *ring_overdue(const struct ring *ring, uint64_t ns, ui
 }
 
 /**
- * Passes the turn on until the deficit of a member covers the cost of its next job, and returns
- * this member. The ring must not be empty. The caller subtracts the cost from the deficit; until
- * then, further calls return the same member.
+ * Passes the turn on until the deficit of a member covers the cost of its next job. Returns that
+ * member, also in later calls until the caller has subtracted the cost from the deficit. The ring
+ * must not be empty.
  */
 struct turn *ring_choose(struct ring *ring, const struct ring_rules *rules);
 
@@ -129,7 +129,7 @@ struct lane {
 
 /* The jobs of one user in one class. */
 struct portion {
-    struct turn turn;                   /* in the scheduler's ring of the class, while length > 0 */
+    struct turn turn;                   /* in the ring of the class, while length > 0 */
     struct ring rings[LANE_PRIORITIES]; /* the lanes with jobs, by priority */
     uint32_t length;                    /* jobs */
     struct share *share;
@@ -147,21 +147,21 @@ struct lanes {
     struct lane of[LANE_PRIORITIES][LANE_PRIORITIES]; /* by class and priority */
 };
 
-/* A place in a lane. Whoever queues something embeds one; lane null: it is not queued. */
+/* A queued job; embedded in the job. */
 struct queued {
     struct lanes *lanes;
-    struct lane *lane;
-    int class, priority; /* where it is now */
+    struct lane *lane;   /* null: not queued */
+    int class, priority; /* of the lane */
     struct link in_lane;
-    uint64_t cost; /* bytes, LANE_COST_MIN at least */
+    uint64_t cost; /* bytes, at least LANE_COST_MIN */
 };
 
-/** A job costs as many bytes at least: starting one is not free. */
+/** The least cost of a job in bytes, because each start takes time. */
 enum { LANE_COST_MIN = 4096 };
 
-/** Initialises what a user has queued; weight 1. */
+/** Initialises a user without queued jobs, and with weight 1. */
 void share_init(struct share *share);
-/** Initialises what a connection has queued. `share` must outlive it. */
+/** Initialises a connection without queued jobs. `share` must outlive it. */
 void lanes_init(struct lanes *lanes, struct share *share);
 
 static inline void queued_init(struct queued *queued)
@@ -172,40 +172,40 @@ static inline void queued_init(struct queued *queued)
 
 /* The scheduler */
 struct scheduler {
-    uint64_t quantum, ageing_ns; /* may be changed at any time; ageing 0: never */
+    uint64_t quantum, ageing_ns; /* may change at any time; ageing_ns 0: no ageing */
     struct ring classes[LANE_PRIORITIES];
     uint32_t lengths[LANE_PRIORITIES];
     uint32_t length;
-    uint32_t ageing_left; /* moves that this scheduler_take() may still make */
+    uint32_t ageing_left; /* jobs that the current call may still move up */
 };
 
-/* Jobs that one scheduler_take() moves up by ageing. The next call moves up the remaining jobs. */
+/* Jobs that one call moves up by ageing. The next call moves up the remaining jobs. */
 enum { SCHEDULER_AGED_MAX = 256 };
 
 void scheduler_init(struct scheduler *scheduler, uint64_t quantum, uint64_t ageing_ns);
 
-/** Queues; `priority` and `max`, the maximum of the user, are -1, 0 or 1. */
+/** Queues a job. `priority` and `max`, the maximum of the user, are -1, 0 or 1. */
 void scheduler_push(struct scheduler *scheduler, struct lanes *lanes, struct queued *queued,
                     int priority, int max, uint64_t bytes, uint64_t now);
 
-/** The next one, taken out and charged for; null where nothing is queued. */
+/** Removes and returns the next job, and charges its user. Returns NULL if no job is queued. */
 struct queued *scheduler_take(struct scheduler *scheduler, uint64_t now);
 
-/** Returns whether a job may start now, out of turn. */
+/** Returns whether a job may start now although it is not the next one. */
 typedef bool scheduler_fits(struct queued *queued, const void *context);
 
-/* Users of each class that one scheduler_backfill() looks at. */
+/* Users of each class that one scheduler_backfill() tries. */
 enum { SCHEDULER_BACKFILL_USERS = 16 };
 
 /**
- * Takes out and charges for the first job that fits, of the next jobs of the users in the order of
- * their turns, higher classes first. The user's turn ends, so that users take turns here too.
- * Returns null where none of the jobs fits.
+ * Removes and returns the first job that fits, and charges its user. Tries the next job of each
+ * user, in the order of their turns, higher classes first. Ends the turn of the user, so that users
+ * take turns here too. Returns NULL if no job fits.
  */
 struct queued *scheduler_backfill(struct scheduler *scheduler, scheduler_fits *fits,
                                   const void *context, uint64_t now);
 
-/** Takes it out without a charge. Harmless where it is not queued. */
+/** Removes a job without a charge. Does nothing if the job is not queued. */
 void scheduler_remove(struct scheduler *scheduler, struct queued *queued);
 
 #endif /* DAEMON_SCHEDULER_H */

@@ -164,14 +164,6 @@ static void log_task(struct log_line *line, const struct task *task)
         log_text(line, "job", task->work->job.common.name);
 }
 
-bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task)
-{
-    if (!log_begin(line, level, event))
-        return false;
-    log_task(line, task);
-    return true;
-}
-
 uint64_t task_bytes_done(const struct task *task)
 {
     mli_mov_status_t status;

@@ -29,10 +29,9 @@
 struct dependency;
 struct dependents;
 struct jobs;
-struct log_line;
 struct session;
 
-/* How a transfer went. complete.c writes it. */
+/* The result of a transfer. complete.c writes it. */
 struct task_end {
     const char *obstacle;      /* why the transfer was not started, static; null: it was started */
     mli_mov_status_t transfer; /* of a transfer that was started */
@@ -40,7 +39,7 @@ struct task_end {
     uint64_t started, done;    /* uv_hrtime() */
 };
 
-/* How a task has ended. All pointers are borrowed for the duration of the call. */
+/* The end of a task. All pointers are borrowed for the duration of the call. */
 struct ending {
     const struct task *task;
     enum job_state state;
@@ -146,8 +145,5 @@ static inline uint64_t task_ns_moving(const struct task *task, uint64_t now)
 
 /** Returns a lower bound of the bytes that a running task has written; 0 in other states. */
 uint64_t task_bytes_done(const struct task *task);
-
-/** Begins a log line about the task and its client. Returns false if the level is not logged. */
-bool task_log_begin(struct log_line *line, int level, const char *event, const struct task *task);
 
 #endif /* DAEMON_TASK_H */

@@ -16,11 +16,11 @@
 enum { PIECE = 64 * 1024, PAUSE_MS = 1000 };
 
 struct trace {
-    int fd; /* -1: it has stopped */
+    int fd; /* -1: the trace has stopped */
     off_t written;
     struct chrome_trace chrome;
     struct textw text; /* not written yet */
-    uv_timer_t timer;  /* runs while there is such */
+    uv_timer_t timer;  /* runs while `text` is not empty */
 };
 
 static void stop(struct trace *trace, int error)
@@ -53,8 +53,8 @@ static int write_all(int fd, const char *bytes, size_t length)
     return 0;
 }
 
-/* A piece is whole events. One that does not fit is taken back, so that what is there can be read.
- */
+/* Writes the gathered events. If they do not fit, removes them from the file, so that it ends with
+ * a whole event. */
 static void flush(struct trace *trace)
 {
     int error =
@@ -78,7 +78,7 @@ static void on_timer(uv_timer_t *timer)
 
 static int open_file(const char *path)
 {
-    /* Not to wait for the other end, should it be a pipe. */
+    /* O_NONBLOCK: opening a pipe would wait for a reader. */
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     struct stat st;
     int error = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The channels' timeline in a file (proto/wire/chrome_trace.h). Events are gathered and written in
- * pieces of 64 KiB, or a second after the first of them; without events nothing wakes up. Where the
- * file cannot be written any more the trace stops, with a warning, and nothing else does.
+ * The trace: a timeline of the channels in a file (proto/wire/chrome_trace.h). Events are written
+ * in pieces of 64 KiB, or a second after the first event of a piece; without events no timer runs.
+ * If the file cannot be written, only the trace stops, with a warning.
  */
 #ifndef DAEMON_TRACE_H
 #define DAEMON_TRACE_H
@@ -13,14 +13,14 @@ struct trace;
 struct uv_loop_s;
 
 /**
- * Opens the file, for this user alone; one that is there is emptied. Returns 0 or -errno (-ELOOP:
- * the path is a link; -EEXIST: it is no regular file).
+ * Opens the file with mode 0600, and truncates it. Returns 0 or -errno (-ELOOP: the path is a
+ * symbolic link; -EEXIST: it is not a regular file).
  */
 int trace_create(struct uv_loop_s *loop, const char *path, struct trace **out);
-/** Writes what there is left, and closes. The memory goes when the loop runs on. Null is fine. */
+/** Writes the rest and closes the file. Frees the trace when the loop runs on. Accepts NULL. */
 void trace_destroy(struct trace *trace);
 
-/** On the loop's thread. Null is fine. */
+/** Adds an event. Loop's thread. Accepts NULL. */
 void trace_event(struct trace *trace, const struct event *event);
 
 #endif /* DAEMON_TRACE_H */

@@ -70,7 +70,7 @@ static void forget(struct user *user)
     free(user);
 }
 
-/* The user that has been without holders for longest goes, where they are too many. */
+/* Frees the user that has been idle for longest, if there are too many. */
 void user_drop(struct user *user)
 {
     struct users *users = user->users;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user of the system who has connections, jobs or records: what counts against his quota. */
+/* Users with connections, jobs or records: what counts for their quotas and statistics. */
 #ifndef DAEMON_USER_H
 #define DAEMON_USER_H
 
@@ -14,12 +14,12 @@
 #include "daemon/job/scheduler.h"
 #include "daemon/memory/buffer.h"
 
-/* All users, and what they have together. */
+/* All users. */
 struct users {
     struct hash_table by_uid;
-    struct link busy;    /* those that somebody holds */
-    struct link idle;    /* the others, the one that was held last at the end */
-    uint32_t idle_count; /* USERS_KEPT at most */
+    struct link busy;    /* users with holders */
+    struct link idle;    /* users without holders, the latest at the end */
+    uint32_t idle_count; /* at most USERS_KEPT */
     struct buffer_account account;
 };
 
@@ -35,25 +35,25 @@ struct user {
     struct shelf shelf;      /* history.h */
     struct link subscribers; /* daemon/net/subscriptions.h */
     uint32_t clients;        /* connections now */
-    uint32_t jobs;           /* under way */
-    size_t waiting_fds;      /* received by the connections, not taken by a line yet: intake.c */
+    uint32_t jobs;           /* tasks */
+    size_t waiting_fds;      /* received, and not taken by a line yet (net/intake.c) */
     bool crowded;            /* a connection waits until waiting_fds is lower */
     struct buffer_account account;
-    uint64_t reply_bytes;            /* unread and expected, of all connections: backlog.h */
-    uint64_t jobs_done, bytes_moved; /* since he came first */
+    uint64_t reply_bytes;            /* unread and expected, of all connections (net/backlog.h) */
+    uint64_t jobs_done, bytes_moved; /* since the first connection */
     struct log_rate log_rates[LOG_KINDS];
 };
 
-/* Users whom nobody holds that are kept, for their sums: the latest. */
+/* Idle users that are kept for their sums. */
 enum { USERS_KEPT = 64 };
 
 void users_init(struct users *users);
-/** Frees those that are kept; nobody holds any more. */
+/** Frees all users; none may have holders. */
 void users_finish(struct users *users);
 
-/** The entry of a user; null where there is none. */
+/** Returns the user with this number, or NULL. */
 struct user *user_find(const struct users *users, uid_t uid);
-/** Finds or makes the entry of a user; user_drop() it. Null where memory is short. */
+/** Finds or creates a user, and adds a holder. Returns NULL without memory. */
 struct user *user_hold(struct users *users, uid_t uid);
 void user_drop(struct user *user);
 
@@ -72,8 +72,8 @@ struct flow {
     pid_t pid;
     struct user *user;
     uint32_t holders;        /* the connection and its jobs */
-    uint32_t jobs;           /* under way */
-    struct link tasks;       /* those that have not ended, in the order of their numbers */
+    uint32_t jobs;           /* tasks */
+    struct link tasks;       /* tasks that have not ended, in the order of their numbers */
     struct link subscribers; /* daemon/net/subscriptions.h */
     struct lanes lanes;
     uint64_t jobs_done, bytes_moved;

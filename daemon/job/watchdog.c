@@ -8,7 +8,7 @@
 #include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
 
-enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* within a limit */, BEAT_MS_MAX = 1000 };
+enum { NS_PER_MS = 1000 * 1000, BEATS = 8 /* in a limit */, BEAT_MS_MAX = 1000 };
 
 static void on_timer(uv_timer_t *timer);
 
@@ -17,7 +17,7 @@ static struct jobs *jobs_of(struct watchdog *watchdog)
     return LINK_OWNER(watchdog, struct jobs, watchdog);
 }
 
-/* The longest time in ns for which the timer sleeps. */
+/* Returns the longest time in ns for which the timer sleeps. */
 static uint64_t beat_of(const struct config *config)
 {
     const uint64_t ms = config->watchdog.limit_ms / BEATS;
@@ -25,7 +25,7 @@ static uint64_t beat_of(const struct config *config)
     return (ms < 1 ? 1 : ms < BEAT_MS_MAX ? ms : BEAT_MS_MAX) * NS_PER_MS;
 }
 
-/* Arms the timer for `when` or for the next beat, whichever is first. */
+/* Arms the timer for `when` or for the next beat, whichever is earlier. UINT64_MAX: stops it. */
 static void arm(struct watchdog *watchdog, uint64_t when)
 {
     const uint64_t now = uv_hrtime();
@@ -38,20 +38,21 @@ static void arm(struct watchdog *watchdog, uint64_t when)
 
         if (when > beat)
             when = beat;
-        uv_update_time(watchdog->timer.loop); /* else it counts from a time long past */
+        uv_update_time(
+            watchdog->timer.loop); /* the timer counts from the loop's time, which may be old */
         uv_timer_start(&watchdog->timer, on_timer,
                        when > now ? (when - now + NS_PER_MS - 1) / NS_PER_MS : 0, 0);
     }
     watchdog->armed = when;
 }
 
-/* Since when a transfer has been running, later by the time in which the process was stopped. */
+/* Returns the start of a transfer, plus the time for which the process was stopped since. */
 static uint64_t start_of(const struct task *task)
 {
     return task->end.started + task->jobs->watchdog.lost - task->lost;
 }
 
-/* When a transfer has taken too long; UINT64_MAX: never. */
+/* Returns the time at which a transfer has taken too long; UINT64_MAX: never. */
 static uint64_t limit_of(const struct task *task)
 {
     const struct config *config = task->jobs->config;
@@ -63,7 +64,7 @@ static uint64_t limit_of(const struct task *task)
            bytes / config->watchdog.bytes_per_second * 1000 * NS_PER_MS;
 }
 
-/* The next time at which there may be something to do. */
+/* Returns the next time at which a limit or a quarantine may end. */
 static uint64_t next_time(struct watchdog *watchdog)
 {
     struct jobs *jobs = jobs_of(watchdog);
@@ -83,7 +84,7 @@ static uint64_t next_time(struct watchdog *watchdog)
     return next;
 }
 
-/* Channels of the task that have not finished what they were given. */
+/* Returns the channels of the task that have unfinished work. */
 static uint32_t stuck_channels(const struct task *task)
 {
     const uint32_t first = (uint32_t)task->first_channel;
@@ -143,7 +144,7 @@ static void look_after_tasks(struct watchdog *watchdog)
         if (limit_of(task) <= now) {
             const uint32_t stuck = stuck_channels(task);
 
-            /* None: it has ended just now, and the loop is about to hear of it. */
+            /* 0: the transfer has ended just now, and the loop will collect it. */
             if (stuck)
                 give_up(watchdog, task, stuck);
         }
@@ -167,7 +168,7 @@ static void look_after_channels(struct watchdog *watchdog, uint64_t now)
     }
 }
 
-/* A timer that is late by more than a beat says that the loop could not run meanwhile. */
+/* Counts the delay of a timer that is late by more than a beat: the loop could not run. */
 static void count_lost(struct watchdog *watchdog)
 {
     const uint64_t now = uv_hrtime();
@@ -187,7 +188,7 @@ static void on_timer(uv_timer_t *timer)
     look_after_channels(watchdog, uv_hrtime());
     dispatch_run(jobs_of(watchdog));
     next = next_time(watchdog);
-    /* What has just ended is not asked about again before the loop has heard of it. */
+    /* Give the loop time to collect a transfer that has just ended. */
     if (next != UINT64_MAX && next <= uv_hrtime())
         next = uv_hrtime() + NS_PER_MS;
     arm(watchdog, next);
@@ -209,7 +210,7 @@ void watchdog_start(struct watchdog *watchdog)
 {
     const struct config *config = jobs_of(watchdog)->config;
 
-    /* No limit ends before the first beat, which finds out when the next one does. */
+    /* No limit ends before the first beat, which computes the next limit. */
     if (watchdog->armed == UINT64_MAX && config->watchdog.limit_ms > 0)
         arm(watchdog, uv_hrtime() + beat_of(config));
 }

@@ -32,7 +32,7 @@ struct buffer {
     struct buffer_account *account; /* of the connection */
 };
 
-/* What a connection may have. */
+/* Limits of a connection's buffers. */
 struct buffer_limits {
     uint32_t count;         /* buffers */
     uint64_t bytes;         /* of the connection */
@@ -71,25 +71,25 @@ int buffer_release(struct buffers *buffers, uint32_t number);
 /** Fills the answer to buffer.register, buffer.alloc and buffer.list. */
 void buffer_info_fill(struct buffer_info *info, const struct buffer *buffer);
 
-/* Where one tensor of a job lies. */
+/* The location of one tensor of a job. */
 struct place {
     struct region *region;
-    struct buffer *buffer; /* whose region it is; null: the region came with a descriptor */
+    struct buffer *buffer; /* the owner of the region; null: the region came with a descriptor */
     uint64_t offset;       /* of the tensor's first byte in the region */
 };
 
-/* Where the two tensors of a job lie. Zeros are empty places. */
+/* The locations of a job's two tensors. Zeros are empty places. */
 struct places {
     struct place src, dst;
 };
 
-/** Which of its counts a buffer adds the user of a place to. */
+/** The count of a buffer, `jobs` or `prepared`, that a place is added to. */
 enum places_user { PLACES_OF_JOB, PLACES_OF_PREPARED };
 
-/** Puts `place`, an empty one of the two, into a buffer, and holds the buffer. */
+/** Sets `place`, which must be an empty member of *places, to a location in a buffer. Holds it. */
 void places_put(struct places *places, struct place *place, struct buffer *buffer, uint64_t offset,
                 enum places_user user);
-/** Puts `place`, an empty one of the two, where `from` is, and holds that memory. */
+/** Sets `place`, which must be an empty member of *places, to the location `from`. Holds it. */
 void places_share(struct places *places, struct place *place, const struct place *from,
                   enum places_user user);
 /** Empties both places and drops their memory. */

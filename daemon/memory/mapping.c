@@ -102,8 +102,8 @@ static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char
 }
 
 /*
- * Counts one of `max` mappings for a user. Returns 0, or -1 with *fault filled (LIMIT, or INTERNAL
- * without memory), which names the member `pointer`.
+ * Adds a mapping to the count of a user, within `max` of all users. Returns 0, or -1 with *fault
+ * filled (LIMIT, or INTERNAL without memory), which names the member `pointer`.
  */
 static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
                          struct fault *fault)

@@ -11,23 +11,24 @@
 
 #include "daemon/base/seam.h"
 
-/* Bytes mapped, and bytes of the file: up to here the loop takes a region down in no time. */
+/* Bytes mapped and bytes of the file: unmapping more takes too long for the loop. */
 enum { QUICK_MAX = 4 * 1024 * 1024 };
 
-/* Before its size is asked for, so that the size holds. */
+/* Seals the file, if wanted. Call it before the size is read, so that the size stays valid. */
 static bool seal(int fd, const struct region_want *want)
 {
     int seals;
 
     if (want->exclusive)
-        return false; /* it does not live long enough to matter */
+        return false; /* too short-lived to be worth a system call */
     if (want->seal)
-        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK); /* refused where it is no such memfd */
+        (void)fcntl(fd, F_ADD_SEALS,
+                    F_SEAL_SHRINK); /* fails unless it is a memfd that can be sealed */
     seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & F_SEAL_SHRINK);
 }
 
-/* The guard is there before anybody touches the memory. */
+/* Maps and guards the region. The guard must exist before the memory is accessed. */
 static int map(struct region *region, const struct mapped_file *file,
                const struct region_want *want, uint64_t bytes, struct fault *fault)
 {
@@ -73,8 +74,8 @@ static int open_region(struct region *region, int fd, const struct region_want *
     return 0;
 }
 
-/* True where the pages ceased to be the file's. */
-static bool take_down(struct region *region)
+/* Unmaps the region. Returns true if it was hit: its pages were no longer the file's. */
+static bool unmap(struct region *region)
 {
     const bool hit = sigbus_guard_finish(&region->guard);
 
@@ -89,7 +90,7 @@ static void reap_region(struct reap *reap)
 {
     struct region *region = LINK_OWNER(reap, struct region, reap);
 
-    take_down(region);
+    unmap(region);
     free(region);
 }
 
@@ -168,16 +169,16 @@ int region_begin(struct region *region, bool write)
 {
     if (sigbus_guard_hit(&region->guard))
         return -1;
-    sigbus_guard_expect(&region->guard); /* tiny transfers run on this thread */
+    sigbus_guard_expect(&region->guard); /* this thread runs tiny transfers */
     return sync_caches(region, DMA_BUF_SYNC_START, write);
 }
 
 int region_end(struct region *region, bool write, bool on_loop)
 {
-    const bool down = region->exclusive && (region->quick || !on_loop);
+    const bool last = region->exclusive && (region->quick || !on_loop);
     int result = sync_caches(region, DMA_BUF_SYNC_END, write);
 
-    if (down ? take_down(region) : sigbus_guard_hit(&region->guard))
+    if (last ? unmap(region) : sigbus_guard_hit(&region->guard))
         result = -1;
     return result;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A piece of a client's file as memory, for as long as anybody holds it.
+ * A region: a part of a client's file that is mapped while anybody holds it.
  *
- *     region_create ---- hold ---- begin ... end ---- drop ---- the last drop: unmapped, gone
+ *     region_create ---- hold ---- begin ... end ---- drop ---- the last drop unmaps and frees it
  *                                    (a transfer)
  *
- * A region is guarded (sigbus.h) from its creation to its end: where its file shrinks, or its
- * storage fails, under a transfer, every transfer that is under way on it fails, and so does every
- * later one: its pages are not the file's any more.
+ * A region is guarded (sigbus.h) all the time. If its file shrinks or its storage fails, all
+ * current and later transfers on the region fail, because its pages are no longer the file's.
  *
- * All of it belongs to the loop's thread, but for region_end().
+ * Only the loop's thread may call these functions, except region_end().
  */
 #ifndef DAEMON_REGION_H
 #define DAEMON_REGION_H
@@ -25,59 +24,62 @@ struct region {
     uint32_t holders;
     struct mapping mapping;
     struct sigbus_guard guard;
-    uint64_t size;        /* bytes from mapping.data on that may be used */
+    uint64_t size;        /* usable bytes from mapping.data on */
     uint64_t file_offset; /* of mapping.data */
     dev_t dev;
     ino_t ino;
     bool write;     /* may be written */
-    bool sealed;    /* its file cannot shrink; not looked at where exclusive */
-    bool exclusive; /* for one transfer: taken down by region_end() */
-    bool quick;     /* small and in memory: taking it down does not hold the loop up */
-    int dma_buf;    /* a descriptor of it, for caches to agree; -1: it is none */
-    uid_t uid;      /* whose it is */
+    bool sealed;    /* its file cannot shrink; always false if exclusive */
+    bool exclusive; /* for one transfer: unmapped by region_end() */
+    bool quick;     /* small and in memory: the loop may unmap it without delay */
+    int dma_buf;    /* a duplicate of the dma-buf, to synchronise its caches; -1: no dma-buf */
+    uid_t uid;      /* the owner, for the reaper */
     struct reap reap;
 };
 
-/* What is wanted of a file. */
+/* The part of a file that a region is to map. */
 struct region_want {
     struct mapping_use use;
     uint64_t offset, bytes; /* bytes 0: from the offset to the file's end */
     bool exclusive;         /* for one transfer */
-    bool seal;              /* keep the file from shrinking, where that can be had */
+    bool seal;              /* seal the file against shrinking if that is possible */
 };
 
 /**
- * Maps it, held once. The descriptor stays the caller's and is not needed any more. Returns null
- * with *fault filled: BAD_DESCRIPTOR, or INTERNAL where the system is short of something.
+ * Creates a region, held once. The descriptor stays the caller's, who may close it. Returns NULL
+ * with *fault filled: BAD_DESCRIPTOR, LIMIT (too many mappings) or INTERNAL (no memory).
  */
 struct region *region_create(int fd, const struct region_want *want, struct fault *fault);
 
-/** Returns the region. */
+/** Adds a holder. Returns the region. */
 struct region *region_hold(struct region *region);
 /**
- * Drops a holder's claim; the reaper unmaps after the last one. Not while a transfer is under way
- * on the region. Null is fine.
+ * Removes a holder; the reaper unmaps the region after the last one. No transfer may be running on
+ * the region. Accepts NULL.
  */
 void region_drop(struct region *region);
 
-/** Does [offset, offset + bytes) lie in it? Returns 0, or -1: "NAME: ... the buffer has ...". */
+/**
+ * Checks that [offset, offset + bytes) is inside the region. Returns 0, or -1 with *fault filled,
+ * which names the tensor `name` and the member `pointer`.
+ */
 int region_check_range(const struct region *region, uint64_t offset, uint64_t bytes,
                        const char *name, const char *pointer, struct fault *fault);
 
-/** The same bytes of one file, whatever they are mapped as? Ranges as for region_check_range(). */
+/** Returns whether two ranges (as for region_check_range()) share bytes of one file. */
 bool region_overlaps(const struct region *a, uint64_t a_offset, uint64_t a_bytes,
                      const struct region *b, uint64_t b_offset, uint64_t b_bytes);
 
 /**
- * Before a transfer reads or writes it. Returns 0; or -1: its file has shrunk or its storage has
- * failed before, or a device does not give it; then there is nothing to end.
+ * Begins a transfer that reads or writes the region. Returns 0; or -1 if its file has shrunk, its
+ * storage has failed, or the dma-buf's device refuses: do not call region_end() then.
  */
 int region_begin(struct region *region, bool write);
 /**
- * Ends what region_begin() began, in any thread. An exclusive region is unmapped here, before the
- * client is answered, unless that could take long and this is the loop's thread: then region_drop()
- * leaves it to the reaper. Only region_drop() may follow for an exclusive region. Returns 0, or -1
- * where the file shrank or its storage failed since region_create().
+ * Ends a transfer. Any thread. Unmaps an exclusive region here, so that it is unmapped when the
+ * client gets the reply; only on the loop's thread a large one is left to region_drop() and the
+ * reaper. After that only region_drop() may be called for an exclusive region. Returns 0, or -1 if
+ * the file shrank or its storage failed since region_create().
  */
 int region_end(struct region *region, bool write, bool on_loop);
 

@@ -13,12 +13,12 @@
 #include "daemon/base/seam.h"
 
 /*
- * The handler runs between sigbus_guard_init() and _finish() of whoever works on the range that
- * was touched, so that one holds still. Others may come and go meanwhile: `changes` is odd while a
- * range is being written, and a reader that sees it odd or sees it move looks at none of his.
+ * While the handler runs, the guard of the range that was accessed cannot end. Other guards may
+ * start and end: `changes` is odd while a range is being written, and the handler skips a range
+ * whose `changes` is odd or moves.
  */
 struct range {
-    unsigned next; /* while it is free: the next free slot + 1; 0: the last one */
+    unsigned next; /* in a free slot: the next free slot + 1; 0: this is the last one */
     atomic_uint changes;
     atomic_uintptr_t begin, end; /* both 0: nothing is guarded */
     atomic_bool hit;
@@ -27,18 +27,18 @@ struct range {
 enum { BLOCK = 256, BLOCKS = SIGBUS_GUARDS_MAX / BLOCK, EXPECTED_MAX = 2 };
 
 /*
- * Slot s is blocks[s / BLOCK][s % BLOCK]. Blocks are added when all slots are taken, and never
- * freed: the handler may be looking at them at any time. Free slots are in two lists, linked by
- * slot + 1: any thread adds to `freed_slots`, and whoever needs a slot takes that whole list over.
+ * Slot s is blocks[s / BLOCK][s % BLOCK]. Blocks are added when all slots are in use, and are never
+ * freed, because the handler may read them at any time. Free slots are in two lists, linked by
+ * slot + 1: any thread adds to `freed_slots`; take_slot() moves that whole list to `free_slots`.
  */
 static struct range first_block[BLOCK];
 static _Atomic(struct range *) blocks[BLOCKS] = {first_block};
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned free_slots;      /* with the mutex */
-static atomic_uint freed_slots;  /* given back since */
-static atomic_uint unused_slots; /* this slot and all after it were never taken */
+static unsigned free_slots;      /* guarded by the mutex */
+static atomic_uint freed_slots;  /* freed since `free_slots` was filled */
+static atomic_uint unused_slots; /* this slot and all after it were never used */
 
-/* Slots that this thread is about to touch, the latest ones: the handler looks there first. */
+/* The latest slots that this thread has announced: the handler looks there first. */
 static _Thread_local unsigned expected[EXPECTED_MAX], expected_next;
 
 static struct sigaction previous;
@@ -50,8 +50,8 @@ static struct range *range_at(unsigned slot)
 }
 
 /*
- * Everything from the page of `address` to the end of the range becomes zeros. The mark comes
- * first: others who read these zeros are at work on the same range, and ask for it afterwards.
+ * Replaces the pages from `address` to the end of the range by zeros. Sets the mark first: another
+ * thread that reads these zeros works on the same range, and checks the mark afterwards.
  */
 static bool replace_pages(struct range *range, unsigned char *address, uintptr_t end)
 {
@@ -64,7 +64,7 @@ static bool replace_pages(struct range *range, unsigned char *address, uintptr_t
     return pages != MAP_FAILED;
 }
 
-/* Returns the end of the range if the address lies in it, else 0. */
+/* Returns the end of the range if it has the address, else 0. */
 static uintptr_t end_around(struct range *range, uintptr_t at)
 {
     const unsigned before = atomic_load(&range->changes);
@@ -94,12 +94,12 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
     const int saved = errno;
 
     (void)context;
-    /* si_code > 0: the kernel says so, and si_addr holds. Else somebody called kill(2). */
+    /* si_code > 0: the kernel sent the signal, and si_addr is valid. Else it came from kill(2). */
     if (info->si_code <= 0 || !rescue(info->si_addr)) {
         sigaction(SIGBUS, &previous, NULL);
         if (info->si_code <= 0)
             raise(number);
-        /* A real fault comes again when this returns, and meets the old disposition. */
+        /* After a real fault, the instruction faults again and gets the old disposition. */
     }
     errno = saved;
 }
@@ -137,7 +137,7 @@ static void set_range(struct range *range, uintptr_t begin, uintptr_t end)
     atomic_fetch_add(&range->changes, 1);
 }
 
-/* Makes slots from `unused_slots` on, with the mutex held. Returns 0 or -errno. */
+/* Adds a block at `unused_slots`. The mutex must be held. Returns 0 or -errno. */
 static int add_block(void)
 {
     const unsigned count = atomic_load(&unused_slots) / BLOCK;
@@ -152,7 +152,7 @@ static int add_block(void)
     return 0;
 }
 
-/* Returns a slot that was given back, or a new one; or -errno. With the mutex held. */
+/* Returns a freed slot, a new one, or -errno. The mutex must be held. */
 static int take_slot(void)
 {
     unsigned slot;
@@ -175,8 +175,7 @@ static int take_slot(void)
     return (int)slot;
 }
 
-/* Any thread, and without the mutex: a thread that ends a transfer does not wait for another one.
- */
+/* Any thread, without the mutex: a thread that ends a transfer must not wait for another one. */
 static void give_slot_back(unsigned slot)
 {
     unsigned latest = atomic_load_explicit(&freed_slots, memory_order_relaxed);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Surviving files that shrink, or whose storage fails, while they are mapped. Whoever touches such
- * a page gets SIGBUS. The handler looks the address up in a table of guarded ranges; where it is
- * found, the rest of the range from that page on is replaced by zero pages, the guard is marked,
- * and the interrupted instruction goes on as if nothing had happened: the transfer ends in its
- * normal way, with worthless data, and whoever set the guard learns of it. No stack is unwound, so
- * this works under any code. An address that nobody guards is fatal as ever.
+ * Guards against SIGBUS, which the kernel sends if a mapped file shrinks or its storage fails. The
+ * handler looks the address up in a table of guarded ranges. If a range has it, the handler
+ * replaces the range from that page on by zero pages and marks the guard as hit. The interrupted
+ * instruction goes on: the transfer ends normally, with worthless data, and the owner of the guard
+ * checks the mark. No stack is unwound, so any code may be interrupted. An address in no guarded
+ * range is fatal as without the handler.
  */
 #ifndef DAEMON_SIGBUS_H
 #define DAEMON_SIGBUS_H
@@ -13,39 +13,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Ranges guarded at a time: as many as the kernel lets a process map (vm.max_map_count). */
+/* Ranges guarded at a time. The kernel allows a process about as many maps (vm.max_map_count). */
 enum { SIGBUS_GUARDS_MAX = 65536 };
 
 struct sigbus_guard {
-    int slot; /* -1: none */
+    int slot; /* -1: guards no range */
 };
 
 /**
- * Installs the handler for the process; does nothing where it is there. What was there before
- * gets the faults that are not ours. Returns 0 or -errno. Any thread.
+ * Installs the handler for the process; does nothing if it is installed. Faults outside all guarded
+ * ranges go to the previous handler. Returns 0 or -errno. Any thread.
  */
 int sigbus_install(void);
 
 /**
- * Guards [pages, pages + size): whole pages of one mapping. Any thread may touch them then and end
- * the guard, but none that blocks the signal, which would be fatal: the calling one does not when
- * this returns. Returns 0, -EBUSY where all guards are taken, or -ENOMEM. Any thread.
+ * Guards [pages, pages + size): whole pages of one mapping. Any thread may then access them and end
+ * the guard, unless it blocks SIGBUS: a blocked fault is fatal. Unblocks it in the calling thread.
+ * Returns 0, -EBUSY if all guards are in use, or -ENOMEM. Any thread.
  */
 int sigbus_guard_init(struct sigbus_guard *guard, void *pages, size_t size);
 
 /**
- * Has the handler look at this range first when this thread faults, so that a fault costs the same
- * with 65536 ranges as with one. For the latest two ranges of a thread. A guard with slot -1 is
- * fine.
+ * Makes the handler look at this range first when the calling thread faults, so that the number of
+ * ranges does not matter. A thread has two such ranges: the latest ones. Accepts slot -1.
  */
 void sigbus_guard_expect(const struct sigbus_guard *guard);
 
-/** True where the range was hit, once and for all. Any thread. */
+/** Returns whether the range was hit at any time. Any thread. */
 bool sigbus_guard_hit(const struct sigbus_guard *guard);
 
 /**
- * Ends it, before the range is unmapped and after the last access. True where the range was hit.
- * A guard with slot -1 is fine.
+ * Ends the guard. Call it after the last access and before the range is unmapped. Returns whether
+ * the range was hit. Accepts slot -1.
  */
 bool sigbus_guard_finish(struct sigbus_guard *guard);
 
