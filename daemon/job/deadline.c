@@ -79,7 +79,7 @@ static void expire(struct task *task)
     struct fault fault;
 
     fault_set(&fault, FAULT_TIMED_OUT, "/timeout_ms",
-              "timeout_ms: the job was not done within %" PRIu32 " ms; it was %s", task->timeout_ms,
+              "timeout_ms: the job was not done within %" PRIu32 " ms, it was %s", task->timeout_ms,
               task->state == JOB_STATE_RUNNING  ? "running"
               : task->state == JOB_STATE_QUEUED ? "still queued"
                                                 : "still waiting for other jobs");

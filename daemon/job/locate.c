@@ -80,8 +80,8 @@ static int check_bytes(const struct located_job *job, struct fault *fault)
     if (!__builtin_add_overflow(src, dst, &sum) && sum <= job->bytes_max)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
-                     "limits.job_bytes: src and dst take %" PRIu64 " B, at most %" PRIu64
-                     " B are allowed",
+                     "limits.job_bytes: src and dst take %" PRIu64 " B, one job may map %" PRIu64
+                     " B",
                      sum, job->bytes_max);
 }
 

@@ -19,7 +19,7 @@ void answer_init(struct answer *answer, struct client *client, const struct rpc_
     *answer = (struct answer){.client = client, .id = *id, .due = true};
 }
 
-/* The writer to put the reply into; null where nobody is there to read it. */
+/* Returns the writer for the reply, or NULL if the client has left. */
 static struct jsonw *open_reply(struct answer *answer)
 {
     struct jsonw *w;
@@ -33,7 +33,7 @@ static struct jsonw *open_reply(struct answer *answer)
     return w;
 }
 
-/* `fd`, or -1, is taken over. */
+/* Takes ownership of `fd`, which may be -1. */
 static const struct ended *send_reply(struct answer *answer, struct jsonw *w, int fd)
 {
     const bool written = w && jsonw_text(w);
@@ -46,7 +46,7 @@ static const struct ended *send_reply(struct answer *answer, struct jsonw *w, in
         close(fd);
     if (written || !w)
         return &replied;
-    /* The client would wait for ever for a reply that memory is too short for. */
+    /* Without memory for the reply, the client would wait for ever. */
     client_doom(answer->client, "no memory for a reply");
     jsonw_finish(w);
     jsonw_init(w);

@@ -4,7 +4,7 @@
 #include "daemon/net/client.h"
 #include "daemon/net/net.h"
 
-/* The numbers of an index, with their commas: "-32768,", "-32768,", "-128,". */
+/* The longest numbers of an index with commas: "-32768,", "-32768,", "-128,". */
 enum { BYTES_OF_INDEX = 7 + 7 + 5 };
 
 uint64_t backlog_of_result(uint64_t count)
@@ -16,7 +16,8 @@ void backlog_count(struct client *client)
 {
     const uint64_t unread = outbox_pending(&client->out);
 
-    client->session.flow->user->reply_bytes += unread - client->backlog.unread; /* modulo 2^64 */
+    client->session.flow->user->reply_bytes +=
+        unread - client->backlog.unread; /* the difference may be negative: modulo 2^64 */
     client->backlog.unread = unread;
 }
 
@@ -51,8 +52,8 @@ bool backlog_has_room_for_jobs(const struct client *client)
     return bytes == 0 || (bytes <= BACKLOG_EXPECTED && !user_is_over(client));
 }
 
-/* Somebody waits for this client to read. */
-static bool is_in_the_way(const struct client *client)
+/* Returns whether requests wait until this client reads. */
+static bool is_awaited(const struct client *client)
 {
     return client->state == CLIENT_OPEN && client->backlog.unread > 0 &&
            (client->congested || client->held == HOLD_REPLIES || client->held == HOLD_UNREAD ||
@@ -63,7 +64,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct client *client = timer->data;
 
-    if (is_in_the_way(client) && client->out.sent == client->backlog.sent)
+    if (is_awaited(client) && client->out.sent == client->backlog.sent)
         client_doom(client, "has not read its replies for limits.reply_timeout_ms");
     else
         backlog_watch(client);
@@ -74,7 +75,7 @@ void backlog_watch(struct client *client)
     const uint32_t ms = client->net->config->reply_timeout_ms;
     uv_timer_t *timer = &client->backlog.timer;
 
-    if (ms == 0 || !is_in_the_way(client)) {
+    if (ms == 0 || !is_awaited(client)) {
         uv_timer_stop(timer);
     } else if (!uv_is_active((uv_handle_t *)timer)) {
         client->backlog.sent = client->out.sent;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replies that a client has not read yet, counted in bytes for each connection and for each user:
+ * The backlog: replies that a client has not read yet, in bytes, for each connection and user:
  *
- *     unread      in the outbox, because the socket is full
- *     expected    upper bounds of large replies of jobs and job.waits that are under way
+ *     unread      bytes in the outbox, because the socket is full
+ *     expected    upper bounds of large replies to come, of jobs and job.waits
  *
- * Requests wait while their replies may not fit (hold.h). A client whose requests wait for it to
- * read, and who reads nothing for limits.reply_timeout_ms, is closed.
+ * Requests wait while their replies may not fit (hold.h). A client is closed if its requests wait
+ * for this reason, and it reads nothing for limits.reply_timeout_ms.
  */
 #ifndef DAEMON_BACKLOG_H
 #define DAEMON_BACKLOG_H
@@ -18,36 +18,37 @@
 struct client;
 
 enum {
-    BACKLOG_HIGH = 256 * 1024,            /* unread bytes: no more input is taken */
-    BACKLOG_LOW = 64 * 1024,              /* unread bytes: input is taken again */
-    BACKLOG_EXPECTED = 2 * 1024 * 1024,   /* unread and expected bytes: no more jobs and waits */
-    BACKLOG_UNREAD_MAX = 16 * 1024 * 1024 /* unread bytes: the connection is closed */
+    BACKLOG_HIGH = 256 * 1024,            /* unread bytes above which no input is taken */
+    BACKLOG_LOW = 64 * 1024,              /* unread bytes below which input is taken again */
+    BACKLOG_EXPECTED = 2 * 1024 * 1024,   /* unread and expected bytes that stop jobs and waits */
+    BACKLOG_UNREAD_MAX = 16 * 1024 * 1024 /* unread bytes that close the connection */
 };
 
 struct backlog {
     uint64_t unread, expected;
-    uint64_t sent; /* of the outbox, when the timer was started */
+    uint64_t sent; /* outbox.sent when the timer was started */
     uv_timer_t timer;
 };
 
 /**
- * Upper bound of the bytes that `count` per-axis indices take in a job's reply. The rest of a reply
- * is less than 1 KiB and is not counted: limits.jobs_per_client bounds it.
+ * Returns an upper bound of the bytes of `count` per-axis indices in a job's reply. The rest of a
+ * reply, less than 1 KiB, does not count: limits.jobs_per_client limits it.
  */
 uint64_t backlog_of_result(uint64_t count);
 
-/** Counts what is in the outbox now. */
+/** Updates the count of unread bytes from the outbox. */
 void backlog_count(struct client *client);
-/** A reply is to come; backlog_unexpect() it when it is in the outbox or dropped. */
+/** Adds to the expected bytes. Call backlog_unexpect() when the reply is in the outbox or dropped.
+ */
 void backlog_expect(struct client *client, uint64_t bytes);
 void backlog_unexpect(struct client *client, uint64_t bytes);
 
-/** False where the reply of one more job or job.wait may not fit. */
+/** Returns whether the reply of one more job or job.wait fits. */
 bool backlog_has_room_for_jobs(const struct client *client);
-/** False where the user has too many bytes in all, and some of them are unread on this client. */
+/** Returns false if the user exceeds the quota of reply bytes and this client has unread ones. */
 bool backlog_has_room(const struct client *client);
 
-/** Starts or stops the time that the client has to read. */
+/** Starts or stops the timer within which the client must read some bytes. */
 void backlog_watch(struct client *client);
 
 #endif /* DAEMON_BACKLOG_H */

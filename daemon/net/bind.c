@@ -3,13 +3,117 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "daemon/net/socket_lock.h"
+/* The lock file */
+
+/* A lock file beside a socket: only one service at a time replaces a stale socket file. */
+struct lock {
+    int fd; /* -1: nothing is locked */
+    char path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof ".lock"];
+};
+
+enum { TRIES = 100, PAUSE_NS = 10 * 1000 * 1000 };
+
+/* Another user who can open the file could keep it locked for ever. */
+static bool is_private(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & 077) == 0;
+}
+
+/* Returns the lock file's descriptor or -errno. */
+static int open_file(const char *path)
+{
+    /* O_NONBLOCK: a FIFO in its place must not block the start. */
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    struct stat st;
+    int error;
+
+    if (fd < 0) {
+        error = -errno;
+        /* The kernel may refuse to open another user's file in a sticky directory (EACCES). */
+        return lstat(path, &st) == 0 && !is_private(&st) ? -ENOLCK : error;
+    }
+    if (fstat(fd, &st) == 0 && is_private(&st))
+        return fd;
+    close(fd);
+    return -ENOLCK;
+}
+
+/* Returns false if the process that held the lock has removed the file: others may use a new one.
+ */
+static bool is_current(int fd, const char *path)
+{
+    struct stat opened, named;
+
+    return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+/* Returns 1: locked; 0: another process holds it; -errno: this file system has no locks. */
+static int try_lock(int fd, const char *path)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return is_current(fd, path);
+    return errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
+}
+
+/*
+ * Creates PATH.lock with mode 0600 and locks it (flock); waits up to a second for another process
+ * that holds the lock. Uses a lock file again that an earlier process left behind.
+ *
+ * Returns 0, also if the file system has no locks (then lock->fd is -1); -EBUSY: another process
+ * holds the lock; -ENOLCK: the file is not a regular file that only this process's user can open;
+ * or another -errno.
+ */
+static int lock_take(struct lock *lock, const char *path)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    const int length = snprintf(lock->path, sizeof lock->path, "%s.lock", path);
+
+    lock->fd = -1;
+    if (length < 0 || (size_t)length >= sizeof lock->path)
+        return -ENAMETOOLONG;
+    for (int i = 0; i < TRIES; i++) {
+        const int fd = open_file(lock->path);
+        int locked;
+
+        if (fd < 0)
+            return fd;
+        locked = try_lock(fd, lock->path);
+        if (locked == 1) {
+            lock->fd = fd;
+            return 0;
+        }
+        if (locked < 0) {
+            unlink(lock->path);
+            close(fd);
+            return 0;
+        }
+        close(fd);
+        nanosleep(&pause, NULL);
+    }
+    return -EBUSY;
+}
+
+/* Removes the file and releases the lock. Does nothing if no file is locked. */
+static void lock_release(struct lock *lock)
+{
+    if (lock->fd < 0)
+        return;
+    unlink(lock->path); /* before the lock is released, so that no other process locks this file */
+    close(lock->fd);
+    lock->fd = -1;
+}
+
+/* The socket */
 
 enum { BACKLOG = 128 };
 
@@ -20,8 +124,8 @@ static int unix_socket(void)
     return fd < 0 ? -errno : fd;
 }
 
-/* Returns 0 where nobody listens at the address any more, and -EOWNERDEAD for a socket of another
- * user that cannot be tried. */
+/* Returns 0 if no process listens at the address, -EADDRINUSE if one does, and -EOWNERDEAD for a
+ * socket of another user that refuses the connection. */
 static int probe(const struct sockaddr_un *address)
 {
     struct stat st;
@@ -38,11 +142,11 @@ static int probe(const struct sockaddr_un *address)
     close(fd);
     if (error == EACCES || error == EPERM)
         return -EOWNERDEAD;
-    /* Any other error, a full backlog for one, means that there is somebody. */
+    /* After any other error, like a full backlog, a process listens. */
     return error == ECONNREFUSED || error == ENOENT ? 0 : -EADDRINUSE;
 }
 
-/* The mask makes the mode; with it no more rights exist than were asked for, at no time. */
+/* Sets the mode by the umask, so that the file never has more rights. */
 static int bind_masked(int fd, const struct sockaddr_un *address, uint32_t mode)
 {
     mode_t mask = umask(~mode & 0777);
@@ -66,7 +170,7 @@ static int bind_fresh(int fd, const struct sockaddr_un *address, uint32_t mode)
     return bind_masked(fd, address, mode);
 }
 
-/* While nobody listens at it, nobody connects, whatever the rights are. */
+/* Changes the owner before listen(2): no client can connect yet. */
 static int hand_over(const char *path, uid_t uid, gid_t gid)
 {
     if (uid == (uid_t)-1 && gid == (gid_t)-1)
@@ -74,7 +178,7 @@ static int hand_over(const char *path, uid_t uid, gid_t gid)
     return lchown(path, uid, gid);
 }
 
-/* Binds and listens; others find a socket either stale or live, never in between. */
+/* Binds and listens. The lock keeps other services from probing the socket in between. */
 static int take_place(struct bound *bound, uint32_t mode, uid_t uid, gid_t gid)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -128,8 +232,8 @@ const char *bind_error_text(int error)
         return "Address already in use: stop the process that listens there, or choose another "
                "path";
     case EOWNERDEAD:
-        return "a socket of another user is there, and mlid may not remove it: choose another "
-               "path, or have its owner or root remove it if nobody listens there";
+        return "the path is a socket of another user, which mlid may not remove: choose another "
+               "path, or have its owner or root remove it if no process listens there";
     case EBUSY:
         return "another process holds the lock file beside the socket (its path with .lock)";
     case ENOLCK:
@@ -154,8 +258,7 @@ void bind_release(struct bound *bound)
 
     if (bound->fd < 0)
         return;
-    /* While it still listens nobody takes it for stale, so that it is still there or is no one's.
-     */
+    /* Remove the file before closing: while the socket listens, no service replaces the file. */
     if (bound->path[0] != '\0' && lstat(bound->path, &st) == 0 && st.st_dev == bound->dev &&
         st.st_ino == bound->ino)
         unlink(bound->path);

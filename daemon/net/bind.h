@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service's place in the file system: a socket that nobody else has, with the right mode. */
+/* Creates the listening unix socket, so that no other service takes it and its mode is right. */
 #ifndef DAEMON_BIND_H
 #define DAEMON_BIND_H
 
@@ -10,29 +10,30 @@
 struct bound {
     int fd; /* listening, non-blocking, close-on-exec */
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    dev_t dev; /* of the socket file, so that a successor's is not removed */
+    dev_t dev; /* of the socket file: another service's file must not be removed */
     ino_t ino;
 };
 
 /**
- * Creates, binds and listens. The file has `mode` from its first moment, and its owner and group,
- * where they are not -1, before anybody can connect. Replaces a socket
- * file without a listener, while it holds the lock file PATH.lock (lock.h), so that services that
- * start at the same time do not replace each other's socket.
+ * Creates a socket, binds it to a path and listens. The file has `mode` from its first moment, and
+ * its owner and group (unless -1) before clients can connect. Replaces a stale socket file, on
+ * which no process listens. Holds the lock file PATH.lock meanwhile, so that services that start at
+ * the same time do not replace each other's socket.
  *
- * Returns 0; -ENAMETOOLONG; -EADDRINUSE: somebody listens there; -EEXIST: there is something that
- * is no socket; -EBUSY, -ENOLCK: as lock_take(); or another -errno.
+ * Returns 0; -ENAMETOOLONG; -EADDRINUSE: another process listens there; -EEXIST: the path is not a
+ * socket; -EOWNERDEAD: it is a socket of another user; -EBUSY: another process holds the lock;
+ * -ENOLCK: the lock file belongs to another user; or another -errno.
  */
 int bind_path(struct bound *bound, const char *path, uint32_t mode, uid_t uid, gid_t gid);
 
 /** Returns a sentence for an error of bind_path(). */
 const char *bind_error_text(int error);
 
-/** A listening socket that a service manager made, whose file is his to remove. */
+/** Takes ownership of a listening socket of the service manager, which also removes its file. */
 void bind_adopt(struct bound *bound, int fd);
 
-/** Removes the socket file, if it still is ours, and then stops listening. Where there are no
- * rights to remove it, it stays, as a stale one. */
+/** Removes the socket file if it is still ours, and stops listening. Without the right to remove
+ * the file it stays, as a stale one. */
 void bind_release(struct bound *bound);
 
 #endif /* DAEMON_BIND_H */

@@ -61,7 +61,7 @@ const struct ended *daemon_stats_call(struct call *call);
 const struct ended *daemon_drain_call(struct call *call);
 const struct ended *daemon_resume_call(struct call *call);
 
-/* What handlers share. */
+/* Functions that handlers share. */
 
 /**
  * Closes the descriptors of a successful request before its reply, so that a client that has the

@@ -19,7 +19,7 @@ static struct buffer_limits limits_of(const struct client *client)
     };
 }
 
-/* `fd`, or -1, goes with the answer. */
+/* Sends `fd`, which may be -1, with the reply. */
 static const struct ended *answer_buffer(struct call *call, const struct buffer *buffer, int fd)
 {
     struct jsonw *w = answer_begin(&call->answer, fd >= 0 ? 1 : 0);
@@ -43,7 +43,7 @@ const struct ended *buffer_register_call(struct call *call)
         return call_refuse(call);
     if (call->fd_count != 1) {
         fault_set(&request->fault, FAULT_INVALID_PARAMS, NULL,
-                  "fds: %zu descriptors came, a buffer is made of one", call->fd_count);
+                  "fds: %zu descriptors came, a buffer needs one", call->fd_count);
         return call_refuse(call);
     }
     buffer = buffer_register(&client->session.buffers, call->fds[0], &registered, &limits,

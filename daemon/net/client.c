@@ -12,7 +12,6 @@
 #include "daemon/base/log.h"
 #include "daemon/base/reaper.h"
 #include "daemon/base/seam.h"
-#include "daemon/net/greet.h"
 #include "daemon/net/hold.h"
 #include "daemon/net/intake.h"
 #include "daemon/net/net.h"
@@ -20,7 +19,7 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    FLUSH_MS = 5 * 1000 /* for the last replies, where no line timeout is set */
+    FLUSH_MS = 5 * 1000 /* for the last replies, if limits.line_timeout_ms is 0 */
 };
 
 void client_log(struct log_line *line, const struct client *client)
@@ -72,7 +71,7 @@ static void on_closed(uv_handle_t *handle)
 
 void client_close_fds(const struct client *client, const int *fds, size_t count)
 {
-    /* An embedded service has no other client that a slow close could hold up. */
+    /* An embedded service has no other user whom a slow close could delay. */
     if (!client->net->config->embedded) {
         reaper_close(client->session.flow->user->uid, fds, count);
         return;
@@ -81,7 +80,7 @@ void client_close_fds(const struct client *client, const int *fds, size_t count)
         seam.close(fds[i]);
 }
 
-/* Descriptors that no line has taken, and those of replies that were not sent. */
+/* Closes descriptors that no line has taken, and those of unsent replies. */
 static void close_waiting_fds(struct client *client)
 {
     int fds[sizeof client->in.fds / sizeof *client->in.fds];
@@ -134,7 +133,7 @@ void client_set_timer(struct client *client, uint32_t ms)
     uv_timer_start(&client->timer, on_timer, ms, 0);
 }
 
-/* For the last replies to be read. Starts anew whenever some are. */
+/* Starts the timer within which the client must read some of its last replies. */
 static void set_flush_timer(struct client *client)
 {
     const uint32_t ms = client->net->config->line_timeout_ms;
@@ -176,7 +175,7 @@ void client_stream_fault(struct client *client, const struct fault *fault)
     client_end(client);
 }
 
-/* The loop's side */
+/* Events of the loop */
 
 static bool hung_up(int fd)
 {
@@ -196,8 +195,8 @@ bool client_takes_input(const struct client *client)
            link_empty(&client->full_link) && !client->listing && !client_is_paused(client);
 }
 
-/* Nothing more will come of it but the replies that are on their way. */
-static bool at_its_end(const struct client *client)
+/* Returns whether all requests of the client are answered, and no more will come. */
+static bool is_at_end(const struct client *client)
 {
     return client->input_ended && client->session.task_count == 0 && !client->held &&
            !client_is_paused(client) && link_empty(&client->pending);
@@ -207,7 +206,7 @@ static bool finished(const struct client *client)
 {
     if (outbox_pending(&client->out) > 0)
         return false;
-    return client->state == CLIENT_ENDING || at_its_end(client);
+    return client->state == CLIENT_ENDING || is_at_end(client);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -215,7 +214,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     struct client *client = poll->data;
     int error = 0;
 
-    /* A status tells of a socket error: the peer closed before it had read everything. */
+    /* A negative status is a socket error: the peer closed before it had read everything. */
     if (status < 0 || ((events & UV_DISCONNECT) && hung_up(client->fd))) {
         client_close(client, NULL);
         return;
@@ -228,7 +227,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     if (client->backlog.unread < BACKLOG_LOW)
         client->congested = false;
     client->busy = true;
-    intake_lines(client); /* those that waited for the congestion to end */
+    intake_lines(client); /* lines that waited for the congestion to end */
     if (error == 0 && (events & UV_READABLE) && client_takes_input(client)) {
         error = intake_receive(client);
         intake_lines(client);
@@ -240,7 +239,6 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client_settle(client);
 }
 
-/* Waits for what there is to wait for now. */
 void client_settle(struct client *client)
 {
     int events = 0;
@@ -253,7 +251,7 @@ void client_settle(struct client *client)
         return;
     }
     backlog_watch(client);
-    if (at_its_end(client) && !uv_is_active((uv_handle_t *)&client->timer))
+    if (is_at_end(client) && !uv_is_active((uv_handle_t *)&client->timer))
         set_flush_timer(client);
     if (client_takes_input(client) && !client->input_ended)
         events |= UV_READABLE;
@@ -286,7 +284,7 @@ bool client_is_master(const struct client *client)
     return client->session.flow->user->master;
 }
 
-/* What may fail. Null where memory is short. */
+/* Allocates a client without handles. Returns NULL without memory. */
 static struct client *client_new(struct net *net, int fd)
 {
     struct ucred ucred = {.uid = (uid_t)-1};
@@ -352,7 +350,7 @@ int client_create(struct net *net, int fd, enum slot slot)
     net->last_client++;
     client->session.flow->user->clients++;
     log_event(client, LOG_KIND_CAME, "client came", NULL);
-    greet(client);
+    client_greet(client);
     client_settle(client);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One connection: its bytes and descriptors in, its replies out.
+ * A client: one connection, its input and its replies.
  *
  *                 EOF, but replies are due
  *     open ----------------------------------> open, input_ended ---+ last reply is out
@@ -9,8 +9,8 @@
  *      |  peer gone, socket error, no memory                        |
  *      +------------------------------------------------------------+
  *
- * client_send() never closes: what goes wrong there dooms the client, which is then closed from the
- * loop. So whoever answers need not fear for the structures he is holding.
+ * client_send() never closes a client: after an error it dooms the client, which the loop closes
+ * later. So a handler may use its structures after it has answered.
  */
 #ifndef DAEMON_CLIENT_H
 #define DAEMON_CLIENT_H
@@ -37,26 +37,26 @@ enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
 struct client {
     struct net *net;
-    struct link link; /* in the service's clients */
+    struct link link; /* in net->clients */
     struct session session;
     enum slot slot;
 
     int fd;
     uv_poll_t poll;
     int events;            /* what poll waits for */
-    uv_timer_t timer;      /* a line to be finished, replies to be flushed, or doom */
-    struct chore dropping; /* drops all it has, once it is not open any more */
-    unsigned handles;      /* of the poll and the two timers, not closed yet */
+    uv_timer_t timer;      /* for a line to be finished, replies to be flushed, or doom */
+    struct chore dropping; /* drops jobs and buffers of a client that is no longer open */
+    unsigned handles;      /* handles that are not closed yet, and `dropping` if it must finish */
     enum client_state state;
-    bool doomed;                        /* closed as soon as the loop runs on */
-    bool input_ended;                   /* the peer sends nothing more */
-    bool peer_shut;                     /* poll has told so, and would go on telling */
-    bool congested;                     /* too much output waits: no more input is taken */
-    bool busy;                          /* in the middle of its input: not to be judged now */
-    enum hold held;                     /* why its next line has to wait */
-    struct link full_link;              /* in the service's full */
-    size_t counted_fds;                 /* in user->waiting_fds */
-    struct link held_link, unsent_link; /* in the service's held and unsent */
+    bool doomed;           /* the loop closes it next */
+    bool input_ended;      /* the peer sends nothing more */
+    bool peer_shut;        /* poll has reported it, and would report it again */
+    bool congested;        /* too many unread bytes: takes no input */
+    bool busy;             /* its input is being handled: client_settle() does nothing */
+    enum hold held;        /* why its next line must wait */
+    struct link full_link; /* in net->full */
+    size_t counted_fds;    /* in user->waiting_fds */
+    struct link held_link, unsent_link; /* in net->held and net->unsent */
     struct chore more_lines;            /* intake.c: lines that wait for their turn */
     bool listing;                       /* listing.c: a job.list is under way */
 
@@ -68,52 +68,55 @@ struct client {
     struct subscription subscription;
 };
 
-/** Root and the user the service runs as: they may look after it. */
+/** Returns whether the user may administer the service: root, and the user it runs as. */
 bool client_is_master(const struct client *client);
 
-/** Serves a connected socket, which it owns from now on, also on failure. 0 or -errno. */
+/** Serves a connected socket. Takes ownership, also on failure. Returns 0 or -errno. */
 int client_create(struct net *net, int fd, enum slot slot);
 
-/** Sends a whole reply, with the others of this round of the loop. Never closes the client. */
+/** Sends the greeting. */
+void client_greet(struct client *client);
+/** Queues a whole reply, which is sent at the end of this round. Never closes the client. */
 void client_send(struct client *client, const char *bytes, size_t length);
-/** Sends an event, unless so much waits that the client would be held up for it: false. */
+/** Queues an event. Returns false, and drops the event, if the client has too many unread bytes. */
 bool client_send_event(struct client *client, const char *bytes, size_t length);
-/** As client_send(), with a descriptor, which it owns from now on; client_has_room_for_fd() must
- * hold. */
+/** Queues a reply with a descriptor, of which it takes ownership. client_has_room_for_fd() must be
+ *  true. */
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
-/** False while too many replies with descriptors are not sent yet. */
+/** Returns false while too many replies with descriptors are unsent. */
 bool client_has_room_for_fd(const struct client *client);
-/** Sends what the socket takes. Never closes the client. */
+/** Sends as much as the socket takes. Never closes the client. */
 void client_flush(struct client *client);
-/** The end of a round: sends what waits. */
+/** Sends the replies of all clients, at the end of a round. */
 void client_send_all(struct net *net);
-/** Closes the client when the loop runs on; `why` goes to the log. */
+/** Makes the loop close the client next. Logs `why`, unless it is null. */
 void client_doom(struct client *client, const char *why);
-/** Answers with an error without id, then ends: the stream cannot be followed any more. */
+/** Replies with an error without id, and ends the client: the next line cannot be found. */
 void client_stream_fault(struct client *client, const struct fault *fault);
-/** Takes no more input, drops its jobs, and closes when the replies are out. */
+/** Takes no more input, drops the client's jobs, and closes it when its replies are sent. */
 void client_end(struct client *client);
-/** A task of the client is gone, or something else that it waited for: waits for what is left. */
+/** Sets what the client waits for now. Call it after every change of the client. */
 void client_settle(struct client *client);
 
 void client_drop_init(struct client *client);
-/** Drops what the client has, in slices of the loop's time. Jobs that run hold their memory. */
+/** Drops the client's jobs, prepared jobs and buffers, in slices. Running jobs hold their memory.
+ */
 void client_drop_all(struct client *client);
-/** A handle of a closed client is closed, or all it had is dropped: the last frees the client. */
+/** Counts down client->handles of a closed client. The last call frees the client. */
 void client_release(struct client *client);
 
-/** Lines that have arrived wait for the chore that handles them. */
+/** Returns whether lines that have arrived wait for their chore. */
 bool client_is_paused(const struct client *client);
-/** False where its input must wait, or does not matter any more. */
+/** Returns false if the client's input must wait, or is no longer used. */
 bool client_takes_input(const struct client *client);
-/** Takes input again from the clients that wait until their users have fewer descriptors. */
+/** Takes input again from clients in net->full: descriptors of their users were closed. */
 void client_relieve_all(struct net *net);
-/** Has descriptors that came from the client closed by the reaper. */
+/** Closes descriptors that came from the client, by the reaper. */
 void client_close_fds(const struct client *client, const int *fds, size_t count);
-/** Sets the client's timer anew. For intake.c. */
+/** Restarts the client's timer. For intake.c. */
 void client_set_timer(struct client *client, uint32_t ms);
 
-/** Adds who it is to a log line; a null client is one that has left. */
+/** Adds the client's number, pid and uid to a log line. Null: a client that has left. */
 void client_log(struct log_line *line, const struct client *client);
 
 #endif /* DAEMON_CLIENT_H */

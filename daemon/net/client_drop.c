@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client had, given back when it has left: jobs, prepared jobs and buffers. */
+/* Drops the jobs, prepared jobs and buffers of a client that has left. */
 #include "daemon/net/client.h"
 
 #include "daemon/job/complete.h"
@@ -9,7 +9,7 @@
 #include "daemon/net/pending.h"
 #include "daemon/net/submit.h"
 
-/* At once, and not in slices: others may wait for the channels. */
+/* Cancels running jobs at once, not in slices: other jobs may wait for the channels. */
 static void cancel_running(struct client *client)
 {
     struct link *running = &client->net->jobs->running_tasks;
@@ -20,7 +20,7 @@ static void cancel_running(struct client *client)
         if (task->session != &client->session)
             continue;
         submission_leave(task);
-        if (!task->ended) /* else the transfer is being stopped already */
+        if (!task->ended) /* else the transfer is cancelled already */
             complete_cancel(task);
     }
 }
@@ -40,7 +40,7 @@ static bool drop_one(struct client *client, const struct fault *fault)
     return true;
 }
 
-/* Drops what the client has for a slice of time. Returns whether all is gone. */
+/* Drops jobs, prepared jobs and buffers for a slice of time. Returns whether none is left. */
 static bool drop_slice(struct client *client)
 {
     const uint64_t begin = uv_hrtime();
@@ -51,7 +51,8 @@ static bool drop_slice(struct client *client)
     do
         more = drop_one(client, &fault);
     while (more && uv_hrtime() - begin < CHORE_SLICE_NS);
-    dispatch_run(client->net->jobs); /* starts other jobs, and ends those that waited for these */
+    dispatch_run(
+        client->net->jobs); /* starts other jobs, and ends dependents of the dropped jobs */
     return !more;
 }
 

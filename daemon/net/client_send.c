@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replies and events, on their way to the socket. */
+/* Sends the greeting, replies and events. */
 #include "daemon/net/client.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/net/net.h"
+#include "mli_helpers_api.h"
+#include "proto/wire/hello.h"
 
-/* Sends what the socket takes. */
 void client_flush(struct client *client)
 {
     int error;
@@ -67,4 +69,27 @@ void client_send_all(struct net *net)
 {
     while (!link_empty(&net->unsent))
         client_flush(LINK_OWNER(net->unsent.next, struct client, unsent_link));
+}
+
+void client_greet(struct client *client)
+{
+    const struct config *config = client->net->config;
+    struct hello hello = {
+        .client = client->session.flow->number,
+        .jobs = config->jobs_per_client,
+        .job_bytes = config->job_bytes,
+        .buffers = config->buffers_per_client,
+        .buffer_bytes = config->buffer_bytes_per_client,
+        .prepared = config->prepared_per_client,
+    };
+    struct jsonw w;
+
+    snprintf(hello.version, sizeof hello.version, "%s", mli_version());
+    jsonw_init(&w);
+    hello_write_line(&w, &hello);
+    if (jsonw_text(&w))
+        client_send(client, w.data, w.length);
+    else
+        client_doom(client, "no memory for the greeting");
+    jsonw_finish(&w);
 }

@@ -5,9 +5,9 @@
 #include "daemon/net/intake.h"
 #include "daemon/net/net.h"
 
-enum { LOOKS_MAX = 64 }; /* clients that are looked at in one round of the loop */
+enum { LOOKS_MAX = 64 }; /* clients that are checked in one round of the loop */
 
-/* The next round ends with client_let_in(). */
+/* The chore only makes the loop run another round, which ends with client_let_in(). */
 static void do_nothing(struct chore *chore)
 {
     (void)chore;
@@ -80,7 +80,6 @@ static void look(struct held *held)
     client_settle(client);
 }
 
-/* Nobody is closed here. */
 void client_let_in(struct net *net)
 {
     struct held *held = &net->held;

@@ -11,7 +11,7 @@
 #include "proto/json/fault.h"
 #include "proto/wire/fdpass.h"
 
-enum { WAITING_FDS_MAX = 128 }; /* of one user, received and not taken by a line */
+enum { WAITING_FDS_MAX = 128 }; /* descriptors of one user that no line has taken */
 
 static void stream_fault(struct client *client, const char *pointer, const char *text)
 {
@@ -38,7 +38,7 @@ void intake_count_fds(struct client *client)
     uv_async_send(&client->net->relieved);
 }
 
-/* Returns why no more descriptors are taken from this user for now, or null. */
+/* Returns why no more descriptors are taken from this user now, or NULL. */
 static const char *reason_to_wait(const struct client *client)
 {
     struct user *user = client->session.flow->user;
@@ -68,7 +68,7 @@ static bool must_wait(struct client *client)
     return true;
 }
 
-/* Returns 0, or -1 where more descriptors wait than two messages may carry. Takes them anyway. */
+/* Takes ownership. Returns 0, or -1 if more descriptors wait than two messages may carry. */
 static int take_fds(struct client *client, const int *fds, size_t count)
 {
     const size_t room = sizeof client->in.fds / sizeof *client->in.fds - client->in.fd_count;
@@ -98,8 +98,8 @@ int intake_receive(struct client *client)
     if (got == -EMSGSIZE || count > PROTO_FDS_MAX) {
         client_close_fds(client, fds, count);
         stream_fault(client, "/fds",
-                     "fds: descriptors were lost; a message may carry 16, and the service must "
-                     "have room for them");
+                     "fds: descriptors were lost: a message carried more than 16, or the service "
+                     "has too few left");
         return 0;
     }
     if (got <= 0) {
@@ -115,7 +115,7 @@ int intake_receive(struct client *client)
     return 0;
 }
 
-/* A line that is begun must be finished in time, unless it is us who do not read. */
+/* Sets the timer for an unfinished line, unless the service itself does not read. */
 static void watch_line(struct client *client, bool progress)
 {
     const bool begun = client->in.end > client->in.begin && !client->input_ended;
@@ -129,7 +129,7 @@ static void watch_line(struct client *client, bool progress)
         client_set_timer(client, ms);
 }
 
-/* Until the turn that began at `began` is over. */
+/* Handles lines until CHORE_TURN_NS after `began`. */
 static void handle_lines(struct client *client, uint64_t began)
 {
     const char *line;

@@ -13,12 +13,14 @@
 #include "daemon/base/seam.h"
 #include "daemon/config/identity.h"
 #include "daemon/net/client.h"
-#include "daemon/net/greet.h"
 #include "daemon/net/net.h"
 #include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+#include "proto/wire/fdpass.h"
+#include "proto/wire/rpc.h"
 
 enum {
-    ACCEPTS_MAX = 16, /* at a time, so that clients who are there get their turn */
+    ACCEPTS_MAX = 16, /* in one round, so that connected clients get their turn */
     RETRY_MS = 1000
 };
 
@@ -31,7 +33,7 @@ static void resume(uv_timer_t *retry)
     uv_poll_start(&listener->poll, UV_READABLE, on_poll);
 }
 
-/* The backlog would make the loop spin: look away for a while. */
+/* Stops polling for a while: connections in the backlog would make the loop spin. */
 static void pause_accepting(struct listener *listener, const char *why)
 {
     struct log_line line;
@@ -44,6 +46,20 @@ static void pause_accepting(struct listener *listener, const char *why)
     uv_timer_start(&listener->retry, resume, RETRY_MS, 0);
 }
 
+/* Sends the reason in place of the greeting, and closes the connection. */
+static void refuse_connection(int fd, const struct fault *fault)
+{
+    struct rpc_id id = {.kind = RPC_ID_NULL};
+    struct jsonw w;
+
+    jsonw_init(&w);
+    rpc_write_error(&w, &id, fault);
+    if (jsonw_text(&w))
+        fd_send(fd, w.data, w.length, NULL, 0); /* may fail: the client then sees only the end */
+    jsonw_finish(&w);
+    reaper_close_connection(fd);
+}
+
 static void turn_away(struct net *net, int fd, const struct fault *fault)
 {
     struct log_line line;
@@ -53,10 +69,11 @@ static void turn_away(struct net *net, int fd, const struct fault *fault)
         log_text(&line, "why", fault->text);
         log_end(&line);
     }
-    greet_turn_away(fd, fault);
+    refuse_connection(fd, fault);
 }
 
-/* No descriptors are left: takes one connection with the reserve, and says so. */
+/* Without other descriptors, accepts a connection with the reserve, and refuses it with a reason.
+ */
 static bool turn_away_with_reserve(struct listener *listener)
 {
     struct fault fault;
@@ -107,12 +124,12 @@ static void welcome(struct net *net, int fd)
     }
 }
 
-/* False where there is nothing more to accept now. */
+/* Returns false if no more connections can be accepted now. */
 static bool accept_one(struct listener *listener)
 {
     int fd, error;
 
-    /* To turn somebody away takes a descriptor to close, too. */
+    /* A refused connection also has a descriptor to close. */
     if (reaper_overfull()) {
         pause_accepting(listener, "too many descriptors of clients wait to be closed");
         return false;
@@ -146,7 +163,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         ;
 }
 
-/* With listener->bound set. */
+/* Starts serving listener->bound. */
 static int start(struct listener *listener, struct net *net)
 {
     int error = uv_poll_init(net->loop, &listener->poll, listener->bound.fd);

@@ -16,13 +16,13 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    ITEM_MAX = 8 * 1024, /* the most that one job takes: name, pointer and sentence, escaped */
-    LOOKS = 32           /* jobs that are looked at between two looks at the clock */
+    ITEM_MAX = 8 * 1024, /* bytes: the longest job, with name, pointer and sentence escaped */
+    LOOKS = 32           /* jobs that are checked between two readings of the clock */
 };
 
 /*
- * A walk from the latest job to the first. Between two slices `mark` is in the ring in place of the
- * next job to look at: jobs may come and end meanwhile.
+ * A walk from the latest job to the first. Jobs may come and end between two slices, so `mark`
+ * keeps the place of the walk in the ring.
  */
 struct listing {
     struct pending pending; /* first */
@@ -31,7 +31,7 @@ struct listing {
     struct job_list_query query; /* its name is owned */
     struct entry mark;           /* number 0 */
     uint32_t count;
-    uint64_t numbers[]; /* of jobs that match, the latest first: one more than the query's limit */
+    uint64_t numbers[]; /* of matching jobs, the latest first: up to one more than the limit */
 };
 
 static bool sees_all(const struct client *client)
@@ -39,7 +39,7 @@ static bool sees_all(const struct client *client)
     return client->session.flow->user->uid == 0;
 }
 
-/* The ring that has all jobs that the client may see. */
+/* Returns the ring of all jobs that the client may see. */
 static struct link *ring_of(const struct client *client)
 {
     return sees_all(client) ? &client->net->jobs->registry.entries
@@ -66,7 +66,7 @@ static bool matches(const struct entry *entry, const struct job_list_query *quer
            (!query->name || (entry->name && strcmp(entry->name, query->name) == 0));
 }
 
-/* Returns the first job to look at. With `before`, its entry saves the walk to that place. */
+/* Returns where the walk starts. With `before`, starts at its entry if that exists. */
 static struct link *first_link(const struct listing *listing)
 {
     const struct client *client = listing->client;
@@ -79,7 +79,7 @@ static struct link *first_link(const struct listing *listing)
                : ring_of(client)->prev;
 }
 
-/* Looks at jobs from `l` on, for a slice of time. Returns where to go on, or null at the end. */
+/* Checks jobs from `l` on, for a slice of time. Returns where to go on, or NULL at the end. */
 static struct link *look(struct listing *listing, struct link *l)
 {
     const struct link *ring = ring_of(listing->client);
@@ -108,7 +108,8 @@ static void write_members(const struct listing *listing, struct jsonw *w)
         const struct entry *entry = registry_find(registry, listing->numbers[i]);
         struct job_info info;
 
-        if (!entry || !matches(entry, &listing->query)) /* it was forgotten or changed its state */
+        if (!entry ||
+            !matches(entry, &listing->query)) /* it was forgotten, or its state has changed */
             continue;
         if (w->length + 2 * ITEM_MAX > PROTO_REPLY_MAX)
             break;
@@ -165,7 +166,7 @@ static void on_chore(struct chore *chore)
     }
     answer(&listing->pending.answer, listing);
     client->listing = false;
-    if (client_takes_input(client)) /* for the lines that waited */
+    if (client_takes_input(client)) /* handle the lines that waited */
         chore_add(client->net->chores, &client->more_lines);
     pending_remove(&listing->pending);
     destroy(listing);

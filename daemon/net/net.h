@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: requests in, replies and events out. It stands on daemon/job, which answers by the
- * callbacks in net.c.
+ * The net room: connections, requests in, replies and events out. It calls daemon/job, which
+ * answers by the callbacks in net.c.
  *
  *     listen.c   accepts a connection   (bind.c: the socket file; slots.c: who may connect)
  *     client.c   the life of a connection
@@ -47,9 +47,9 @@ struct net {
     uint64_t last_client; /* number of the latest connection */
     uint64_t turned_away; /* connections that were refused, and have no number */
     struct log_rate turned_away_rate;
-    struct link unsent;    /* clients whose replies are sent at the end of this round of the loop */
+    struct link unsent;    /* clients with replies to send at the end of this round of the loop */
     struct link full;      /* clients of users who have too many descriptors that are not closed */
-    struct held held;      /* clients whose next request waits */
+    struct held held;      /* clients with a request that must wait */
     uv_prepare_t round;    /* runs at the end of a round: just before the loop sleeps */
     uint64_t intake_began; /* uv_hrtime() of the first input of this round; 0: none yet */
     uv_async_t relieved;   /* sent when descriptors were closed that `full` clients wait for */
@@ -59,7 +59,7 @@ struct net {
     struct jsonw scratch; /* where replies are written before they are sent */
 };
 
-/* What net_init() takes. All pointers must outlive the net. */
+/* Parameters of net_init(). All pointers must outlive the net. */
 struct net_setup {
     uv_loop_t *loop;
     const struct config *config;
@@ -77,11 +77,11 @@ void net_close(struct net *net);
 /** Frees the rest, after the loop has run on. */
 void net_finish(struct net *net);
 
-/** Ends all connections when they have been sent the replies that they still wait for. */
+/** Ends all connections; each is closed when its last replies are sent. */
 void net_end_clients(struct net *net);
 /** Answers what waited for the last job, and calls net->settled. Call it when a client is gone. */
 void net_settle(struct net *net);
-/** Has clients look again for closed descriptors. Any thread; a callback for reaper_start(). */
+/** Takes input again from clients in `full`. Any thread; a callback for reaper_start(). */
 void net_relieve(void *net);
 
 #endif /* DAEMON_NET_H */

@@ -16,7 +16,7 @@ enum { CHUNK_MIN = 16 * 1024, CHUNK_MAX = 64 * 1024 };
 
 struct outbox_chunk {
     struct outbox_chunk *next;
-    size_t begin, end, capacity; /* bytes [begin, end) wait */
+    size_t begin, end, capacity; /* waiting bytes: [begin, end) */
     char bytes[];
 };
 
@@ -50,7 +50,7 @@ void outbox_attach(struct outbox *box, int fd)
     box->fds[box->fd_count++] = (struct outbox_fd){.at = box->sent + outbox_pending(box), .fd = fd};
 }
 
-/* A chunk with room for `length` bytes at least: the more waits, the larger. */
+/* Adds a chunk for at least `length` bytes; larger if more bytes wait. */
 static struct outbox_chunk *add_chunk(struct outbox *box, size_t length)
 {
     size_t capacity = box->pending < CHUNK_MIN   ? CHUNK_MIN
@@ -96,7 +96,8 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length)
     return 0;
 }
 
-/* How many bytes the socket takes; 0 where it is full. Null: no descriptor goes with the first. */
+/* Sends bytes, and *fd with the first of them unless `fd` is null. Returns the number of bytes that
+ * the socket took, 0 if it is full, or -errno. */
 static ssize_t try_send(int socket, const char *bytes, size_t length, const int *fd)
 {
     ssize_t sent;
@@ -107,7 +108,7 @@ static ssize_t try_send(int socket, const char *bytes, size_t length, const int 
     return sent == -EAGAIN || sent == -EWOULDBLOCK ? 0 : sent;
 }
 
-/* The first descriptor has arrived. */
+/* Drops the first descriptor, which was sent. */
 static void drop_fd(struct outbox *box)
 {
     close(box->fds[0].fd);
@@ -115,7 +116,7 @@ static void drop_fd(struct outbox *box)
     memmove(box->fds, box->fds + 1, box->fd_count * sizeof *box->fds);
 }
 
-/* `sent` bytes of the first chunk have left. Keeps the last chunk, unless it is large. */
+/* Removes `sent` bytes of the first chunk. Keeps an empty last chunk unless it is large. */
 static void take_off(struct outbox *box, size_t sent)
 {
     struct outbox_chunk *first = box->first;
@@ -130,8 +131,8 @@ static void take_off(struct outbox *box, size_t sent)
         drop_first(box);
 }
 
-/* Sends up to the end of the first chunk, or to the next byte that has a descriptor of its own. As
- * try_send(). */
+/* Sends up to the end of the first chunk or the next byte with a descriptor. Returns as try_send().
+ */
 static ssize_t send_some(struct outbox *box, int socket)
 {
     const struct outbox_chunk *first = box->first;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes and descriptors on their way out of a socket that does not always take them. */
+/* The outbox: bytes and descriptors that wait until a socket takes them. */
 #ifndef DAEMON_OUTBOX_H
 #define DAEMON_OUTBOX_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OUTBOX_FDS_MAX = 16 }; /* descriptors that wait at a time */
+enum { OUTBOX_FDS_MAX = 16 }; /* descriptors that may wait */
 
-/* A descriptor, owned, that goes with a certain byte. */
+/* An owned descriptor, and the byte that it is sent with. */
 struct outbox_fd {
-    uint64_t at; /* its number, counted from the first one ever */
+    uint64_t at; /* the byte's number, counted from the start of the connection */
     int fd;
 };
 
 struct outbox_chunk;
 
 struct outbox {
-    struct outbox_chunk *first, *last; /* bytes that wait; null: no chunk */
-    size_t pending;                    /* bytes that wait */
-    uint64_t sent;                     /* bytes that are gone */
+    struct outbox_chunk *first, *last; /* waiting bytes; null: no chunk */
+    size_t pending;                    /* number of waiting bytes */
+    uint64_t sent;                     /* number of bytes sent since the start */
     struct outbox_fd fds[OUTBOX_FDS_MAX];
     size_t fd_count;
 };
@@ -33,17 +33,16 @@ void outbox_init(struct outbox *box);
 void outbox_finish(struct outbox *box);
 
 /**
- * Keeps a copy of the bytes, behind those that wait, which stay where they are: the cost does not
- * grow with them. Returns 0, or -ENOMEM with nothing kept.
+ * Appends a copy of the bytes. Does not move waiting bytes, so that the cost does not grow with
+ * them. Returns 0, or -ENOMEM with nothing appended.
  */
 int outbox_append(struct outbox *box, const char *bytes, size_t length);
 /**
- * The first of the bytes that are appended next will have the descriptor with it. It is the
- * outbox's from now on. There must be room: fd_count < OUTBOX_FDS_MAX.
+ * Attaches a descriptor to the byte that is appended next. Takes ownership. There must be room:
+ * fd_count < OUTBOX_FDS_MAX.
  */
 void outbox_attach(struct outbox *box, int fd);
-/** Sends what the socket takes of what waits. Returns 0 (also where something still waits) or
- * -errno. */
+/** Sends as much as the socket takes. Returns 0, also if bytes still wait, or -errno. */
 int outbox_flush(struct outbox *box, int socket);
 
 #endif /* DAEMON_OUTBOX_H */

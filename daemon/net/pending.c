@@ -15,7 +15,8 @@ int pending_check(struct call *call)
         return 0;
     return fault_set(
         &call->request->fault, FAULT_LIMIT, NULL,
-        "this connection has %d job.wait and daemon.drain under way, as many as it may",
+        "this connection has %d unanswered job.wait, job.list and daemon.drain, the most "
+        "allowed: wait for a reply first",
         PROTO_WAITS_MAX);
 }
 

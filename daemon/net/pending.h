@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers that a connection waits for besides those of its jobs: job.wait and daemon.drain. They
- * keep it from being finished, and end with it. Whoever makes one embeds it.
+ * Pending replies of a connection, other than those of its jobs: to job.wait, job.list and
+ * daemon.drain. They keep the connection open, and are dropped when it is closed. The structure of
+ * the waiting request embeds a struct pending.
  */
 #ifndef DAEMON_PENDING_H
 #define DAEMON_PENDING_H
@@ -12,23 +13,23 @@
 struct call;
 
 struct pending {
-    struct link link; /* in the client's pending */
+    struct link link; /* in client->pending */
     struct answer answer;
-    uint64_t expected;                     /* bytes of a large answer: backlog.h */
-    void (*drop)(struct pending *pending); /* frees it, out of the link, unanswered */
+    uint64_t expected;                     /* bytes of a large reply (backlog.h) */
+    void (*drop)(struct pending *pending); /* frees the request; it is out of the list */
 };
 
-/** Has the client room for another one? Returns 0, or -1 with the request's fault filled. */
+/** Checks that the client may have one more. Returns 0, or -1 with the request's fault filled. */
 int pending_check(struct call *call);
 
-/** It has the duty to answer from now on. */
+/** Adds a pending reply, which takes over the duty to answer. */
 const struct ended *pending_add(struct pending *pending, struct call *call,
                                 void (*drop)(struct pending *pending));
 
-/** It has answered: its client does not wait for it any more. */
+/** Removes a pending reply that was sent. */
 void pending_remove(struct pending *pending);
 
-/** The client has left, or is told no more. */
+/** Drops all pending replies of a client that gets no more. */
 void pending_drop_all(struct link *pendings);
 
 #endif /* DAEMON_PENDING_H */

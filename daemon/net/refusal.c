@@ -14,8 +14,7 @@
 #include "proto/wire/job_ref.h"
 #include "proto/wire/rpc.h"
 
-/* Adds a record of a failed job, which takes a job number. Without memory the name finds nothing.
- */
+/* Adds a record of a failed job, which gets a job number. Without memory, hides the name. */
 static void remember(struct client *client, const char *name, const struct fault *fault)
 {
     struct net *net = client->net;
@@ -49,7 +48,7 @@ static bool is_text(const struct json *value, const char *text)
            strcmp(string, text) == 0;
 }
 
-/* Of several names, which make the request invalid, the first becomes the record's. */
+/* Uses the first name if the request has several, which is one reason to refuse it. */
 static void remember_names(struct client *client, const struct json *params,
                            const struct fault *fault)
 {

@@ -24,10 +24,10 @@ struct slots {
     uint32_t open, reserved;
 };
 
-/** Chooses a slot for one more connection of a user. Returns 0, or -1 (fault: LIMIT). */
+/** Chooses a slot for a new connection of a user. Returns 0, or -1 with *fault filled (LIMIT). */
 int slots_choose(const struct net *net, uid_t uid, enum slot *slot, struct fault *fault);
 
-/* A connection with this kind of slot has come, or is gone. */
+/** Count a connection with this kind of slot that has come or gone. */
 void slots_take(struct slots *slots, enum slot slot);
 void slots_give_back(struct slots *slots, enum slot slot);
 

@@ -26,7 +26,7 @@ struct stats {
     } peaks[MLI_MOV_MAX_CHANNELS];
 };
 
-/** Notes what the channels have counted so far: it is not reported. */
+/** Notes the channels' counts before the service: they are not reported. */
 void stats_init(struct stats *stats);
 /**
  * Fills all numbers. Lists the users and connections that `viewer` may see: a user's own, or all

@@ -25,7 +25,7 @@ struct subscription {
     enum event_scope scope;
     uint64_t interval_ns; /* between two progress events of a job */
     uint64_t next;        /* uv_hrtime() of the next progress events */
-    uint64_t dropped;     /* events that were not sent since the latest one that was */
+    uint64_t dropped;     /* events that were not sent since the latest sent event */
 };
 
 struct subscriptions {

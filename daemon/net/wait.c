@@ -17,24 +17,24 @@
 #include "proto/wire/job_calls.h"
 #include "proto/wire/rpc.h"
 
-enum { BRIEF_MAX = 64 }; /* bytes of a job in a list */
+enum { BRIEF_MAX = 64 }; /* the most bytes of a job in a list */
 
-/* One of the jobs. */
+/* One job to wait for. */
 struct item {
     struct watch watch; /* first */
     struct wait *wait;
-    struct job_brief brief; /* its state: once it has ended */
+    struct job_brief brief; /* the state is set when the job has ended */
 };
 
 struct wait {
     struct pending pending; /* first */
     struct jobs *jobs;
-    bool several; /* answered with a list, else as the job's own request */
+    bool several; /* the reply is a list; else it is like that of the job's own request */
     uint32_t timeout_ms;
-    uv_timer_t timer;       /* where there is a timeout */
+    uv_timer_t timer;       /* if there is a timeout */
     uint32_t left;          /* jobs that have not ended */
-    const struct item *bad; /* the first of them that did not end well; null: none */
-    struct fault fault;     /* of that one */
+    const struct item *bad; /* the first job that failed or was cancelled; null: none */
+    struct fault fault;     /* of the job `bad` */
     uint32_t count;
     struct item items[];
 };
@@ -44,7 +44,7 @@ static void on_closed(uv_handle_t *timer)
     free(timer->data);
 }
 
-/* Nobody is told anything any more. */
+/* Stops waiting, and frees the wait. */
 static void wait_destroy(struct wait *wait)
 {
     for (uint32_t i = 0; i < wait->count; i++)
@@ -60,14 +60,14 @@ static void drop(struct pending *pending)
     wait_destroy((struct wait *)(void *)pending /* its first member */);
 }
 
-/* It has answered. */
+/* Removes and frees the wait, which was answered. */
 static void finish(struct wait *wait)
 {
     pending_remove(&wait->pending);
     wait_destroy(wait);
 }
 
-/* The client knows how the job has ended. */
+/* Marks the job's record as delivered. */
 static void note_delivered(const struct wait *wait, uint64_t job)
 {
     struct entry *entry = registry_find(&wait->jobs->registry, job);
@@ -106,7 +106,7 @@ static const struct ended *answer_one(struct answer *answer, const struct wait *
     return fault ? answer_fault(answer, fault) : answer_result(answer, result);
 }
 
-/* `fault` is null where it ended well. */
+/* Notes the end of a job. `fault` is null if the job is done. */
 static void note(struct wait *wait, struct item *item, enum job_state state,
                  const struct fault *fault)
 {
@@ -150,7 +150,7 @@ static void on_timer(uv_timer_t *timer)
     finish(wait);
 }
 
-/* How a job that is remembered did not end well; null: it did. */
+/* Returns why a job failed or was cancelled, or NULL if it is done. */
 static const struct fault *fault_of(const struct record *record, struct fault *storage)
 {
     if (record->state == JOB_STATE_DONE || record->fault)
@@ -159,7 +159,7 @@ static const struct fault *fault_of(const struct record *record, struct fault *s
         fault_set(storage, FAULT_CANCELLED, NULL, "the job was cancelled");
     else
         fault_set(storage, FAULT_INTERNAL, NULL,
-                  "the job failed, and there was no memory to remember why");
+                  "the job failed, and there was no memory to keep the reason");
     return storage;
 }
 
@@ -184,7 +184,7 @@ static void add(struct wait *wait, const struct entry *entry)
     }
 }
 
-/* Those that are named. Returns 0 or -1 (fault). */
+/* Adds the jobs that the request names. Returns 0, or -1 with *fault filled. */
 static int add_named(struct wait *wait, const struct client *client, const struct job_wait *params,
                      struct fault *fault)
 {
@@ -203,7 +203,7 @@ static int add_named(struct wait *wait, const struct client *client, const struc
     return 0;
 }
 
-/* All of the connection's that are under way: calls add(), or only counts them. */
+/* Adds all unfinished jobs of the connection; with a null `wait` only counts them. */
 static uint32_t add_all(struct wait *wait, const struct client *client)
 {
     const struct link *tasks = &client->session.flow->tasks;
@@ -240,7 +240,7 @@ static struct wait *wait_create(struct call *call, const struct job_wait *params
     return wait;
 }
 
-/* There is nothing to wait for. */
+/* Answers at once: all jobs have ended. */
 static const struct ended *answer_now(struct call *call, struct wait *wait)
 {
     const struct ended *ended;
@@ -274,7 +274,7 @@ static const struct ended *wait_begin(struct call *call, const struct job_wait *
 
         uv_timer_init(loop, &wait->timer); /* cannot fail */
         wait->timer.data = wait;
-        uv_update_time(loop); /* else it counts from a time long past */
+        uv_update_time(loop); /* the timer counts from the loop's time, which may be old */
         uv_timer_start(&wait->timer, on_timer, wait->timeout_ms, 0);
     }
     return pending_add(&wait->pending, call, drop);
