@@ -9,7 +9,7 @@
 #include "cli/words.h"
 #include "proto/json/nearest.h"
 
-enum { OPTION_TEXT_MAX = 48 };
+enum { OPTION_TEXT_MAX = 48, HELP_INDENT = 29, HELP_WIDTH = 100 };
 
 const struct value value_file = {VALUE_FILE, NULL};
 const struct value value_job_file = {VALUE_JOB_FILE, NULL};
@@ -225,6 +225,23 @@ struct print_style options_style(const struct options *options)
                                 .quiet = options_get(options, "quiet") != NULL};
 }
 
+/* Prints a text, wrapped at HELP_WIDTH with an indent of HELP_INDENT columns; the line has begun.
+ */
+static void print_wrapped(const char *text)
+{
+    size_t column = HELP_INDENT;
+    while (*text) {
+        const size_t word = strcspn(text, " ");
+        if (column > HELP_INDENT && column + 1 + word > HELP_WIDTH) {
+            printf("\n%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        }
+        column += (size_t)printf("%s%.*s", column > HELP_INDENT ? " " : "", (int)word, text);
+        text += word + strspn(text + word, " ");
+    }
+    printf("\n");
+}
+
 void options_help(const struct option *table)
 {
     for (const struct option *o = table; o->name; o++) {
@@ -232,6 +249,7 @@ void options_help(const struct option *table)
         snprintf(left, sizeof(left), "%s%c%s --%s%s%s", o->letter ? "-" : " ",
                  o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        printf("  %-26s %s\n", left, o->help);
+        printf("  %-26s ", left);
+        print_wrapped(o->help);
     }
 }

@@ -95,8 +95,9 @@ struct print_style options_style(const struct options *options);
 
 /** Options of every command; they end its table. */
 #define OPTIONS_COMMON                                                                             \
-    {"json", 0, NULL, "results as JSON, one object per line"},                                     \
-        {"quiet", 'q', NULL, "no line for what went well"}, {"help", 'h', NULL, "this text"},      \
+    {"json", 0, NULL, "Print results as JSON, one object per line."},                              \
+        {"quiet", 'q', NULL, "Print no line for a success."},                                      \
+        {"help", 'h', NULL, "Print this help."},                                                   \
     {                                                                                              \
         NULL                                                                                       \
     }

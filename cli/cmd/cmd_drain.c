@@ -4,7 +4,7 @@
 #include "cli/command.h"
 
 static const struct option drain_options[] = {
-    {"no-wait", 0, NULL, "do not wait for the jobs under way"},
+    {"no-wait", 0, NULL, "Do not wait for the jobs under way."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

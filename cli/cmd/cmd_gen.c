@@ -24,16 +24,20 @@ static const char *const format_words[] = {"npy", "raw", NULL}; /* those that ca
 static const struct value format_value = {VALUE_WORD, format_words};
 
 static const struct option options_table[] = {
-    {"shape", 0, "4,6,8", "extents, outermost first"},
-    {"dtype", 0, "DTYPE", "int8, uint8, int16, uint16, int32, uint32, float16, float32 or bool",
+    {"shape", 0, "4,6,8", "Set the extents, outermost first (required)."},
+    {"dtype", 0, "DTYPE",
+     "Set the element type: int8, uint8, int16, uint16, int32, uint32, float16, float32 or "
+     "bool (required).",
      .takes = &dtype_value},
-    {"pattern", 'p', "NAME", "index (default), ramp, zeros, ones, checker or random",
+    {"pattern", 'p', "NAME",
+     "Fill with index, ramp, zeros, ones, checker or random values (default: index).",
      .takes = &pattern_value},
-    {"seed", 0, "N", "of the random pattern (1)"},
-    {"fortran", 0, NULL, "store in Fortran order: the first dimension varies fastest"},
-    {"format", 0, "npy|raw", "of the file, where its name does not tell (.npy, else raw)",
+    {"seed", 0, "N", "Seed the random pattern (default: 1)."},
+    {"fortran", 0, NULL, "Store in Fortran order: the first dimension varies fastest."},
+    {"format", 0, "npy|raw",
+     "Write a file of this format (default: npy if OUT ends with .npy, else raw).",
      .takes = &format_value},
-    {"force", 'f', NULL, "replace a file that is there"},
+    {"force", 'f', NULL, "Replace an existing file."},
     OPTIONS_COMMON,
 };
 

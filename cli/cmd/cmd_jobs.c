@@ -16,11 +16,13 @@ static const char *const state_words[] = {
 static const struct value states_value = {VALUE_WORDS, state_words};
 
 static const struct option options_table[] = {
-    {"state", 0, "STATES", "only these: waiting,queued,running,done,failed,cancelled",
+    {"state", 0, "STATES",
+     "List only jobs in these states: waiting, queued, running, done, failed, cancelled "
+     "(default: all).",
      .takes = &states_value},
-    {"name", 0, "NAME", "only jobs of this name"},
-    {"limit", 'n', "N", "the latest N (100)"},
-    {"all", 'a', NULL, "as many as the daemon remembers"},
+    {"name", 0, "NAME", "List only jobs of this name (default: all)."},
+    {"limit", 'n', "N", "List at most N jobs, the latest (default: 100)."},
+    {"all", 'a', NULL, "List all jobs that the daemon remembers."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

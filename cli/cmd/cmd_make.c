@@ -11,24 +11,27 @@
 static const struct option make_table[] = {
     MAKE_MOV_OPTIONS,
     MAKE_JOB_OPTIONS,
-    {"output", 'o', "JOB.json", "write the job there, not to standard output",
+    {"output", 'o', "JOB.json", "Write the job to this file (default: standard output).",
      .takes = &value_job_file},
-    {"force", 'f', NULL, "replace existing files: JOB.json, and with --run OUT"},
-    {"run", 0, NULL, "run the job at once, and do not print it"},
+    {"force", 'f', NULL, "Replace existing files: JOB.json, and OUT with --run."},
+    {"run", 0, NULL, "Run the job and do not print it."},
     EMBEDDED_LIMIT_OPTION,
     OPTIONS_COMMON,
 };
 
 /* Options of mov and permute beside those of the job. */
 #define RUN_OPTIONS                                                                                \
-    {"output", 'o', "JOB.json", "also write the job as a job file", .takes = &value_job_file},     \
-        {"force", 'f', NULL, "replace existing files: OUT and JOB.json"},                          \
-        {"engine", 'e', "SPEC", "engine that moves the bytes (default: the library's)",            \
+    {"output", 'o', "JOB.json", "Write the job to this file, too (default: none).",                \
+     .takes = &value_job_file},                                                                    \
+        {"force", 'f', NULL, "Replace existing files: OUT and JOB.json."},                         \
+        {"engine", 'e', "SPEC", "Move the bytes with this engine (default: the library's).",       \
          .takes = &value_engine},                                                                  \
         EMBEDDED_LIMIT_OPTION,                                                                     \
-        {"socket", 's', "PATH", "run on the daemon at this socket", .takes = &value_file},         \
+        {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",    \
+         .takes = &value_file},                                                                    \
     {                                                                                              \
-        "host", 'H', "URL", "run on the daemon of ssh://[user@]host[:port]"                        \
+        "host", 'H', "URL",                                                                        \
+            "Run on the daemon of ssh://[user@]host[:port] (default: in this process)."            \
     }
 
 static const struct option mov_table[] = {

@@ -12,7 +12,8 @@
 #include "cli/term/cancel.h"
 
 static const struct option options_table[] = {
-    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)",
+    {"socket", 's', "PATH",
+     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",
      .takes = &value_file},
     OPTIONS_COMMON,
 };

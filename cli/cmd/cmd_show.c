@@ -12,7 +12,7 @@
 enum { CORNER_DEFAULT = 8, CORNER_MAX = 64 };
 
 static const struct option options_table[] = {
-    {"corner", 'n', "N", "elements to show along each dimension (8, at most 64; 0: none)"},
+    {"corner", 'n', "N", "Show at most N elements along each dimension, 0 to 64 (default: 8)."},
     TENSOR_ARGS_OPTIONS,
     OPTIONS_COMMON,
 };

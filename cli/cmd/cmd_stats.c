@@ -8,7 +8,7 @@
 #include "proto/wire/prometheus.h"
 
 static const struct option options_table[] = {
-    {"prometheus", 0, NULL, "as Prometheus reads it"},
+    {"prometheus", 0, NULL, "Print the text format of Prometheus."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

@@ -7,7 +7,7 @@
 #include "cli/link/daemon_link.h"
 
 static const struct option options_table[] = {
-    {"detach", 'd', NULL, "do not wait: tell the jobs' numbers"},
+    {"detach", 'd', NULL, "Print the jobs' numbers and do not wait for the jobs."},
     CLIENT_OPTIONS,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,

@@ -14,8 +14,8 @@
 #include "cli/term/top_view.h"
 
 static const struct option options_table[] = {
-    {"interval", 'i', "MS", "milliseconds between two looks (1000)"},
-    {"once", '1', NULL, "one look, with rates since the daemon's start"},
+    {"interval", 'i', "MS", "Draw a view every MS milliseconds (default: 1000 ms)."},
+    {"once", '1', NULL, "Print one view, with rates since the daemon's start."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

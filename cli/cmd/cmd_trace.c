@@ -13,10 +13,11 @@
 #include "proto/wire/chrome_trace.h"
 
 static const struct option options_table[] = {
-    {"seconds", 't', "N", "how long; without it until ^C"},
-    {"output", 'o', "FILE", "where it goes; - is standard output", .takes = &value_file},
-    {"force", 'f', NULL, "replace an existing FILE"},
-    {"all", 'a', NULL, "jobs of all users (for root and the daemon's user)"},
+    {"seconds", 't', "N", "Record for N seconds (default: until ^C)."},
+    {"output", 'o', "FILE", "Write to this file, `-` for standard output (required).",
+     .takes = &value_file},
+    {"force", 'f', NULL, "Replace an existing FILE."},
+    {"all", 'a', NULL, "Record the jobs of all users; only for root and the daemon's user."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

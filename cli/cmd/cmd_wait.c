@@ -10,8 +10,9 @@
 #include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
-    {"all", 'a', NULL, "all of this user's jobs that are under way now"},
-    {"timeout", 't', "MS", "give up after so many milliseconds (the jobs go on)"},
+    {"all", 'a', NULL, "Wait for all jobs of this user that are under way."},
+    {"timeout", 't', "MS",
+     "Stop waiting after MS milliseconds; the jobs continue (default: no limit)."},
     CLIENT_OPTIONS,
     OPTIONS_COMMON,
 };

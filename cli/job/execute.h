@@ -21,7 +21,7 @@
 /** Options of the commands that wait for outputs. */
 #define EXECUTE_OPTIONS                                                                            \
     {                                                                                              \
-        "sync", 0, NULL, "sync outputs to storage before a job counts as done"                     \
+        "sync", 0, NULL, "Sync outputs to storage before a job counts as done."                    \
     }
 
 /* What jobs are carried out with. */

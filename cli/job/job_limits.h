@@ -21,10 +21,12 @@ struct job_limits {
 /** Options of every command that checks jobs against limits. */
 #define LIMITS_OPTIONS                                                                             \
     EMBEDDED_LIMIT_OPTION,                                                                         \
-        {"socket", 's', "PATH", "check against the limits of the daemon at this socket",           \
+        {"socket", 's', "PATH",                                                                    \
+         "Check against the limits of the daemon at this socket (default: none).",                 \
          .takes = &value_file},                                                                    \
     {                                                                                              \
-        "host", 'H', "URL", "check against those of the daemon of ssh://[user@]host[:port]"        \
+        "host", 'H', "URL",                                                                        \
+            "Check against the limits of the daemon of ssh://[user@]host[:port] (default: none)."  \
     }
 
 /**

@@ -149,7 +149,7 @@ static const char *golden_name(const struct job_file *file, const struct tensor_
     return ref->tensor ? tensor_file_name(out, ref->tensor) : out;
 }
 
-/* Complaints name the file and the place in it, whatever else is printed. */
+/* Prints the failure, with the file and the place in the file. */
 static void complain(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome)
 {
@@ -159,7 +159,10 @@ static void complain(const struct job_file *file, const struct job_spec *job,
         return;
     char text[COMPARE_TEXT_MAX], golden[TENSOR_FILE_SHOWN_MAX];
     difference_expected(&outcome->difference, golden_name(file, &job->expect.golden, golden), text);
-    print_error("%s: %s/expect: %s", file->path, job->pointer, text);
+    struct fault mismatch;
+    fault_set(&mismatch, FAULT_INTERNAL, "/expect", "%s", text);
+    fault_prefix(&mismatch, job->pointer);
+    print_fault(file->path, &mismatch);
 }
 
 static void json_place(struct jsonw *w, const struct tensor_spec *ref)

@@ -41,8 +41,9 @@ static bool is_disturbed(const struct fault *fault, bool lost)
 
 static void complain_other(const struct expectation *expect, struct fault *fault)
 {
+    /* The fault's text names its place; the pointer is printed only to compare it. */
     bool named = expectation_names(expect, fault);
-    const char *pointer = fault->has_pointer ? fault->pointer : NULL;
+    const char *pointer = named && fault->has_pointer ? fault->pointer : NULL;
     char wanted[ERROR_TEXT_MAX], got[ERROR_TEXT_MAX];
     mli_status status = fault->status;
     error_text(wanted, expect->error, expect->pointer);

@@ -50,7 +50,7 @@ uint32_t sequence_channels(const struct sequence *sequence);
 /** Options of every command that takes job files. */
 #define SEQUENCE_OPTIONS                                                                           \
     {                                                                                              \
-        "fail-fast", 0, NULL, "stop at the first job that fails"                                   \
+        "fail-fast", 0, NULL, "Stop at the first job that fails."                                  \
     }
 
 #endif /* CLI_SEQUENCE_H */

@@ -26,10 +26,12 @@ struct client {
 
 /** Options of every command that talks to a daemon. */
 #define CLIENT_OPTIONS                                                                             \
-    {"socket", 's', "PATH", "the daemon's socket ($MLID_SOCKET, else its default)",                \
+    {"socket", 's', "PATH",                                                                        \
+     "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",             \
      .takes = &value_file},                                                                        \
     {                                                                                              \
-        "host", 'H', "URL", "ssh://[user@]host[:port] of the daemon ($MLID_HOST)"                  \
+        "host", 'H', "URL",                                                                        \
+            "Connect to the daemon of ssh://[user@]host[:port] (default: $MLID_HOST, else none)."  \
     }
 
 /**

@@ -10,18 +10,20 @@
 
 struct service_thread;
 
-/** Options of every command that runs jobs without a daemon; `channels`: how many without -c. */
+/** Options of every command that runs jobs without a daemon; `channels`: the default of -c. */
 #define EMBEDDED_OPTIONS(channels)                                                                 \
-    {"engine", 'e', "SPEC", "what moves the bytes, as in threads:tiny=0 (the library's default)",  \
+    {"engine", 'e', "SPEC",                                                                        \
+     "Move the bytes with this engine, as in threads:tiny=0 (default: the library's).",            \
      .takes = &value_engine},                                                                      \
     {                                                                                              \
-        "channels", 'c', "N", "DMA channels to emulate (" channels ")"                             \
+        "channels", 'c', "N", "Emulate N DMA channels (default: " channels ")."                    \
     }
 
 /** Option of every command that takes the limit of the service inside this process. */
 #define EMBEDDED_LIMIT_OPTION                                                                      \
     {                                                                                              \
-        "limit-bytes", 0, "N", "bytes that one job may map (default: the memory of this machine)"  \
+        "limit-bytes", 0, "N",                                                                     \
+            "Let one job map at most N bytes (default: the memory of this machine)."               \
     }
 
 /**

@@ -10,25 +10,31 @@ extern const struct value make_type_value;
 
 /* Options of a move that a permute does not have. */
 #define MAKE_MOV_OPTIONS                                                                           \
-    {"slice", 0, "SLICES", "the window, as behind a NumPy array: 1:9,::2,:"},                      \
-        {"pad", 0, "LIST", "zeros around each dimension: 0,1,1 or 0,1:2,1"},                       \
+    {"slice", 0, "SLICES",                                                                         \
+     "Select a window as NumPy does: 1:9,::2,: (default: the whole tensor)."},                     \
+        {"pad", 0, "LIST", "Add zeros around each dimension: 0,1,1 or 0,1:2,1 (default: none)."},  \
     {                                                                                              \
-        "at", 0, "LIST", "first coordinate that is written: 0,4,0"                                 \
+        "at", 0, "LIST", "Write from this coordinate on: 0,4,0 (default: the first)."              \
     }
 
 #define MAKE_JOB_OPTIONS                                                                           \
-    {"perm", 0, "LIST", "source dimension of each of the result's: 2,0,1, or NHWC:NCHW"},          \
-        {"update", 0, NULL, "write into the tensor that OUT holds already"},                       \
-        {"type", 0, "TYPE", "fx8, fx16, sa8, sa32, fp16 or fp32 (by the dtype)",                   \
+    {"perm", 0, "LIST",                                                                            \
+     "Permute the dimensions: 2,0,1, or NHWC:NCHW (default: keep their order)."},                  \
+        {"update", 0, NULL, "Write into the tensor that OUT holds already."},                      \
+        {"type", 0, "TYPE",                                                                        \
+         "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype).",                 \
          .takes = &make_type_value},                                                               \
-        {"tensor", 't', "NAME", "which tensor of a .npz or .safetensors file IN"},                 \
-        {"shape", 0, "LIST", "of a raw file IN, outermost first"},                                 \
-        {"offset", 0, "BYTES", "of a raw file's first element"},                                   \
-        {"expect", 0, "GOLDEN", "what the result is compared with: a file, or sha256:...",         \
+        {"tensor", 't', "NAME",                                                                    \
+         "Read this tensor of a .npz or .safetensors file IN (default: none)."},                   \
+        {"shape", 0, "LIST",                                                                       \
+         "Set the extents of a raw file IN, outermost first (default: none)."},                    \
+        {"offset", 0, "BYTES", "Read a raw file IN from this byte on (default: 0)."},              \
+        {"expect", 0, "GOLDEN",                                                                    \
+         "Compare the result with a file or with sha256:DIGEST (default: none).",                  \
          .takes = &value_file},                                                                    \
-        {"channels", 0, "N", "DMA channels to split the transfer over"},                           \
+        {"channels", 0, "N", "Split the transfer over N DMA channels (default: 1)."},              \
     {                                                                                              \
-        "name", 0, "NAME", "of the job"                                                            \
+        "name", 0, "NAME", "Give the job a name (default: none)."                                  \
     }
 
 /**

@@ -11,6 +11,8 @@
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
+enum { PLACE_MAX = 2 * FAULT_POINTER_MAX };
+
 static bool output_lost; /* memory was short for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
@@ -42,14 +44,44 @@ void print_error(const char *format, ...)
             clean(line));
 }
 
+/* Writes the place "jobs[0].cfg.offset[1]" of the JSON pointer "/jobs/0/cfg/offset/1". */
+static void write_place(char out[PLACE_MAX], const char *pointer)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    while (*pointer == '/' && length < PLACE_MAX) {
+        const size_t token = strcspn(++pointer, "/");
+        const bool index = token > 0 && strspn(pointer, "0123456789") == token;
+        const char *before = index ? "[" : length > 0 ? "." : "";
+        length += (size_t)snprintf(out + length, PLACE_MAX - length, "%s%.*s%s", before, (int)token,
+                                   pointer, index ? "]" : "");
+        pointer += token;
+    }
+}
+
+/* Returns how much of the place comes before the part that the text begins with; all of the place
+ * if the text does not name it. */
+static size_t unnamed_length(const char *place, const char *text)
+{
+    const size_t length = strlen(place);
+    for (size_t i = 0; i < length; i++) {
+        if ((i == 0 || place[i - 1] == '.') && strncmp(text, place + i, length - i) == 0 &&
+            strchr(":.[ ", text[length - i]))
+            return i;
+    }
+    return length;
+}
+
 void print_fault(const char *file, const struct fault *fault)
 {
-    char place[32] = "";
+    char position[32] = "", place[PLACE_MAX] = "";
     if (fault->line)
-        snprintf(place, sizeof(place), ":%u:%u", fault->line, fault->column);
-    const char *pointer = fault->has_pointer ? fault->pointer : "";
-    print_error("%s%s%s%s%s%s", file ? file : "", file ? place : "", file ? ": " : "", pointer,
-                *pointer ? ": " : "", fault->text);
+        snprintf(position, sizeof(position), ":%u:%u", fault->line, fault->column);
+    if (fault->has_pointer)
+        write_place(place, fault->pointer);
+    const size_t length = unnamed_length(place, fault->text);
+    print_error("%s%s%s%.*s%s%s", file ? file : "", file ? position : "", file ? ": " : "",
+                (int)length, place, length > 0 && !place[length] ? ": " : "", fault->text);
 }
 
 static void print_json_failure(const char *file, const struct fault *fault)

@@ -27,7 +27,7 @@ enum { PRINT_LINE_MAX = 2048 };
 /** Prints "mlictl: ..." to stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** Prints "mlictl: FILE:LINE:COLUMN: /pointer: text" to stderr, without unknown parts. */
+/** Prints "mlictl: FILE:LINE:COLUMN: PLACE: text" to stderr, without unknown parts. */
 void print_fault(const char *file, const struct fault *fault);
 
 /** Prints a fault to stderr and, with --json, {file, exit, error} to stdout. Returns the exit code.

@@ -7,6 +7,7 @@ is needed; tests that compare with numpy say `@needs_numpy` and are reported as 
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -284,10 +285,16 @@ class Case(unittest.TestCase):
                 error = result.json[0]["error"]
                 self.assertEqual(error.get("pointer", ""), pointer)
                 if pointer:
-                    self.assertIn(f": {pointer}: ", result.err)
+                    self.assertRegex(result.err, rf": {re.escape(place_of(pointer))}(?![\w-])")
+                    self.assertNotIn(f"{pointer}: ", result.err, "the place is named twice")
                 self.assertIn(error["message"], result.err)
                 self.assertEqual(result.json[0]["exit"], code)
                 self.assertEqual(self.listing(), before)
+
+
+def place_of(pointer):
+    """The place as messages name it: "jobs[0].cfg.size" for the JSON pointer "/jobs/0/cfg/size"."""
+    return re.sub(r"/(\d+)(?=/|$)", r"[\1]", pointer).replace("/", ".").removeprefix(".")
 
 
 def mov(src="in.npy", dst="out.npy", **more):

@@ -44,7 +44,7 @@ class Source(Case):
         self.write("job.json", mov())
         result = self.as_nobody("run", "job.json")
         self.assertEqual(result.code, 2)
-        self.assertIn("/src/file: src.file: in.npy: Permission denied", result.err)
+        self.assertIn(": src.file: in.npy: Permission denied", result.err)
 
     def test_no_npy(self):
         self.refuse_file(b"")
@@ -216,7 +216,7 @@ class Output(Case):
         for command in ("validate", "run"):
             result = self.as_nobody(command, "job.json")
             self.assertEqual(result.code, 2)
-            self.assertIn("/dst/file: dst.file: closed/out.npy: cannot be created: Permission "
+            self.assertIn(": dst.file: closed/out.npy: cannot be created: Permission "
                           "denied", result.err)
         self.assertEqual(os.listdir(self.path("closed")), [])
 
@@ -258,7 +258,7 @@ class Output(Case):
             self.write("job.json", job)
             for command in (("run",), ("submit", "-s", self.daemon.socket)):
                 result = self.ctl(*command, "--json", "job.json", code=1)
-                self.assertIn(f"mlictl: job.json: /dst/file: dst.file: {where}/out.npy: 256 KiB "
+                self.assertIn(f"mlictl: job.json: dst.file: {where}/out.npy: 256 KiB "
                               "needed: No space left on device", result.err)
                 self.assertEqual(result.json[0]["state"], "failed")
                 self.assertEqual(os.listdir(where), [])

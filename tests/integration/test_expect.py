@@ -51,7 +51,7 @@ class Digests(ExpectCase):
             self.assertNotIn("error", fact)
             self.assertEqual(fact["expect"], dict(wanted, same=False, difference={
                 "kind": "digest", "a": digest(self.same), "b": wanted}))
-            self.assertEqual(result.err, "mlictl: job.json: /expect: digests differ: "
+            self.assertEqual(result.err, "mlictl: job.json: expect: digests differ: "
                              f"got {digest(self.same)['digest']}, expected {wanted['digest']}\n")
             self.assertEqual(self.read("out.npy"), self.same)  # to be looked at
 
@@ -104,7 +104,7 @@ class RawGoldens(ExpectCase):
             size = len(golden)
             self.assertEqual(fact["expect"]["difference"],
                              {"kind": "bytes", "at": at, "count": count, "bytes": size})
-            self.assertEqual(result.err, "mlictl: job.json: /expect: the elements are the same, "
+            self.assertEqual(result.err, "mlictl: job.json: expect: the elements are the same, "
                              f"but {count} of {size} bytes differ, the first at byte {at}: got "
                              f"{values[0]}, expected {values[1]} in golden.bin\n")
 
@@ -212,7 +212,7 @@ class ExpectedErrors(ExpectCase):
                 self.assertEqual((fact["error"]["name"], fact["error"]["pointer"]),
                                  ("NOT_REFUSED", "/expect/error"))
                 self.assertNotIn("code", fact["error"])
-                self.assertEqual(result.err, "mlictl: job.json: /expect/error: expect.error: "
+                self.assertEqual(result.err, "mlictl: job.json: expect.error: "
                                  "MLI_STATUS_BAD_FUNC_CFG expected, and the job was done without "
                                  "an error\n")
                 self.assertFalse(self.exists("out.npy") or self.exists("p.json"))
@@ -237,8 +237,8 @@ class ExpectedErrors(ExpectCase):
 
     def test_another_one(self):
         self.assert_other({"error": "MLI_STATUS_NOT_ENGH_MEM"}, "/expect/error",
-                          "MLI_STATUS_NOT_ENGH_MEM expected, MLI_STATUS_BAD_FUNC_CFG at "
-                          "/cfg/offset/0 came: ")
+                          "MLI_STATUS_NOT_ENGH_MEM expected, MLI_STATUS_BAD_FUNC_CFG came: "
+                          "cfg.offset[0]: ")
         self.assert_other({"error": "INVALID_PARAMS"}, "/expect/error")
 
     def test_somewhere_else(self):

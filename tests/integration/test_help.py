@@ -9,6 +9,13 @@ import subprocess
 
 from harness import MLICTL, MLID, PATIENCE, Case, main, mov, ramp
 
+# First words of the options' help. Add a verb here when an option needs a new one.
+VERBS = set("""Add Begin Check Claim Colour Color Compare Connect Count Do Draw Emulate Explain Fill Give
+    Keep Let Limit List Measure Move Omit Permute Print Read Record Repeat Replace Report Require Rerun Resume
+    Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use Wait Write""".split())
+
+UNFINISHED = {"batch", "explain", "show", "diff"}  # commands whose options' help gets its form soon
+
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
 
 
@@ -36,6 +43,28 @@ class Help(Commands):
                 self.assertRegex(out, r"usage: .*\n\n[A-Z`].{20}", "it has no paragraph")
                 self.assertIn("\noptions:\n", out)
                 self.assertTrue("\nexamples:\n" in out, "struct command has a member for examples")
+
+    def options(self, name):
+        """The options of a command: (name, name of the value or empty, help in one line)."""
+        part = self.ctl("help", name, code=0).out.split("\noptions:\n")[1].split("\n\n")[0]
+        found = re.findall(r"^  (?:-\w, |    )--([a-z-]+)((?: \S+)?) *\n?(  \S.*(?:\n {29}\S.*)*)",
+                           part, re.M)
+        return [(option, value.strip(), " ".join(text.split())) for option, value, text in found]
+
+    def test_help_of_options_has_one_form(self):
+        """Verb first, a full stop at the end, and the default of an option that takes a value."""
+        for name in set(self.commands()) - UNFINISHED:
+            options = self.options(name)
+            self.assertGreaterEqual(len(options), 3, name)
+            for option, value, text in options:
+                with self.subTest(command=name, option=option):
+                    self.assertIn(text.split()[0], VERBS, text)
+                    self.assertTrue(text.endswith("."), text)
+                    self.assertNotIn("  ", text)
+                    if value:
+                        self.assertRegex(text, r"\((default: \S.*|required)\)\.$")
+                    else:
+                        self.assertNotIn("default", text)
 
     def test_it_fits_a_terminal(self):
         for line in [["--help"], *(["help", name] for name in self.commands())]:

@@ -276,7 +276,7 @@ class Expect(Case):
     def test_mismatch_keeps_the_output(self):
         self.write_npy("golden.npy", "|u1", (2, 3), data=bytes([0, 1, 2, 3, 9, 9]))
         result = self.move(self.job(), code=1)
-        self.assertIn("mlictl: " + self.path("job.json") + ": /expect: 2 of 6 elements differ, "
+        self.assertIn("mlictl: " + self.path("job.json") + ": expect: 2 of 6 elements differ, "
                       "the first at [1, 1]: got 4, expected 9 in " + self.path("golden.npy"), result.err)
         self.assertEqual(self.read("out.npy")[128:], ramp(6))
         fact = self.ctl("run", "--json", "job.json", code=1).json[0]
@@ -299,7 +299,7 @@ class Expect(Case):
         self.write("golden.bin", ramp(7))
         for command in ("validate", "run"):
             result = self.ctl(command, "--json", "job.json", code=1)
-            self.assertIn("/expect: sizes differ: got 6 B, expected 7 B in golden.bin", result.err)
+            self.assertIn(": expect: sizes differ: got 6 B, expected 7 B in golden.bin", result.err)
             self.assertEqual(result.json[0]["state"], "mismatch")
         self.assertEqual(result.json[0]["expect"]["difference"],
                          {"kind": "size", "a": {"bytes": 6}, "b": {"bytes": 7}})
@@ -340,7 +340,7 @@ class SeveralJobs(Case):
         result = self.run_all(jobs, code=2)
         self.assertEqual([fact["state"] for fact in result.json],
                          ["invalid", "skipped", "done", "skipped"])
-        self.assertIn('/jobs/1/after/0: after[0]: not run, "a" failed: src.file: no.npy',
+        self.assertIn('jobs[1].after[0]: not run, "a" failed: src.file: no.npy',
                       result.err)
         self.assertEqual([self.exists(n + ".npy") for n in "abcd"], [False, False, True, False])
 

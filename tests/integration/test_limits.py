@@ -50,7 +50,7 @@ class Limits(Case):
         self.write("in.npy", npy("|i1", (4, 6), ramp(24)))
         self.job_file("wide.json", mov("in.npy", "out.npy", channels=3))
         refused = self.ctl("validate", "-s", daemon.socket, "wide.json", code=1)
-        self.assertIn("/channels: channels: 3 wanted, the daemon has 2", refused.err)
+        self.assertIn(": channels: 3 wanted, the daemon has 2", refused.err)
         self.ctl("explain", "-s", daemon.socket, "-c", "2", "wide.json", code=0)
         self.ctl("validate", "wide.json", code=0)
 
@@ -117,7 +117,7 @@ class Limits(Case):
             for command in commands:
                 with self.subTest(command=command, source=source):
                     refused = self.ctl(*command, "huge.json", code=1 if command == batch else 2)
-                    self.assertIn(f"/src: src.data.capacity: {4 * GIB + 5} B needed, a tensor has "
+                    self.assertIn(f": src.data.capacity: {4 * GIB + 5} B needed, a tensor has "
                                   f"at most {4 * GIB - 1} B (4 GiB): move it in parts",
                                   refused.out + refused.err)
                     self.assertFalse(self.exists("out.raw"))
