@@ -13,7 +13,7 @@ static int check(const mli_client *client, mli_client_error *error)
     int status = request_may_wait(client, error);
     if (status == 0 && client->inlined)
         return error_set(error, MLI_CLIENT_IMPOSSIBLE,
-                         "a buffer is shared memory, which this connection cannot");
+                         "a buffer needs shared memory, which this connection does not support");
     return status;
 }
 
@@ -39,7 +39,7 @@ int mli_client_buffer_register(mli_client *client, int fd, uint64_t size,
     if (status)
         return status;
     if ((unsigned)access > MLI_CLIENT_WRITE)
-        return error_set(error, MLI_CLIENT_MISUSE, "access: %d is none", (int)access);
+        return error_set(error, MLI_CLIENT_MISUSE, "access: %d given, 0 to 2 allowed", (int)access);
     struct buffer_register params = {
         .has_size = size > 0, .size = size, .access = accesses[access]};
     struct jsonw *w = request_params(client);
@@ -77,7 +77,7 @@ static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
     if (fd < 0 || fstat(fd, &stat) || (uint64_t)stat.st_size < buffer->size || buffer->size == 0 ||
         buffer->size > SIZE_MAX)
         return error_set(error, MLI_CLIENT_UNREADABLE,
-                         "the memory that came is not what was asked for");
+                         "the memory of the reply does not match the request");
     buffer->address = mmap(NULL, (size_t)buffer->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (buffer->address == MAP_FAILED)
         return error_set(error, MLI_CLIENT_SYSTEM, "mmap: %s", strerror(errno));

@@ -81,8 +81,8 @@ static int take_src(struct tensor_desc *desc, const mli_tensor *tensor, mli_elem
         return error_set(error, MLI_CLIENT_MISUSE, "src.rank: %u given, 1 to %d needed",
                          tensor->rank, MLI_MAX_RANK);
     if (!element_type_name(tensor->el_type))
-        return error_set(error, MLI_CLIENT_MISUSE, "src.el_type: %d is none that can be moved",
-                         (int)tensor->el_type);
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "src.el_type: %d is not a type that can be moved", (int)tensor->el_type);
     take_shape(desc, tensor);
     desc->has_type = true;
     desc->type = tensor->el_type;
@@ -140,9 +140,11 @@ static int take_memory(struct tensor_ref *ref, const mli_client_memory *memory, 
 static int check(const mli_client_job *job, mli_client_error *error)
 {
     if (job->op != MLI_CLIENT_MOV && job->op != MLI_CLIENT_PERMUTE)
-        return error_set(error, MLI_CLIENT_MISUSE, "op: %d is none", (int)job->op);
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "op: %d given, MLI_CLIENT_MOV or MLI_CLIENT_PERMUTE required",
+                         (int)job->op);
     if (job->after_count > MLI_CLIENT_AFTER_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d are possible",
+        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d allowed",
                          job->after_count, MLI_CLIENT_AFTER_MAX);
     return 0;
 }

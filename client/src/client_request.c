@@ -39,7 +39,7 @@ static int inlined_init(struct inlined *inlined, const mli_client_attachment *at
         if (fstat(attachments[i].fd, &stat))
             return error_set(error, MLI_CLIENT_SYSTEM, "descriptor %zu: %s", i, strerror(errno));
         if (!S_ISREG(stat.st_mode))
-            return error_set(error, MLI_CLIENT_MISUSE, "descriptor %zu is no regular file", i);
+            return error_set(error, MLI_CLIENT_MISUSE, "descriptor %zu is not a regular file", i);
         inlined->sizes[i] = (uint64_t)stat.st_size;
         inlined->bytes[i] = attachments[i].send ? (uint64_t)stat.st_size : 0;
         inlined->back[i] = attachments[i].back;
@@ -79,7 +79,7 @@ static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
             continue;
         back->fd = fcntl(attachments[i].fd, F_DUPFD_CLOEXEC, 0);
         if (back->fd < 0)
-            return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be kept: %s",
+            return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be duplicated: %s",
                              strerror(errno));
     }
     return 0;
@@ -94,10 +94,10 @@ static int check(const struct request *request, mli_client_error *error)
         return error_set(error, MLI_CLIENT_MISUSE, "method: 1 to %d of a-z _ . are needed",
                          METHOD_MAX);
     if (request->count > PROTO_FDS_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "%zu descriptors given, at most %d are possible",
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu descriptors given, at most %d allowed",
                          request->count, PROTO_FDS_MAX);
     if (request->params && memchr(request->params, '\n', request->params_length))
-        return error_set(error, MLI_CLIENT_MISUSE, "params: no newline may be in it");
+        return error_set(error, MLI_CLIENT_MISUSE, "params: must not contain a newline");
     return 0;
 }
 
@@ -143,7 +143,7 @@ static int queue(mli_client *client, const struct request *request, mli_client_t
     if (length > PROTO_LINE_MAX) {
         out_line_drop(&client->out);
         return error_set(error, MLI_CLIENT_MISUSE,
-                         "the request is %d bytes on the wire, at most %d are possible", length,
+                         "the request is %d bytes on the wire, at most %d allowed", length,
                          PROTO_LINE_MAX);
     }
     for (size_t i = 0; length >= 0 && client->inlined && i < request->count; i++) {
@@ -172,7 +172,7 @@ static int send_descriptors(mli_client *client, mli_client_error *error)
         connection_hang_up(client);
     else
         out_line_drop(&client->out);
-    return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be kept: %s",
+    return error_set(error, MLI_CLIENT_SYSTEM, "a descriptor cannot be duplicated: %s",
                      strerror(-failure));
 }
 
@@ -214,7 +214,7 @@ int request_may_wait(const mli_client *client, mli_client_error *error)
 {
     if (client->depth == 0)
         return 0;
-    return error_set(error, MLI_CLIENT_MISUSE, "a callback may not call what waits");
+    return error_set(error, MLI_CLIENT_MISUSE, "a callback must not call a function that waits");
 }
 
 struct jsonw *request_params(mli_client *client)

@@ -53,7 +53,7 @@ int mli_client_flush(mli_client *client, mli_client_error *error)
     if (status == 0)
         return 0;
     connection_hang_up(client);
-    return error_set(error, MLI_CLIENT_SYSTEM, "nothing can be sent: %s", strerror(-status));
+    return error_set(error, MLI_CLIENT_SYSTEM, "sending failed: %s", strerror(-status));
 }
 
 int mli_client_dispatch(mli_client *client, mli_client_error *error)
@@ -113,7 +113,7 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
         if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
             return status;
         if (status && client->socket >= 0)
-            connection_lost(client, "it cannot be waited for");
+            connection_lost(client, "waiting for it failed");
     }
 }
 
@@ -125,7 +125,8 @@ int mli_client_wait(mli_client *client, mli_client_ticket ticket, int timeout_ms
         return status;
     struct slot *slot = table_find(&client->table, ticket);
     if (!slot || slot->done || slot->forgotten || slot->kind != SLOT_RESULT)
-        return error_set(error, MLI_CLIENT_MISUSE, "ticket: there is none to be waited for");
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "ticket: belongs to no request that can be waited for");
     status = wait_for_answer(client, ticket, timeout_ms, error);
     if (status)
         return status;

@@ -56,9 +56,8 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)
         return 0;
-    return error_set(error, MLI_CLIENT_MISUSE,
-                     "socket path: %d bytes given, at most %d are possible", length,
-                     SOCKET_PATH_MAX - 1);
+    return error_set(error, MLI_CLIENT_MISUSE, "socket path: %d bytes given, at most %d allowed",
+                     length, SOCKET_PATH_MAX - 1);
 }
 
 /* A full backlog says EAGAIN: the daemon is there but busy, or stopped. */
@@ -82,7 +81,7 @@ static int explain_connect(mli_client_error *error, const char *path, int failur
 {
     struct stat there;
     if (failure == -ECONNREFUSED && stat(path, &there) == 0 && !S_ISSOCK(there.st_mode))
-        return error_set(error, MLI_CLIENT_NO_SERVICE, "%s is no socket", path);
+        return error_set(error, MLI_CLIENT_NO_SERVICE, "%s is not a socket", path);
     switch (failure) {
     case -ENOENT:
     case -ENOTDIR:
@@ -90,7 +89,8 @@ static int explain_connect(mli_client_error *error, const char *path, int failur
         return error_set(error, MLI_CLIENT_NO_SERVICE, "no daemon listens at %s", path);
     case -EAGAIN:
         return error_set(error, MLI_CLIENT_BUSY,
-                         "the daemon at %s takes no connection: it is stopped or overloaded", path);
+                         "the daemon at %s accepts no connection: it is stopped or overloaded",
+                         path);
     case -EINTR:
         return error_set(error, MLI_CLIENT_INTERRUPTED, "interrupted");
     default:

@@ -37,7 +37,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
     if (status)
         return status;
     if (events >> EVENT_COUNT || (unsigned)scope > MLI_CLIENT_SCOPE_ALL)
-        return error_set(error, MLI_CLIENT_MISUSE, "events or scope: there are no such");
+        return error_set(error, MLI_CLIENT_MISUSE, "events or scope: unknown value");
     struct events_subscribe params = {.events = events,
                                       .scope = (enum event_scope)scope,
                                       .interval_ms = interval_ms ? interval_ms : 250};

@@ -58,7 +58,7 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
     for (size_t i = 0; status == 0 && client->inlined && i < parts.count; i++) {
         if (parts.attachments[i].back)
             status = error_set(error, MLI_CLIENT_IMPOSSIBLE,
-                               "a detached job's bytes do not come back over this connection");
+                               "a detached job cannot return its result over this connection");
     }
     if (status == 0)
         status =
@@ -167,7 +167,7 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
     if (status)
         return status;
     if (count > JOB_WAIT_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given, at most %d are possible", count,
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given, at most %d allowed", count,
                          JOB_WAIT_MAX);
     if (count > 0 && !(borrowed = calloc(count, sizeof(*borrowed))))
         return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");

@@ -17,11 +17,13 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     struct job_prepared read = {0};
     int status = request_may_wait(client, error);
     if (status == 0 && client->inlined)
-        status = error_set(error, MLI_CLIENT_IMPOSSIBLE,
-                           "a prepared job shares memory, which this connection cannot");
+        status =
+            error_set(error, MLI_CLIENT_IMPOSSIBLE,
+                      "a prepared job needs shared memory, which this connection does not support");
     if (status == 0 && (job->after_count > 0 || job->timeout_ms > 0))
-        status = error_set(error, MLI_CLIENT_MISUSE,
-                           "a prepared job has neither `after` nor `timeout_ms`: its starts have");
+        status =
+            error_set(error, MLI_CLIENT_MISUSE,
+                      "a prepared job has no `after` and no `timeout_ms`: give them to its starts");
     if (status == 0)
         status = describe_job(client, job, false, &parts, error);
     if (status == 0)
@@ -61,7 +63,7 @@ static int start_slowly(mli_client *client, const mli_client_start_args *args,
 {
     struct job_ref after[MLI_CLIENT_AFTER_MAX];
     if (args->after_count > MLI_CLIENT_AFTER_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d are possible",
+        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d allowed",
                          args->after_count, MLI_CLIENT_AFTER_MAX);
     int status = describe_refs(args->after, args->after_count, after, error);
     if (status)

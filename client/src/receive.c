@@ -154,12 +154,12 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     struct slot *slot = (*reply)->id.kind == RPC_ID_INT ? table_find(&client->table, ticket) : NULL;
     mli_client_error error;
     if (!slot || slot->state != SLOT_WAITING)
-        return lose(client, "it answered what was not asked");
+        return lose(client, "it sent a reply to no request");
     if (take_fds(client, *reply, slot))
         return lose(client, "descriptors are missing");
     const struct inline_payload *inlines = (*reply)->inlines;
     if (inlines && (!(*reply)->ok || expect_payload(client, ticket, slot, inlines)))
-        return lose(client, "it sent bytes nobody asked for");
+        return lose(client, "it sent unexpected bytes");
     if (!(*reply)->ok) {
         error_from_fault(&error, &(*reply)->error, (*reply)->error_job);
         reply_end(client, ticket, &error);
@@ -180,7 +180,7 @@ static int receive_parting(mli_client *client, const struct rpc_reply *reply)
 {
     mli_client_error error;
     if (reply->ok)
-        return lose(client, "it answered what was not asked");
+        return lose(client, "it sent a reply to no request");
     error_from_fault(&error, &reply->error, 0);
     return connection_lose(client, &error);
 }
@@ -296,7 +296,7 @@ static int take_lines(mli_client *client)
 static int take_descriptors(mli_client *client, const int *fds, size_t count)
 {
     if (count > 0 && frame_push_fds(&client->in, fds, count))
-        return connection_lost(client, "it sent descriptors nobody asked for");
+        return connection_lost(client, "it sent unexpected descriptors");
     return 0;
 }
 

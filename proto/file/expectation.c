@@ -33,7 +33,7 @@ static int read_digest(struct expectation *expect, const struct json *object)
     if (json_string(&value, PROTO_NAME_MAX, &text) < 0)
         return -1;
     if (!sha256_from_text(text, expect->digest))
-        return json_complain(&value, "\"sha256:\" and %d hexadecimal digits are wanted",
+        return json_complain(&value, "\"sha256:\" and %d hexadecimal digits are required",
                              2 * SHA256_SIZE);
     return 0;
 }
@@ -79,7 +79,8 @@ static int read_pointer(struct expectation *expect, const struct json *object)
     if (json_string(&value, FAULT_POINTER_MAX - 1, &text) < 0)
         return -1;
     if (text[0] != '/')
-        return json_complain(&value, "a JSON pointer from the job on is wanted, as \"/cfg/size\"");
+        return json_complain(&value,
+                             "a JSON pointer relative to the job is required, as \"/cfg/size\"");
     return json_string_copy(&value, FAULT_POINTER_MAX - 1, &expect->pointer);
 }
 
@@ -114,7 +115,7 @@ static int find_kind(struct expectation *expect, const struct json *object)
         if (!json_present(&member))
             continue;
         if (expect->kind != EXPECT_NOTHING)
-            return json_complain(&member, "given beside \"%s\", one of the two is wanted",
+            return json_complain(&member, "given beside \"%s\", only one of the two is allowed",
                                  kind_keys[expect->kind]);
         expect->kind = (enum expectation_kind)kind;
     }
@@ -122,9 +123,9 @@ static int find_kind(struct expectation *expect, const struct json *object)
         return json_complain(object, "\"file\", \"digest\" or \"error\" is required");
     if (expect->kind != EXPECT_FILE && (json_present(&format) || json_present(&tensor)))
         return json_complain(json_present(&format) ? &format : &tensor,
-                             "describes a golden file, give it with \"file\"");
+                             "describes a golden file, allowed only with \"file\"");
     if (expect->kind != EXPECT_ERROR && json_present(&pointer))
-        return json_complain(&pointer, "says where an error lies, give it with \"error\"");
+        return json_complain(&pointer, "is the place of an error, allowed only with \"error\"");
     return 0;
 }
 

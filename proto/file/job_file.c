@@ -65,7 +65,7 @@ static int read_slice(struct job_spec *job, const struct json *object)
     if (job->common.op == JOB_OP_PERMUTE)
         return json_complain(&value, "a permute takes cfg.perm_dim only; use \"op\": \"mov\"");
     if (lengths->offset || lengths->size || lengths->sub_sample_step)
-        return json_complain(&value, "it stands for cfg.%s, which is given too",
+        return json_complain(&value, "replaces cfg.%s, give only one of the two",
                              lengths->offset ? "offset"
                              : lengths->size ? "size"
                                              : "sub_sample_step");

@@ -48,7 +48,7 @@ static int read_dtype(const char *descr, struct npy_header *header, struct fault
         if (header->item_size == 1 || descr[0] == '<')
             return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "npy dtype '%s' is not little-endian; '%s' is wanted", descr,
+                         "npy dtype '%s' is not little-endian; '%s' is required", descr,
                          header->descr);
     }
     return refuse_dtype(descr, fault);
@@ -84,13 +84,13 @@ static size_t find_literal(const unsigned char *bytes, size_t length, size_t *si
     if (length < PREFIX_V1 || memcmp(bytes, magic, MAGIC_SIZE) != 0) {
         fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                   length < PREFIX_V1 ? "%zu bytes are too few for a .npy file"
-                                     : "no .npy file: it does not begin with \\x93NUMPY",
+                                     : "not a .npy file: it does not begin with \\x93NUMPY",
                   length);
         return 0;
     }
     if (bytes[MAGIC_SIZE] < 1 || bytes[MAGIC_SIZE] > 3 || bytes[MAGIC_SIZE + 1] != 0) {
         fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                  "npy version %u.%u is not known; 1.0, 2.0 and 3.0 are", bytes[MAGIC_SIZE],
+                  "npy version %u.%u is not supported; 1.0, 2.0 and 3.0 are", bytes[MAGIC_SIZE],
                   bytes[MAGIC_SIZE + 1]);
         return 0;
     }

@@ -73,7 +73,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
         size = size << 8 | prefix[i];
     if (size > file_size - SAFETENSORS_PREFIX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "no .safetensors file, or it is cut: its header of %" PRIu64
+                         "not a .safetensors file, or truncated: its header of %" PRIu64
                          " bytes ends beyond the file's %" PRIu64,
                          size, file_size);
     if (size > SAFETENSORS_HEADER_MAX)
@@ -111,7 +111,7 @@ static int check_movable(const struct tensor_entry *entry, const char *descr, co
     return 0;
 }
 
-/* What no job can take is said of the tensor that is wanted, not of the file. */
+/* What no job can take is said of the tensor that is required, not of the file. */
 static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
 {
     const char *descr = dtype ? dtype->descr : "";
@@ -160,10 +160,10 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     if (json_array(offsets, &count) < 0)
         return -1;
     if (count != 2)
-        return json_complain(offsets, "%zu numbers given, begin and end are wanted", count);
+        return json_complain(offsets, "%zu numbers given, begin and end are required", count);
     if (read_numbers(offsets, range) < 0)
         return -1;
-    return range[0] <= range[1] ? 0 : json_complain(offsets, "the end lies before the beginning");
+    return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
 /* Shape x dtype is what lies between the offsets. Of a dtype that nobody knows only they tell. */
@@ -204,7 +204,7 @@ static int read_tensor(struct tensor_list *list, const struct json *value, uint6
     snprintf(entry->dtype, sizeof entry->dtype, "%s", known ? known->name : word);
     entry->bytes = range[1] - range[0];
     if (__builtin_add_overflow(data, range[0], &entry->place))
-        return json_complain(&offsets, "it lies beyond any file");
+        return json_complain(&offsets, "beyond the size of any file");
     if (check_size(entry, known, value) < 0)
         return -1;
     return judge(entry, known, word) < 0 ? no_memory(value->fault) : 0;
@@ -283,11 +283,11 @@ static int check_places(const struct tensor_entry *const *sorted, size_t count, 
                              tensor_name_shown(entry->name), entry->name);
         if (entry->place > end)
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "%" PRIu64 " bytes before the tensor \"%.*s\" belong to none",
+                             "%" PRIu64 " bytes before the tensor \"%.*s\" belong to no tensor",
                              entry->place - end, tensor_name_shown(entry->name), entry->name);
         if (__builtin_add_overflow(end, entry->bytes, &end))
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "the tensor \"%.*s\" ends beyond any file",
+                             "the tensor \"%.*s\" ends beyond the size of any file",
                              tensor_name_shown(entry->name), entry->name);
     }
     if (end != file_size)
@@ -349,7 +349,7 @@ int safetensors_parse(const char *text, size_t length, uint64_t file_size, struc
     *list = (struct tensor_list){0};
     if (length == 0 || text[0] != '{')
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "no .safetensors file: its header does not begin with '{'");
+                         "not a .safetensors file: its header does not begin with '{'");
     status = json_parse(text, length, &limits, &root, fault);
     if (status == 0) {
         status = read_root(list, &root, data);

@@ -30,8 +30,8 @@ static int complain_here(const struct scan *scan, const char *what)
     size_t size = utf8_char(scan->at, strlen(scan->at));
 
     if (!*scan->at)
-        return complain(scan->fault, "it ends where %s is possible", what);
-    return complain(scan->fault, "character %zu is '%.*s', where %s is possible",
+        return complain(scan->fault, "the text ends where %s is expected", what);
+    return complain(scan->fault, "character %zu is '%.*s', where %s is expected",
                     place_of(scan, scan->at), size ? (int)size : 1, scan->at, what);
 }
 
@@ -74,7 +74,7 @@ static int take_number(struct scan *scan, bool *has, int64_t *number)
     for (; *scan->at >= '0' && *scan->at <= '9'; scan->at++) {
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, sign * (*scan->at - '0'), &value))
-            return complain(scan->fault, "the number from character %zu on is beyond 64 bits",
+            return complain(scan->fault, "the number at character %zu does not fit into 64 bits",
                             place_of(scan, begin));
     }
     *number = value;
@@ -113,8 +113,9 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
     if (!has_step)
         entry->step = 1;
     if (entry->step < 1)
-        return complain(scan->fault, "entry %" PRIu32 ": step %" PRId64 " given, from 1 possible",
-                        index + 1, entry->step);
+        return complain(scan->fault,
+                        "entry %" PRIu32 ": step %" PRId64 " given, at least 1 required", index + 1,
+                        entry->step);
     return 0;
 }
 
@@ -123,7 +124,7 @@ static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {
         if (*seen)
-            return complain(scan->fault, "'...' is there twice, one is possible");
+            return complain(scan->fault, "'...' is given twice, at most once allowed");
         *seen = true;
         slice->ellipsis = slice->count;
         return 0;
@@ -181,7 +182,8 @@ static int apply_entry(const struct slice_entry *entry, uint32_t dimension, int6
                         " up to %" PRId64 ", of %" PRId64 " (padded) samples",
                         dimension, start, stop, extent);
     if (start > UINT32_MAX || stop - start > UINT32_MAX)
-        return complain(fault, "the window in dimension %" PRIu32 " is beyond 32 bits", dimension);
+        return complain(fault, "the window in dimension %" PRIu32 " does not fit into 32 bits",
+                        dimension);
     /* A step beyond the window takes the first sample only, as every larger one does. */
     *window = (struct slice_window){
         .offset = (uint32_t)start,

@@ -107,8 +107,8 @@ static int forbid(const struct json *object, const char *const *keys, const char
 }
 
 static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
-static const char *const npy_says = "a .npy file says it itself, do not give it here";
-static const char *const archive_says = "the archive says it itself, do not give it here";
+static const char *const npy_says = "stated in the header of the .npy file, remove it from the job";
+static const char *const archive_says = "stated in the archive, remove it from the job";
 
 int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json *object)
 {
@@ -117,7 +117,7 @@ int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json 
     return file_format_is_archive(tensor_spec_format(spec))
                ? 0
                : forbid(object, tensor,
-                        "names one of a .npz or .safetensors file, this is neither");
+                        "names a tensor of a .npz or .safetensors file; this file is neither");
 }
 
 void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec)
@@ -146,8 +146,8 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
 
         if (forbid(object, told_by_npy, archive ? archive_says : npy_says) < 0)
             return -1;
-    } else if (member_require(object, "shape", "a raw file does not say it") < 0 ||
-               member_require(object, "type", "a raw file does not say it") < 0) {
+    } else if (member_require(object, "shape", "a raw file has no header that states it") < 0 ||
+               member_require(object, "type", "a raw file has no header that states it") < 0) {
         return -1;
     }
     return tensor_desc_read(&src->desc, object);
@@ -161,7 +161,7 @@ static int check_dst_format(const struct tensor_spec *dst, const struct json *ob
 
     if (!file_format_is_archive(format))
         return 0;
-    return json_complain(&given, "a .%s file is read, not written; write a .npy or a raw file",
+    return json_complain(&given, "a .%s file can be read, not written; write a .npy or a raw file",
                          file_format_word(format));
 }
 
@@ -173,8 +173,9 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
 
     if (npy && dst->update)
         return forbid(object, told_by_npy, npy_says);
-    if (!dst->update && forbid(object, of_existing,
-                               "describes an existing tensor, give it with \"update\": true") < 0)
+    if (!dst->update &&
+        forbid(object, of_existing,
+               "describes an existing tensor, allowed only with \"update\": true") < 0)
         return -1;
     if (npy) {
         static const char *const strides[] = {"strides", NULL};

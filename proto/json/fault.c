@@ -25,7 +25,7 @@ static void set_pointer(struct fault *fault, const char *pointer)
 int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
               ...)
 {
-    char text[FAULT_TEXT_MAX]; /* the arguments may be parts of *fault */
+    char text[FAULT_TEXT_MAX]; /* a copy: the arguments may point into *fault */
     va_list args;
     int length;
 
@@ -36,7 +36,7 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
         text[0] = '\0';
     else if ((size_t)length >= sizeof text)
         text[utf8_cut(text, sizeof text - 1)] = '\0';
-    utf8_disarm(text); /* it quotes what users, peers and files hold */
+    utf8_disarm(text); /* the message may quote text of users, peers and files */
 
     fault->code = code;
     fault->status = MLI_STATUS_OK;
@@ -51,16 +51,16 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
     return -1;
 }
 
-/* How libmli's words for its arguments translate to members of a job. */
+/* libmli's names for its arguments, and the members of a job. */
 static const struct {
     const char *word, *pointer;
-    bool members; /* what follows the word names members of the job */
+    bool members; /* the path after the word names members of the job too */
 } arguments[] = {
     {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
     {"in", "/src", false}, {"out", "/dst", false},
 };
 
-/* Appends "offset[1]" as "/offset/1"; stops where `path` is no path any more. */
+/* Appends ".offset[1]" as "/offset/1"; stops at the end of the path. */
 static void append_path(struct pointer *pointer, const char *path)
 {
     static const char name[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -77,7 +77,8 @@ static void append_path(struct pointer *pointer, const char *path)
     }
 }
 
-/* Writes the pointer of the member that a text of mli_last_error() begins with, if it does. */
+/* Writes the pointer of the member that a text of mli_last_error() begins with. Returns false if it
+ * begins with none. */
 static bool pointer_of_error(const char *error, char *out, size_t size)
 {
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
@@ -139,7 +140,7 @@ void pointer_init(struct pointer *pointer, char *out, size_t size)
     out[0] = '\0';
 }
 
-/* All of the bytes or, from the first that do not fit on, nothing more. */
+/* Appends all of the bytes, or nothing if they or earlier bytes did not fit. */
 static void append(struct pointer *pointer, const char *bytes, size_t length)
 {
     if (pointer->full || length >= pointer->size - pointer->length) {

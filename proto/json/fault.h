@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fault: what went wrong, where in the JSON, and a sentence about it. It is what every function
- * of proto/ reports, what travels as the "error" of a reply, and what mlictl prints.
+ * A fault: an error code, its place in the JSON, and a message. Every function of proto/ reports
+ * errors so, the service sends faults as the "error" of replies, and mlictl prints them.
  */
 #ifndef PROTO_FAULT_H
 #define PROTO_FAULT_H
@@ -12,28 +12,32 @@
 #include "mli_types.h"
 
 /*
- * Every error of the wire: X(name, code, meaning). Codes from -32700 to -32600 are JSON-RPC's own.
- * The enum, fault_name() and the table in PROTOCOL.md come from here.
+ * All errors of the protocol: X(name, code, meaning). Codes from -32700 to -32600 are those of
+ * JSON-RPC. The enum and fault_name() come from this table; PROTOCOL.md repeats it, and a test
+ * compares the two.
+ *
+ * To add an error, start here: add a line, the same line to PROTOCOL.md, and its name to "error" in
+ * proto/file/job.schema.json.
  */
 #define FAULT_TABLE(X)                                                                             \
-    X(PARSE_ERROR, -32700, "the text is not JSON as this service accepts it")                      \
+    X(PARSE_ERROR, -32700, "the text is not JSON, or not JSON that this service accepts")          \
     X(INVALID_REQUEST, -32600, "the object is not a JSON-RPC 2.0 request")                         \
-    X(METHOD_NOT_FOUND, -32601, "there is no such method")                                         \
-    X(INVALID_PARAMS, -32602, "a member is missing, unknown, twice there, or of the wrong type")   \
-    X(INTERNAL, -32603, "the service could not do its part (memory, system call)")                 \
+    X(METHOD_NOT_FOUND, -32601, "the method does not exist")                                       \
+    X(INVALID_PARAMS, -32602, "a member is missing, unknown, duplicate, or of the wrong type")     \
+    X(INTERNAL, -32603, "the service itself failed (memory, system call)")                         \
     X(REFUSED, -32000, "libmli refused the move; `status` says with which MLI_STATUS")             \
-    X(BAD_DESCRIPTOR, -32001, "a descriptor is missing, too small, or not what it must be")        \
+    X(BAD_DESCRIPTOR, -32001, "a descriptor is missing, too small, or of the wrong kind")          \
     X(LIMIT, -32002, "a limit of the service is reached; the message names it")                    \
     X(TIMED_OUT, -32003, "the job was not done within its timeout_ms")                             \
     X(CANCELLED, -32004, "the job was cancelled")                                                  \
     X(IO_ERROR, -32005, "a file shrank or its storage failed while the job ran")                   \
     X(SHUTTING_DOWN, -32006, "the service is shutting down or drained and takes no new jobs")      \
-    X(STREAM_ERROR, -32007, "the stream cannot be followed any more; the connection closes")       \
+    X(STREAM_ERROR, -32007, "the stream cannot be parsed any further; the connection closes")      \
     X(DMA_ERROR, -32008, "a DMA channel failed while the job ran; the message says where")         \
-    X(PREDECESSOR_FAILED, -32009, "a job named in `after` did not end well")                       \
-    X(CHANNEL_STUCK, -32010, "a DMA channel does not come back and was taken out of service")      \
+    X(PREDECESSOR_FAILED, -32009, "a job named in `after` failed or was cancelled")                \
+    X(CHANNEL_STUCK, -32010, "a DMA channel is stuck and was taken out of service")                \
     X(FORBIDDEN, -32011, "the user of this connection may not do that")                            \
-    X(NOT_FOUND, -32012, "there is no such job, prepared job or buffer, or not any more")
+    X(NOT_FOUND, -32012, "the job, prepared job or buffer does not exist, or no longer does")
 
 enum fault_code {
     FAULT_NONE = 0,
@@ -47,35 +51,35 @@ enum { FAULT_POINTER_MAX = 256, FAULT_TEXT_MAX = 320 };
 struct fault {
     enum fault_code code;
     mli_status status;               /* MLI_STATUS_OK unless code is FAULT_REFUSED */
-    unsigned line, column;           /* 1-based place in the text; 0 where it is not known */
-    bool has_pointer;                /* the root's pointer is the empty string */
-    char pointer[FAULT_POINTER_MAX]; /* RFC 6901, to the offending member */
-    char text[FAULT_TEXT_MAX];       /* a sentence: what, and what was expected */
+    unsigned line, column;           /* place in the text, from 1; 0 if unknown */
+    bool has_pointer;                /* the pointer is known; that of the root is "" */
+    char pointer[FAULT_POINTER_MAX]; /* RFC 6901, of the member at fault */
+    char text[FAULT_TEXT_MAX];       /* the message: what was given, what is allowed */
 };
 
 /**
- * Fills *fault and returns -1, so that callers can `return fault_set(...)`. `pointer` may be null
- * (unknown place). Texts that do not fit are cut at a character boundary.
+ * Fills *fault and returns -1, so that callers can `return fault_set(...)`. `pointer` is null if
+ * the place is unknown. Cuts a pointer or text that is too long at a character's end.
  */
 int fault_set(struct fault *fault, enum fault_code code, const char *pointer, const char *format,
               ...) __attribute__((format(printf, 4, 5)));
 
 /**
- * A refusal of libmli: code FAULT_REFUSED with `status`, and the text of mli_last_error(). The
- * field that text begins with becomes a JSON pointer into a job: "cfg.offset[1]: ..." is
- * /cfg/offset/1, "src. ..." is /src, "dst. ..." is /dst ("in."/"out." likewise). Returns -1.
+ * Fills *fault with FAULT_REFUSED, `status` and the text of mli_last_error(). The field that the
+ * text begins with becomes a JSON pointer into a job: "cfg.offset[1]: ..." becomes /cfg/offset/1,
+ * "src. ..." and "in. ..." become /src, "dst. ..." and "out. ..." become /dst. Returns -1.
  */
 int fault_set_refused(struct fault *fault, mli_status status, const char *last_error);
 
-/** Puts `prefix` (a JSON pointer, as "/jobs/3") before the fault's pointer. */
+/** Prepends `prefix`, a JSON pointer such as "/jobs/3", to the fault's pointer. */
 void fault_prefix(struct fault *fault, const char *prefix);
 
-/** Name of a code, as "INVALID_PARAMS"; "UNKNOWN" for one that is none. Static storage. */
+/** Returns the name of a code, as "INVALID_PARAMS", or "UNKNOWN". Static storage. */
 const char *fault_name(int code);
 
 /*
- * Building an RFC 6901 JSON pointer in a fixed buffer. What does not fit is cut, never in the
- * middle of a character or of an escape. Private to proto/.
+ * Builds an RFC 6901 JSON pointer in a fixed buffer. A pointer that is too long is cut, never
+ * inside a character or an escape. Private to proto/.
  */
 struct pointer {
     char *out; /* zero-terminated at any time */
@@ -85,11 +89,11 @@ struct pointer {
 
 /** Begins with the root's pointer, the empty string. `size` is at least 1. */
 void pointer_init(struct pointer *pointer, char *out, size_t size);
-/** Begins a token; its text follows by pointer_text(), in one or many calls. */
+/** Begins a token; its text follows in one or several calls of pointer_text(). */
 void pointer_token(struct pointer *pointer);
-/** Whole characters of the token that was begun; '~' and '/' are escaped here. */
+/** Appends whole characters to the current token; escapes '~' and '/'. */
 void pointer_text(struct pointer *pointer, const char *text, size_t length);
-/** A token that is an array's index. */
+/** Appends a token that is an index of an array. */
 void pointer_index(struct pointer *pointer, size_t index);
 
 #endif /* PROTO_FAULT_H */

@@ -11,7 +11,7 @@
 #include "proto/json/nearest.h"
 #include "proto/json/utf8.h"
 
-/* Values lie at most so deep below the root; one more for a member that is absent. */
+/* Depth of the deepest value below the root, and one more for an absent member. */
 enum { PATH_MAX_DEPTH = JSON_DEPTH_MAX + 1, KEY_SHOWN_MAX = 48 };
 
 int json_parse(const char *text, size_t length, const struct json_limits *limits, struct json *root,
@@ -34,9 +34,9 @@ void json_free(struct json *root)
     root->node = NULL;
 }
 
-/* Complaints */
+/* Faults */
 
-/* The values from below the root (or the base) down to `value`; returns how many. */
+/* Collects the values from below the root (or the base) down to `value`. Returns their number. */
 static size_t collect_path(const struct json *value, bool from_base,
                            const struct json *path[PATH_MAX_DEPTH])
 {
@@ -68,7 +68,7 @@ void json_pointer(const struct json *value, char *out, size_t size)
     }
 }
 
-/* How many bytes of what a user wrote a sentence repeats. */
+/* Returns the number of bytes of `text` that an error message repeats. */
 static int shown(const char *text)
 {
     size_t length = strlen(text);
@@ -76,7 +76,8 @@ static int shown(const char *text)
     return (int)(length > KEY_SHOWN_MAX ? utf8_cut(text, KEY_SHOWN_MAX) : length);
 }
 
-/* The value's name for a sentence, as "cfg.offset[1]: "; empty for the root and the base. */
+/* Writes the value's name for a message, as "cfg.offset[1]: "; nothing for the root and the base.
+ */
 static void write_name(const struct json *value, char *out, size_t size)
 {
     const struct json *path[PATH_MAX_DEPTH];
@@ -132,11 +133,11 @@ static const char *type_name(const struct json *value)
     }
 }
 
-static int complain_type(const struct json *value, const char *wanted)
+static int complain_type(const struct json *value, const char *required)
 {
     if (!value->node)
-        return json_complain(value, "missing, %s is required", wanted);
-    return json_complain(value, "%s is wanted, not %s", wanted, type_name(value));
+        return json_complain(value, "missing, %s is required", required);
+    return json_complain(value, "%s is required, not %s", required, type_name(value));
 }
 
 /* Types */
@@ -173,7 +174,7 @@ bool json_is_null(const struct json *value)
 
 /* Objects */
 
-/* Most keys differ in their first character. */
+/* Compares the first character before calling strcmp(): it differs for most keys. */
 static bool same(const char *a, const char *b)
 {
     return *a == *b && strcmp(a, b) == 0;
@@ -188,7 +189,7 @@ static bool is_one_of(const char *key, const char *const *words)
     return false;
 }
 
-/* True where `member` repeats the key of a member before it. */
+/* Whether a member before `member` has the same key. */
 static bool is_repeated(const struct json *object, const struct json *member)
 {
     const struct json_node *before;
@@ -221,7 +222,7 @@ int json_object(const struct json *value, const char *const *allowed)
 
     if (!json_is_object(value))
         return complain_type(value, "an object");
-    /* First of all, so that the search for repeated keys stays cheap. */
+    /* Check the count first: the search for duplicate keys takes quadratic time. */
     while (json_next(value, &member))
         count++;
     if (count > JSON_KEYS_MAX)
@@ -330,7 +331,7 @@ int json_string(const struct json *value, size_t max, const char **out)
     return **out ? 0 : json_complain(value, "must not be empty");
 }
 
-/* The words with commas between them, as many as fit. */
+/* Writes the words with commas between them; "..." replaces words that do not fit. */
 static void list_words(const char *const *words, char *out, size_t size)
 {
     size_t length = 0;

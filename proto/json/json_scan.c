@@ -10,12 +10,12 @@
 #include "proto/json/json_tree.h"
 #include "proto/json/utf8.h"
 
-/* A container that is open. */
+/* An array or object whose end is not reached yet. */
 struct level {
     bool object;
     bool within;     /* inside the member below; else between members */
-    size_t index;    /* array: of the member */
-    const char *key; /* object: the member's, as it stands in the text, without its quotes */
+    size_t index;    /* array: of the current element */
+    const char *key; /* object: of the current member; undecoded, without quotes */
     size_t key_length;
 };
 
@@ -29,9 +29,9 @@ struct scan {
     struct fault *fault;
 };
 
-/* Where a fault is */
+/* Place of a fault */
 
-/* The key is a good one, but stands there with its escapes. */
+/* Appends a key that was accepted, decoding its escapes. */
 static void append_key(struct pointer *pointer, const char *key, size_t length)
 {
     pointer_token(pointer);
@@ -99,7 +99,7 @@ __attribute__((format(printf, 4, 5))) static int fail(const struct scan *scan, s
     return -1;
 }
 
-/* "<expected>, not <what stands there>" */
+/* Fails with "<expected> is expected, not <the next character>". */
 static int fail_expected(const struct scan *scan, const char *expected)
 {
     size_t left = scan->length - scan->at, size;
@@ -145,13 +145,13 @@ static int scan_escape(struct scan *scan)
     return 0;
 }
 
-/* Printable ASCII that stands for itself in a string. */
+/* Whether `c` is printable ASCII that needs no escape in a string. */
 static bool is_plain(char c)
 {
     return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
 }
 
-/* From the opening quote to behind the closing one. */
+/* Consumes a string with its quotes. */
 static int scan_string(struct scan *scan)
 {
     size_t begin = scan->at++;
@@ -160,7 +160,7 @@ static int scan_string(struct scan *scan)
         const char *text = scan->text + scan->at;
         size_t size;
 
-        if (is_plain(*text)) { /* most are; the rest of the loop takes them too */
+        if (is_plain(*text)) { /* shortcut for most bytes; the rest of the loop accepts them too */
             scan->at++;
             continue;
         }
@@ -194,7 +194,8 @@ static bool is_word(char c)
            c == '-' || c == '.' || c == '_';
 }
 
-/* True for a number with a fraction or an exponent, so that those get their own sentence. */
+/* Whether a word is a number with a fraction or an exponent, which has an error message of its own.
+ */
 static bool is_real(const char *word, size_t length)
 {
     size_t i = word[0] == '-', digits = 0;
@@ -215,7 +216,7 @@ static int check_number(const struct scan *scan, const char *word, size_t length
 
     if (is_real(word, length))
         return fail(scan, scan->at, FAULT_PARSE_ERROR,
-                    "%.*s: a whole number is wanted, without fraction or exponent", shown, word);
+                    "%.*s: a whole number is required, without fraction or exponent", shown, word);
     for (size_t i = first; i < length; i++) {
         if (word[i] < '0' || word[i] > '9')
             return fail(scan, scan->at, FAULT_PARSE_ERROR, "%.*s is not a number", shown, word);
@@ -251,8 +252,8 @@ static int scan_word(struct scan *scan)
     }
     if (*word != '-' && (*word < '0' || *word > '9'))
         return fail(scan, scan->at, FAULT_PARSE_ERROR,
-                    "%.*s is no value: a number, a string, true, false, null, an array or an "
-                    "object is expected",
+                    "%.*s is not a value: a number, a string, true, false, null, an array or "
+                    "an object is expected",
                     length < 40 ? (int)length : 40, word);
     if (check_number(scan, word, length) < 0)
         return -1;
@@ -299,7 +300,7 @@ static int scan_key(struct scan *scan, struct level *level)
     return accept(scan, ':') ? 0 : fail_expected(scan, "':'");
 }
 
-/* What comes next: a value, the end of the container that is open, or (-1) a fault. */
+/* NEXT_VALUE: a value must follow. NEXT_DONE: a value has ended. */
 enum next { NEXT_FAULT = -1, NEXT_VALUE, NEXT_DONE };
 
 static enum next open_container(struct scan *scan, bool object)
@@ -335,7 +336,7 @@ static enum next scan_value(struct scan *scan)
     return (c == '"' ? scan_string(scan) : scan_word(scan)) < 0 ? NEXT_FAULT : NEXT_DONE;
 }
 
-/* After a value: closes what ends here, up to the next value or the end of the outermost one. */
+/* Consumes closing brackets after a value, up to the next value or the end of the root. */
 static enum next scan_after(struct scan *scan)
 {
     while (scan->depth > 0) {
@@ -359,7 +360,7 @@ static enum next scan_after(struct scan *scan)
 int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
               struct fault *fault)
 {
-    struct scan scan; /* `levels` stays as it is: only those that are open are looked at */
+    struct scan scan; /* without an initialiser: only levels[0 .. depth) are read */
     enum next next;
 
     scan.text = text;

@@ -18,7 +18,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The number after "\u" at `text`; -1 where there is none. */
+/* Returns the number after "\u" at `text`, or -1 if `text` does not begin with such an escape. */
 static int32_t unit(const char *text, size_t length)
 {
     int32_t code = 0;
@@ -67,13 +67,13 @@ int escape_decode(const char *text, size_t length, uint32_t *code)
 /* Text to nodes */
 
 /*
- * The text is valid JSON, so each function below trusts the byte that its caller has seen. Only a
- * number may be the last byte of a text.
+ * json_scan() has accepted the text, so the functions below do not check it again. Only the last
+ * digit of a number can be the last byte of a text: all others may read one byte on.
  */
 struct builder {
     const char *at, *end;   /* in the text */
     struct json_node *node; /* the next unused node */
-    char *bytes;            /* where the next string goes */
+    char *bytes;            /* memory for the next string */
 };
 
 static void skip_space(struct builder *b)
@@ -92,7 +92,7 @@ static bool accept(struct builder *b, char c)
     return true;
 }
 
-/* From the opening quote to behind the closing one. */
+/* Consumes a string with its quotes; returns its decoded copy. */
 static const char *build_string(struct builder *b)
 {
     char *out = b->bytes;
@@ -132,7 +132,7 @@ static int64_t build_number(struct builder *b)
 
 static struct json_node *build_value(struct builder *b);
 
-/* From behind the opening bracket to behind the closing one. */
+/* Consumes an array or object from its opening to its closing bracket. */
 static void build_container(struct builder *b, struct json_node *container)
 {
     bool object = container->kind == JSON_OBJECT;
@@ -160,7 +160,7 @@ static void build_container(struct builder *b, struct json_node *container)
     accept(b, object ? '}' : ']');
 }
 
-/* Recurses for each level of nesting, which json_scan() limits. */
+/* Recurses once for each level of nesting; json_scan() limits the depth. */
 static struct json_node *build_value(struct builder *b)
 {
     struct json_node *node = b->node++;
@@ -197,7 +197,8 @@ static struct json_node *build_value(struct builder *b)
 
 struct json_node *json_tree_create(const char *text, size_t length, size_t values)
 {
-    /* A string takes two quotes in the text and one zero byte here; an escape never gets longer. */
+    /* Strings need at most `length` bytes: decoding shortens escapes, and the terminating zero
+     * takes less than the two quotes. */
     struct json_node *nodes;
     struct builder b = {.at = text, .end = text + length};
 
@@ -213,14 +214,14 @@ struct json_node *json_tree_create(const char *text, size_t length, size_t value
 
 /* Nodes to text */
 
-/* jsonw_key() escapes the key, which comes from the text and may hold any character. */
+/* jsonw_key() escapes the key, which may contain any character. */
 static void write_member(struct jsonw *w, const struct json *member)
 {
     jsonw_key(w, member->key);
     json_write(w, NULL, member);
 }
 
-/* Recurses for each level of nesting, which json_scan() limits. */
+/* Recurses once for each level of nesting; json_scan() limits the depth. */
 void json_write(struct jsonw *w, const char *key, const struct json *value)
 {
     struct json item = {0};

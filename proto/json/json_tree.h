@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The values of a parsed text. One block of memory holds all nodes and strings of a text:
- * json_check() has counted the values, and no string is longer than its text. Private to json*.c.
+ * The values of a parsed text. One block of memory holds all nodes and strings: json_scan() has
+ * counted the values, and no string is longer than in the text. Private to proto/json.
  */
 #ifndef PROTO_JSON_TREE_H
 #define PROTO_JSON_TREE_H
@@ -23,7 +23,7 @@ enum json_kind {
 };
 
 struct json_node {
-    const struct json_node *next; /* the next element or member of the container; or null */
+    const struct json_node *next; /* next element or member of the container; or null */
     const char *key;              /* of a member; null in an array */
     union {
         const struct json_node *child; /* the first element or member; or null */
@@ -39,21 +39,21 @@ int json_scan(const char *text, size_t length, const struct json_limits *limits,
               struct fault *fault);
 
 /**
- * Builds the tree of a text that json_scan() has accepted, with the number of values that it
- * has counted. Returns the root, which the caller passes to free(); null: out of memory.
+ * Builds the tree of a text that json_scan() has accepted; `values` is its count. Returns the root,
+ * which the caller passes to free(), or null if there is no memory.
  */
 struct json_node *json_tree_create(const char *text, size_t length, size_t values);
 
 enum escape_error {
     ESCAPE_ENDS = -1,     /* the text ends after the backslash */
-    ESCAPE_UNKNOWN = -2,  /* no such escape */
-    ESCAPE_DIGITS = -3,   /* not four hexadecimal digits after \u */
+    ESCAPE_UNKNOWN = -2,  /* unknown escape */
+    ESCAPE_DIGITS = -3,   /* fewer than four hexadecimal digits after \u */
     ESCAPE_SURROGATE = -4 /* half of a surrogate pair */
 };
 
 /**
- * Decodes the escape that begins with the backslash at text[0]; a surrogate pair is one escape.
- * Returns the bytes it takes, or an enum escape_error.
+ * Decodes the escape that begins with the backslash text[0]; a surrogate pair is one escape.
+ * Returns the length of the escape in bytes, or an enum escape_error.
  */
 int escape_decode(const char *text, size_t length, uint32_t *code);
 

@@ -7,7 +7,7 @@
 
 #include "proto/json/utf8.h"
 
-/* What a reader of the protocol accepts at most. */
+/* The largest number that readers of the protocol accept. */
 static const int64_t int_max = (INT64_C(1) << 53) - 1;
 
 void jsonw_init(struct jsonw *w)
@@ -86,7 +86,7 @@ static void append_control(struct jsonw *w, char c)
     char text[8];
 
     switch (c) {
-    case '\b': /* what was read is not longer when it is written again */
+    case '\b': /* the short escapes: a text that was read must not become longer */
         append(w, "\\b", 2);
         return;
     case '\f':
@@ -107,7 +107,7 @@ static void append_control(struct jsonw *w, char c)
     }
 }
 
-/* How much of a text is ASCII that stands for itself. */
+/* Returns the length of the printable ASCII at the beginning that needs no escape. */
 static size_t plain_length(const char *text)
 {
     size_t length = 0;
@@ -163,7 +163,7 @@ static void append_line(struct jsonw *w, unsigned depth)
         append(w, "  ", 2);
 }
 
-/* The same as begin(), for people. */
+/* begin() for text that people read. */
 static void begin_line(struct jsonw *w, const char *key)
 {
     if (w->comma)
@@ -181,7 +181,7 @@ static void begin_line(struct jsonw *w, const char *key)
     }
 }
 
-/* What stands before every value. */
+/* Writes the comma and the key before a value. */
 static void begin(struct jsonw *w, const char *key)
 {
     const size_t length = key ? strlen(key) : 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Required members of an object, and sets of words, into plain data. Private to proto/. */
+/*
+ * Getters for members of an object and for sets of words. They return 0, or -1 with the object's
+ * fault filled. Private to proto/.
+ */
 #ifndef PROTO_MEMBERS_H
 #define PROTO_MEMBERS_H
 
@@ -8,33 +11,33 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
-/* The greatest number of the protocol. */
+/* The largest number of the protocol. */
 #define MEMBER_MAX ((INT64_C(1) << 53) - 1)
 
-/** json_object() of a method's params, which may be absent. */
+/** As json_object(), for the params of a method: they may be absent. */
 int params_object(const struct json *params, const char *const *allowed);
 
-/** Requires member `key`, a whole number from 0. Returns 0 or -1. */
+/** Require member `key`, a whole number from 0. */
 int member_u64(const struct json *object, const char *key, uint64_t *out);
 int member_u32(const struct json *object, const char *key, uint32_t *out);
 int member_bool(const struct json *object, const char *key, bool *out);
-/** A text of less than `size` bytes, copied. */
+/** Requires a string of less than `size` bytes, which may be empty, and copies it to `out`. */
 int member_text(const struct json *object, const char *key, char *out, size_t size);
-/** Requires member `key`, of any type; the complaint is "missing, <why>". */
+/** Requires member `key` of any type; the fault's message is "missing, <why>". */
 int member_require(const struct json *object, const char *key, const char *why);
 
-/** Read member `key`; leave *out and *number alone if it is absent. Return 0 or -1. */
+/** Read member `key`; leave *out and *number unchanged if it is absent. */
 int optional_bool(const struct json *object, const char *key, bool *out);
 int optional_int(const struct json *object, const char *key, int64_t min, int64_t max,
                  int64_t *number);
 /** Reads a whole number from 0; 0 if the member is absent. */
 int optional_u64(const struct json *object, const char *key, uint64_t *out);
 
-/** An array of words (null-terminated list), as bits 1 << index. */
+/** Reads an array of words as bits 1 << index in `words` (null-terminated), and writes it. */
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);
 
-/** A required number of a structure's field of `size` bytes: 4 or 8. */
+/** Requires a number that fits into a field of `size` bytes: 4 or 8. */
 int member_number(const struct json *object, const char *key, size_t size, uint64_t *number);
 
 #endif /* PROTO_MEMBERS_H */

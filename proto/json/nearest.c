@@ -17,7 +17,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* Insertions, deletions, changes and swaps of neighbours that make one word of the other. */
+/* Returns the edit distance of two words: insertions, deletions, changes, swaps of neighbours. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -44,7 +44,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return old[b_length];
 }
 
-/* The one word that goes on from what is given. */
+/* Returns the only word that begins with `given`, or null. */
 static const char *only_longer(const char *given, size_t length, const char *const *words)
 {
     const char *word = NULL;
@@ -63,7 +63,7 @@ const char *nearest_word(const char *given, const char *const *words)
 {
     const char *const *const all = words;
     size_t length = strlen(given);
-    size_t best = length < 5 ? 2 : 3; /* distances below this are slips */
+    size_t best = length < 5 ? 2 : 3; /* smaller distances are misspellings */
     const char *word = NULL;
 
     if (length > WORD_MAX)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "Did you mean": the nearest of some words. */
+/* Suggestions for misspelt words: "did you mean". */
 #ifndef PROTO_NEAREST_H
 #define PROTO_NEAREST_H
 
 /**
- * The word of `words` (null-terminated) that `given` is most likely a slip of, or the only one it
- * is the beginning of; null: none.
+ * Returns the word of `words` (null-terminated) that `given` most likely misspells, else the only
+ * word that begins with `given`, else null.
  */
 const char *nearest_word(const char *given, const char *const *words);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text into a growing buffer, with the conventions of jsonw.h: a failed allocation is remembered.
- */
+/* Writes text into a growing buffer. As in jsonw.h, a failed allocation sets `failed`. */
 #ifndef PROTO_TEXTW_H
 #define PROTO_TEXTW_H
 
@@ -8,7 +7,7 @@
 #include <stddef.h>
 
 struct textw {
-    char *data; /* zero-terminated once anything was written */
+    char *data; /* zero-terminated; null until the first write */
     size_t length, capacity;
     bool failed;
 };

@@ -9,7 +9,7 @@ static bool continues(unsigned char byte)
     return (byte & 0xc0) == 0x80;
 }
 
-/* Bytes that a character with this first byte has; 0 where none begins so. */
+/* Returns the length of a character from its first byte; 0 if the byte cannot be a first one. */
 static size_t expected(unsigned char first)
 {
     if (first < 0x80)
@@ -36,7 +36,7 @@ size_t utf8_char(const char *text, size_t length)
     }
     if (size < 3)
         return size;
-    /* The second byte alone tells overlong forms, surrogates and what is past U+10FFFF. */
+    /* The second byte shows overlong forms, surrogates and codes above U+10FFFF. */
     if ((byte[0] == 0xe0 && byte[1] < 0xa0) || (byte[0] == 0xed && byte[1] > 0x9f) ||
         (byte[0] == 0xf0 && byte[1] < 0x90) || (byte[0] == 0xf4 && byte[1] > 0x8f))
         return 0;

@@ -8,21 +8,21 @@
 
 enum { UTF8_CHAR_MAX = 4 };
 
-/** Bytes (1 .. 4) of the character that text begins with; 0 where it begins with none. */
+/** Returns the length (1 .. 4) of the character at `text` in bytes, or 0 if it is invalid. */
 size_t utf8_char(const char *text, size_t length);
 
-/** The most bytes, at most `length`, that do not end within a character. */
+/** Returns the largest number of bytes, at most `length`, that ends at a character's end. */
 size_t utf8_cut(const char *text, size_t length);
 
-/** The character of `size` bytes that utf8_char() has found at `text`. */
+/** Decodes the character of `size` bytes that utf8_char() has found at `text`. */
 uint32_t utf8_decode(const char *text, size_t size);
 
-/** Writes a character and returns its bytes. `code` is a Unicode scalar value. */
+/** Encodes a Unicode scalar value. Returns the number of bytes written. */
 size_t utf8_encode(uint32_t code, char out[UTF8_CHAR_MAX]);
 
 /**
- * Makes a text that comes from elsewhere fit for a line on a terminal, whatever it holds: what is
- * no printable character becomes '?'. Its length stays.
+ * Replaces control characters and invalid bytes by '?', so that a terminal shows the text as one
+ * line. The length stays the same.
  */
 void utf8_disarm(char *text);
 

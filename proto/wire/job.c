@@ -58,7 +58,7 @@ static int read_where(struct tensor_ref *ref, const struct json *object, uint32_
     int status;
 
     if (json_present(&fd) && json_present(&buffer))
-        return json_complain(&buffer, "given beside \"fd\", one of the two is wanted");
+        return json_complain(&buffer, "given beside \"fd\", only one of the two is allowed");
     if (!json_present(&fd) && !json_present(&buffer))
         return json_complain(&fd, "missing, a descriptor or a \"buffer\" is required");
     status = json_present(&fd) ? read_fd(ref, &fd, fds) : read_buffer(ref, &buffer);

@@ -114,7 +114,7 @@ static int read_waited(const struct json *params, struct job_wait *wait)
         wait->what = JOB_WAIT_ALL;
         if (json_bool(&all, &yes) < 0)
             return -1;
-        return yes ? 0 : json_complain(&all, "true is wanted");
+        return yes ? 0 : json_complain(&all, "only true is allowed");
     }
     if (json_present(&jobs)) {
         wait->what = JOB_WAIT_SEVERAL;

@@ -16,7 +16,7 @@ int job_name_read(const struct json *value, char **name)
     if (json_string(value, PROTO_NAME_MAX, &text) < 0)
         return -1;
     if (text[strspn(text, legal)] != '\0')
-        return json_complain(value, "a name is made of A-Z a-z 0-9 _ . : - only");
+        return json_complain(value, "a name may contain only A-Z a-z 0-9 _ . : -");
     return json_string_copy(value, PROTO_NAME_MAX, name);
 }
 
@@ -27,7 +27,8 @@ bool job_name_is_wire(const char *name)
 
 int job_name_complain_digits(const struct json *value)
 {
-    return json_complain(value, "a name is not made of digits only: a job's number has no quotes");
+    return json_complain(
+        value, "a name must not consist of digits only; write a job's number without quotes");
 }
 
 int job_name_read_wire(const struct json *value, char **name)

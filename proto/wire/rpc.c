@@ -58,7 +58,7 @@ static int check_version(const struct json *root)
 
     if (json_string(&version, PROTO_NAME_MAX, &text) < 0)
         return -1;
-    return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is wanted");
+    return strcmp(text, "2.0") == 0 ? 0 : json_complain(&version, "\"2.0\" is required");
 }
 
 /* The object "error" */
@@ -155,8 +155,8 @@ static int read_fds(struct rpc_request *request)
         request->fds = 0;
         return fault_set(&request->fault, FAULT_INVALID_REQUEST, "",
                          json_is_array(&request->root)
-                             ? "batches are not served: one request object per line"
-                             : "a request object is wanted");
+                             ? "batches are not supported: send one request object per line"
+                             : "a request object is required");
     }
     while (json_next(&request->root, &member)) {
         if (member.key[0] != 'f' || strcmp(member.key, "fds") != 0)
@@ -195,7 +195,8 @@ static int read_envelope(struct rpc_request *request)
         return -1;
     request->params = json_member(&request->root, "params");
     if (json_present(&request->params) && !json_is_object(&request->params))
-        return json_complain(&request->params, "an object is wanted: parameters go by name");
+        return json_complain(&request->params,
+                             "an object is required: parameters are passed by name");
     return read_method(request);
 }
 
@@ -380,7 +381,7 @@ static int read_answer(struct rpc_reply *reply, const struct json *id)
         return -1;
     reply->result = json_member(&reply->root, "result");
     if (json_present(&reply->result) == json_present(&error))
-        return json_complain(&reply->root, "either \"result\" or \"error\" is wanted");
+        return json_complain(&reply->root, "either \"result\" or \"error\" is required");
     reply->ok = json_present(&reply->result);
     return reply->ok ? 0 : rpc_error_read(&error, &reply->error, &reply->error_job);
 }

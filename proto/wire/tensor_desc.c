@@ -103,15 +103,15 @@ static int check_type(const struct tensor_desc *desc, struct fault *fault)
 
     if (quant->has_frac_bits && quant->count > 0)
         return mismatch(fault, "frac_bits",
-                        "for fx types, cannot stand beside scale, zero_point, scale_frac_bits");
+                        "for fx types, cannot be combined with scale, zero_point, scale_frac_bits");
     if (!desc->has_type || !name)
         return 0;
     if (quant->count > 0 && !is_sa(desc->type)) {
-        snprintf(text, sizeof text, "only sa8 and sa32 have these parameters, %s has not", name);
+        snprintf(text, sizeof text, "only sa8 and sa32 have these parameters, not %s", name);
         return mismatch(fault, quant->axis < 0 ? "scale" : "axis", text);
     }
     if (quant->has_frac_bits && !is_fx(desc->type)) {
-        snprintf(text, sizeof text, "only fx8 and fx16 have them, %s has not", name);
+        snprintf(text, sizeof text, "only fx8 and fx16 have this parameter, not %s", name);
         return mismatch(fault, "frac_bits", text);
     }
     return 0;

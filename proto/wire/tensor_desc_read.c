@@ -89,7 +89,7 @@ static int check_param(const struct json *value, enum param param)
     if (json_is_int(value))
         return json_int(value, params[param].min, params[param].max, &number);
     if (!json_is_array(value))
-        return json_complain(value, "a whole number or an array of them is wanted");
+        return json_complain(value, "a whole number or an array of whole numbers is required");
     if (json_array(value, &count) < 0)
         return -1;
     if (count < 1 || count > QUANT_ENTRIES_MAX)
@@ -142,7 +142,7 @@ static int count_entries(const struct members *members, size_t *count)
             continue;
         }
         if (!json_present(&members->axis_json))
-            return json_complain(param, "an array needs \"axis\" beside it");
+            return json_complain(param, "an array requires \"axis\"");
         if (json_array(param, &entries) < 0)
             return -1;
         if (first && entries != *count)
@@ -153,7 +153,7 @@ static int count_entries(const struct members *members, size_t *count)
     }
     if (json_present(&members->axis_json) && !first)
         return json_complain(&members->axis_json,
-                             "needs an array: scale, zero_point or scale_frac_bits");
+                             "requires an array as scale, zero_point or scale_frac_bits");
     return 0;
 }
 

@@ -136,7 +136,7 @@ class Safetensors(ArchiveCase):
                                                            "tensor": "fc"}),
                             "/expect/tensor", 'no tensor "fc"; there are "conv1.weight"')
         self.assert_refused(mov({"file": "one.safetensors", "format": "npy"}), "/src/file",
-                            "no .npy file")
+                            "not a .npy file")
 
     def test_golden_files(self):
         self.write("m.safetensors", safetensors({"in": ("I16", [2], b"abcd"),
@@ -184,8 +184,8 @@ class Safetensors(ArchiveCase):
         entry = b'"%s":{"dtype":"U8","shape":[4],"data_offsets":[%d,%d]}'
         cases = {
             "empty": (b"", "0 bytes are too few for a .safetensors file"),
-            "a npy": (npy("|u1", (4,), b"abcd"), "no .safetensors file, or it is cut"),
-            "cut header": (good[:20], "no .safetensors file, or it is cut"),
+            "a npy": (npy("|u1", (4,), b"abcd"), "not a .safetensors file, or truncated"),
+            "cut header": (good[:20], "not a .safetensors file, or truncated"),
             "cut data": (good[:-1], "its tensors end at byte"),
             "more data": (good + b"x", "its tensors end at byte"),
             "huge length": (b"\xff" * 8 + good[8:], "header of 18446744073709551615 bytes"),
@@ -194,7 +194,7 @@ class Safetensors(ArchiveCase):
             "overlap": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"b", 2, 6) + b"}",
                                bytes(6)), 'the tensors "a" and "b" overlap'),
             "gap": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"b", 6, 10) + b"}",
-                           bytes(10)), '2 bytes before the tensor "b" belong to none'),
+                           bytes(10)), '2 bytes before the tensor "b" belong to no tensor'),
             "twice": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"a", 4, 8) + b"}",
                              bytes(8)), '"a" is there twice'),
             "size": (header(b"{" + entry % (b"a", 0, 5) + b"}", bytes(5)),
@@ -345,7 +345,7 @@ class Npz(ArchiveCase):
             "impossible": (self.with_field(deflated, 24, b"\xff\xff\xff\x7f"), "/src/tensor",
                            "B cannot unpack to 2147483647 B"),
             "no npy": (archive([("w.npy", b"hello world, no tensor")]), "/src/tensor",
-                       "no .npy file"),
+                       "not a .npy file"),
             "empty member": (archive([("w.npy", b"")]), "/src/tensor", "0 bytes are too few"),
             "no tensor": (archive([("readme.txt", b"x")]), "/src/tensor", "it holds no tensor"),
             "nothing": (archive([]), "/src/tensor", "it holds no tensor"),

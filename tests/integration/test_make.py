@@ -123,12 +123,12 @@ class Options(MakeCase):
             self.assertIn("is needed once", self.make("--perm", perm, code=2).err)
         for words, text in ((["--slice", "3"], "--slice 3: entry 1 is the index 3"),
                             (["--slice", "1:2]"], "--slice 1:2]: character 4 is ']'"),
-                            (["--slice", ""], "--slice : it ends"),
+                            (["--slice", ""], "--slice : the text ends"),
                             (["--slice", " " * 600 + ":"], "at most 512"),
                             (["--type", "int8"], "--type int8: "),
                             (["--type", "fp32"], "elements of 4 B"),
                             (["--channels", "17"], "from 1 to 16"),
-                            (["--name", "a b"], "name: a name is made of"),
+                            (["--name", "a b"], "name: a name may contain only"),
                             (["--tensr", "x"], "unknown option")):
             with self.subTest(words=words):
                 self.assertIn(text, self.make(*words, code=2).err)

@@ -136,7 +136,7 @@ class Refused(Case):
                             ("...,...", "twice"), (":,:,:,:,:", "more than 4"), ("", "empty"),
                             (":" + "9" * 20, "64 bits"), (" " * 513, "512")):
             self.assert_refused(mov(slice=text), "/slice", "slice: ", words)
-        self.assert_refused(mov(slice=1), "/slice", "a string is wanted")
+        self.assert_refused(mov(slice=1), "/slice", "a string is required")
 
     def test_what_the_tensor_tells(self):
         for text, words in ((":,:,:", "the source has 2 dimensions"),

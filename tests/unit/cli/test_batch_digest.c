@@ -44,7 +44,7 @@ static int read_text(const char *text, uint64_t *digest, struct fault *fault)
 static void test_json(void **state)
 {
     static const struct bad bads[] = {
-        {"1", "", "a string is wanted, not a number"},
+        {"1", "", "a string is required, not a number"},
         {"\"\"", "", "must not be empty"},
         {"\"12\"", "", "16 hexadecimal digits are wanted"},
         {"\"0123456789ABCDEF\"", "", "16 hexadecimal digits are wanted"},

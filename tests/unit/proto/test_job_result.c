@@ -56,9 +56,9 @@ static void test_bad(void **state)
 {
 #define DESC "{\"type\":\"fx8\",\"shape\":[2]}"
     static const struct bad cases[] = {
-        {"1", "", "an object is wanted, not a number"},
+        {"1", "", "an object is required, not a number"},
         {"{\"job\":0}", "/job", "job: 0 given, 1 to 9007199254740991 allowed"},
-        {"{\"dst\":1," COST "}", "/dst", "dst: an object is wanted, not a number"},
+        {"{\"dst\":1," COST "}", "/dst", "dst: an object is required, not a number"},
         {"{\"dst\":" DESC "}", "/cost", "cost: missing, an object is required"},
         {RESULT("{\"shape\":[2]}"), "/dst/type", "dst.type: missing, a string is required"},
         {RESULT("{\"type\":\"fx8\"}"), "/dst/shape", "dst.shape: missing, an array is required"},

@@ -32,7 +32,7 @@ static void test_parse_error(void **state)
     assert_int_equal(
         json_parse("{\"a\":1.5}", 9, &rpc_request_limits, &document.root, &document.fault), -1);
     assert_fault(&document.fault, FAULT_PARSE_ERROR, "/a",
-                 "1.5: a whole number is wanted, without fraction or exponent", "1.5");
+                 "1.5: a whole number is required, without fraction or exponent", "1.5");
     json_free(&document.root); /* harmless */
 }
 
@@ -58,19 +58,19 @@ static void test_int(void **state)
     assert_int_equal(number, 0);
     value = json_member(&document.root, "d");
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
-    assert_complaint(&document, "/d", "d: a whole number is wanted, not a string");
+    assert_complaint(&document, "/d", "d: a whole number is required, not a string");
     value = json_member(&document.root, "e");
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
-    assert_complaint(&document, "/e", "e: a whole number is wanted, not true or false");
+    assert_complaint(&document, "/e", "e: a whole number is required, not true or false");
     value = json_member(&document.root, "f");
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
-    assert_complaint(&document, "/f", "f: a whole number is wanted, not null");
+    assert_complaint(&document, "/f", "f: a whole number is required, not null");
     value = json_member(&document.root, "g");
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
-    assert_complaint(&document, "/g", "g: a whole number is wanted, not an array");
+    assert_complaint(&document, "/g", "g: a whole number is required, not an array");
     value = json_member(&document.root, "h");
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
-    assert_complaint(&document, "/h", "h: a whole number is wanted, not an object");
+    assert_complaint(&document, "/h", "h: a whole number is required, not an object");
     value = json_member(&document.root, "A"); /* keys match case-sensitively */
     assert_false(json_present(&value));
     assert_int_equal(json_int(&value, 0, 9, &number), -1);
@@ -96,7 +96,7 @@ static void test_bool(void **state)
     assert_false(answer);
     assert_true(json_next(&document.root, &value));
     assert_int_equal(json_bool(&value, &answer), -1);
-    assert_complaint(&document, "/2", "[2]: true or false is wanted, not a number");
+    assert_complaint(&document, "/2", "[2]: true or false is required, not a number");
     assert_false(json_next(&document.root, &value));
     json_free(&document.root);
 }
@@ -121,7 +121,7 @@ static void test_string(void **state)
     assert_string_equal(text, "");
     value = json_member(&document.root, "c");
     assert_int_equal(json_string(&value, 3, &text), -1);
-    assert_complaint(&document, "/c", "c: a string is wanted, not a number");
+    assert_complaint(&document, "/c", "c: a string is required, not a number");
     value = json_member(&document.root, "d");
     assert_int_equal(json_string(&value, 3, &text), 0);
     assert_string_equal(text, "\xc3\xa4/");
@@ -152,7 +152,7 @@ static void test_object(void **state)
 {
     static const char *const allowed[] = {"offset", "size", "a", NULL};
     static const struct bad cases[] = {
-        {"[]", "", "an object is wanted, not an array"},
+        {"[]", "", "an object is required, not an array"},
         {"{\"ofset\":1}", "/ofset", "ofset: unknown member; did you mean \"offset\"?"},
         {"{\"Offset\":1}", "/Offset", "Offset: unknown member; did you mean \"offset\"?"},
         {"{\"padding\":1}", "/padding", "padding: unknown member"},
@@ -247,7 +247,7 @@ static void test_array(void **state)
     assert_false(json_next(&value, &item));
     value = json_member(&document.root, "n");
     assert_int_equal(json_array(&value, &count), -1);
-    assert_complaint(&document, "/n", "n: an array is wanted, not a number");
+    assert_complaint(&document, "/n", "n: an array is required, not a number");
     json_free(&document.root);
 }
 
@@ -369,7 +369,7 @@ static void test_choice(void **state)
         {"[\"permut\"]", "/0", "[0]: \"permut\" is unknown; did you mean \"permute\"?"},
         {"[\"transpose\"]", "/0", "[0]: \"transpose\" is unknown; known: mov, permute"},
         {"[\"\"]", "/0", "[0]: must not be empty"},
-        {"[1]", "/0", "[0]: a string is wanted, not a number"},
+        {"[1]", "/0", "[0]: a string is required, not a number"},
     };
     struct document document;
     struct json item = {0};

@@ -85,7 +85,8 @@ static void test_bad_structure(void **state)
         {"[\xc2\xa0]", "/0", "a value is expected, not '\xc2\xa0'"}, /* no-break space */
         {"\xef\xbb\xbf{}", "", "the text must not begin with a byte order mark"},
         {"{\"a\":{\"b\":[0,{\"c\":x}]}}", "/a/b/1/c",
-         "x is no value: a number, a string, true, false, null, an array or an object is expected"},
+         "x is not a value: a number, a string, true, false, null, an array or an object is "
+         "expected"},
     };
 
     (void)state;
@@ -95,17 +96,17 @@ static void test_bad_structure(void **state)
 static void test_bad_words(void **state)
 {
 #define NO_VALUE                                                                                   \
-    " is no value: a number, a string, true, false, null, an array or an object is expected"
+    " is not a value: a number, a string, true, false, null, an array or an object is expected"
     static const struct bad cases[] = {
-        {"[1.5]", "/0", "1.5: a whole number is wanted, without fraction or exponent"},
-        {"[1.0]", "/0", "1.0: a whole number is wanted, without fraction or exponent"},
-        {"[0.5]", "/0", "0.5: a whole number is wanted, without fraction or exponent"},
-        {"[100.5]", "/0", "100.5: a whole number is wanted, without fraction or exponent"},
-        {"[-1.5]", "/0", "-1.5: a whole number is wanted, without fraction or exponent"},
-        {"[1e3]", "/0", "1e3: a whole number is wanted, without fraction or exponent"},
-        {"[1E+3]", "/0", "1E+3: a whole number is wanted, without fraction or exponent"},
-        {"[1e999]", "/0", "1e999: a whole number is wanted, without fraction or exponent"},
-        {"[1.]", "/0", "1.: a whole number is wanted, without fraction or exponent"},
+        {"[1.5]", "/0", "1.5: a whole number is required, without fraction or exponent"},
+        {"[1.0]", "/0", "1.0: a whole number is required, without fraction or exponent"},
+        {"[0.5]", "/0", "0.5: a whole number is required, without fraction or exponent"},
+        {"[100.5]", "/0", "100.5: a whole number is required, without fraction or exponent"},
+        {"[-1.5]", "/0", "-1.5: a whole number is required, without fraction or exponent"},
+        {"[1e3]", "/0", "1e3: a whole number is required, without fraction or exponent"},
+        {"[1E+3]", "/0", "1E+3: a whole number is required, without fraction or exponent"},
+        {"[1e999]", "/0", "1e999: a whole number is required, without fraction or exponent"},
+        {"[1.]", "/0", "1.: a whole number is required, without fraction or exponent"},
         {"[9007199254740992]", "/0",
          "9007199254740992: whole numbers from -(2^53 - 1) to 2^53 - 1 are accepted"},
         {"[9007199254740993]", "/0",

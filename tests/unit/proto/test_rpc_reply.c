@@ -208,10 +208,10 @@ static void test_bad_info(void **state)
 {
 #define INFO "{\"version\":\"1\",\"protocol\":1,\"state\":\"drained\",\"engine\":\"e\""
     static const struct bad cases[] = {
-        {"[]", "", "an object is wanted, not an array"},
+        {"[]", "", "an object is required, not an array"},
         {INFO "}", "/pid", "pid: missing, a whole number is required"},
         {INFO ",\"pid\":4294967296}", "/pid", "pid: 4294967296 given, 0 to 4294967295 allowed"},
-        {"{\"version\":1}", "/version", "version: a string is wanted, not a number"},
+        {"{\"version\":1}", "/version", "version: a string is required, not a number"},
         {"{\"versoin\":\"1\"}", "/version", "version: missing, a string is required"},
         {"{\"version\":\"1\",\"protocol\":1,\"state\":\"on\"}", "/state",
          "state: \"on\" is unknown; known: serving, draining, drained"},
@@ -237,28 +237,28 @@ static void test_bad_replies(void **state)
 #define REPLY(more) "{\"jsonrpc\":\"2.0\",\"id\":1" more "}"
 #define ERROR(more) REPLY(",\"error\":{" more "}")
     static const struct bad cases[] = {
-        {"[]", "", "an object is wanted, not an array"},
+        {"[]", "", "an object is required, not an array"},
         {"{}", "/jsonrpc", "jsonrpc: missing, a string is required"},
         {"{\"jsonrpc\":\"2.0\",\"result\":1}", "/id", "id: a whole number or a string is required"},
-        {REPLY(""), "", "either \"result\" or \"error\" is wanted"},
-        {REPLY(",\"result\":1,\"error\":1"), "", "either \"result\" or \"error\" is wanted"},
+        {REPLY(""), "", "either \"result\" or \"error\" is required"},
+        {REPLY(",\"result\":1,\"error\":1"), "", "either \"result\" or \"error\" is required"},
         {REPLY(",\"result\":1,\"id\":1"), "/id", "id: given twice"},
         {REPLY(",\"result\":1,\"fds\":17"), "/fds", "fds: 17 given, 0 to 16 allowed"},
         {REPLY(",\"result\":1,\"inline\":[1073741825]"), "/inline/0",
          "inline[0]: 1073741825 given, 0 to 1073741824 allowed"},
         {"{\"jsonrpc\":\"2.0\",\"method\":1}", "/method",
-         "method: a string is wanted, not a number"},
-        {REPLY(",\"error\":1"), "/error", "error: an object is wanted, not a number"},
+         "method: a string is required, not a number"},
+        {REPLY(",\"error\":1"), "/error", "error: an object is required, not a number"},
         {ERROR("\"code\":1"), "/error/message", "error.message: missing, a string is required"},
         {ERROR("\"code\":2147483648"), "/error/code",
          "error.code: 2147483648 given, -2147483648 to 2147483647 allowed"},
         {ERROR("\"code\":1,\"message\":\"m\",\"data\":[]"), "/error/data",
-         "error.data: an object is wanted, not an array"},
+         "error.data: an object is required, not an array"},
         {ERROR("\"code\":1,\"message\":\"m\",\"data\":{\"status\":\"MLI_STATUS_OKAY\"}"),
          "/error/data/status",
          "error.data.status: \"MLI_STATUS_OKAY\" is unknown; did you mean \"MLI_STATUS_OK\"?"},
         {ERROR("\"code\":1,\"message\":\"m\",\"data\":{\"pointer\":1}"), "/error/data/pointer",
-         "error.data.pointer: a string is wanted, not a number"},
+         "error.data.pointer: a string is required, not a number"},
     };
 
     (void)state;

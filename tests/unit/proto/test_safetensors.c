@@ -41,13 +41,14 @@ static void test_length(void **state)
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "9 bytes are too few for a .safetensors file",
                  "short");
     assert_int_equal(safetensors_length(longer, 0x020107, &length, &fault), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
-                 "no .safetensors file, or it is cut: its header of 131328 bytes ends beyond the "
-                 "file's 131335",
-                 "cut");
+    assert_fault(
+        &fault, FAULT_INVALID_PARAMS, NULL,
+        "not a .safetensors file, or truncated: its header of 131328 bytes ends beyond the "
+        "file's 131335",
+        "cut");
     assert_int_equal(safetensors_length(huge, 1000, &length, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
-                 "no .safetensors file, or it is cut: its header of 18446744073709551615 bytes "
+                 "not a .safetensors file, or truncated: its header of 18446744073709551615 bytes "
                  "ends beyond the file's 1000",
                  "huge");
     assert_int_equal(safetensors_length(above, UINT64_MAX, &length, &fault), -1);
@@ -202,32 +203,32 @@ static void test_bad_json(void **state)
     static const struct {
         const char *text, *sentence;
     } cases[] = {
-        {"", "no .safetensors file: its header does not begin with '{'"},
-        {" {}", "no .safetensors file: its header does not begin with '{'"},
-        {"[]", "no .safetensors file: its header does not begin with '{'"},
+        {"", "not a .safetensors file: its header does not begin with '{'"},
+        {" {}", "not a .safetensors file: its header does not begin with '{'"},
+        {"[]", "not a .safetensors file: its header does not begin with '{'"},
         {"{", IN "line 1, column 2: the text ends where a member's name in double quotes is "
                  "expected"},
         {"{}x", IN "line 1, column 3: the end of the text is expected, not 'x'"},
-        {"{\"a\":1}", IN "a: an object is wanted, not a number"},
+        {"{\"a\":1}", IN "a: an object is required, not a number"},
         {"{\"a\":{}}", IN "a.dtype: missing, a string is required"},
         {"{\"a\":{\"dtype\":\"U8\"}}", IN "a.shape: missing, an array is required"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[]}}",
          IN "a.data_offsets: missing, an array is required"},
         {"{" T("a", "", "[4]", 0, 4) "}", IN "a.dtype: must not be empty"},
-        {"{" T("a", "U8", "4", 0, 4) "}", IN "a.shape: an array is wanted, not a number"},
+        {"{" T("a", "U8", "4", 0, 4) "}", IN "a.shape: an array is required, not a number"},
         {"{" T("a", "U8", "[-4]", 0, 4) "}",
          IN "a.shape[0]: -4 given, 0 to 9007199254740991 allowed"},
         {"{" T("a", "U8", "[4.0]", 0, 4) "}",
-         IN "line 1, column 29: 4.0: a whole number is wanted, without fraction or exponent"},
+         IN "line 1, column 29: 4.0: a whole number is required, without fraction or exponent"},
         {"{" T("a", "U8", "[[4]]", 0, 4) "}",
          IN "line 1, column 29: arrays and objects are nested more than 3 deep here"},
         {"{" T("a", "U8", "[\"4\"]", 0, 4) "}",
-         IN "a.shape[0]: a whole number is wanted, not a string"},
+         IN "a.shape[0]: a whole number is required, not a string"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0]}}",
-         IN "a.data_offsets: 1 numbers given, begin and end are wanted"},
+         IN "a.data_offsets: 1 numbers given, begin and end are required"},
         {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4,4]}}",
-         IN "a.data_offsets: 3 numbers given, begin and end are wanted"},
-        {"{" T("a", "U8", "[4]", 4, 0) "}", IN "a.data_offsets: the end lies before the beginning"},
+         IN "a.data_offsets: 3 numbers given, begin and end are required"},
+        {"{" T("a", "U8", "[4]", 4, 0) "}", IN "a.data_offsets: the end is before the beginning"},
         {"{" T("a", "U8", "[4]", 0, 99999999999999999) "}",
          IN "line 1, column 50: 99999999999999999: whole numbers from -(2^53 - 1) to 2^53 - 1 are "
             "accepted"},
@@ -238,7 +239,7 @@ static void test_bad_json(void **state)
         {"{\"a\\u0000b\":1}", IN "line 1, column 4: \\u0000 is not accepted in a string"},
         {"{\"\xff\":1}", IN "line 1, column 3: byte 0xff is not valid UTF-8"},
         {"{\"__metadata__\":[]}", IN "__metadata__: an object is wanted"},
-        {"{\"__metadata__\":{\"a\":1}}", IN "__metadata__.a: a string is wanted, not a number"},
+        {"{\"__metadata__\":{\"a\":1}}", IN "__metadata__.a: a string is required, not a number"},
         {"{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", IN "__metadata__: \"a\" is there twice"},
         {"{\"__metadata__\":{},\"__metadata__\":{}}", IN "\"__metadata__\" is there twice"},
         {"{" U8("a", 0, 4) "," U8("\\u0061", 4, 8) "}", IN "\"a\" is there twice"},
@@ -273,13 +274,14 @@ static void test_bad_places(void **state)
         {"{" U8("b", 2, 6) "," U8("a", 0, 4) "}", 6, "the tensors \"a\" and \"b\" overlap"},
         {"{" U8("a", 0, 4) "," T("e", "U8", "[0]", 2, 2) "}", 4,
          "the tensors \"a\" and \"e\" overlap"},
-        {"{" U8("a", 1, 5) "}", 5, "1 bytes before the tensor \"a\" belong to none"},
+        {"{" U8("a", 1, 5) "}", 5, "1 bytes before the tensor \"a\" belong to no tensor"},
         {"{" U8("a", 0, 4) "," U8("b", 6, 10) "}", 10,
-         "2 bytes before the tensor \"b\" belong to none"},
+         "2 bytes before the tensor \"b\" belong to no tensor"},
         {"{" U8("a", 0, 4) "}", 5, "its tensors end at byte 65, the file at 66"},
         {"{" U8("a", 0, 4) "}", 3, "its tensors end at byte 65, the file at 64"},
         {"{}", 1, "its tensors end at byte 10, the file at 11"},
-        {"{" T("e", "U8", "[0]", 7, 7) "}", 0, "7 bytes before the tensor \"e\" belong to none"},
+        {"{" T("e", "U8", "[0]", 7, 7) "}", 0,
+         "7 bytes before the tensor \"e\" belong to no tensor"},
     };
 
     (void)state;

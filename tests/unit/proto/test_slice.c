@@ -79,41 +79,41 @@ static void test_several(void **state)
 static void test_bad(void **state)
 {
     static const struct bad cases[] = {
-        {"", NULL, "it ends where a number, ':' or '...' is possible"},
-        {"  ", NULL, "it ends where a number, ':' or '...' is possible"},
-        {",", NULL, "character 1 is ',', where a number, ':' or '...' is possible"},
-        {"1:2,,3:4", NULL, "character 5 is ',', where a number, ':' or '...' is possible"},
-        {"1:2,,", NULL, "character 5 is ',', where a number, ':' or '...' is possible"},
-        {"[1:2]", NULL, "character 1 is '[', where a number, ':' or '...' is possible"},
-        {"1:2]", NULL, "character 4 is ']', where ',' or the end is possible"},
-        {"1:2:3:4", NULL, "character 6 is ':', where ',' or the end is possible"},
-        {"1:2 3:4", NULL, "character 5 is '3', where ',' or the end is possible"},
-        {"1.5:", NULL, "character 2 is '.', where ':' is possible"},
-        {"..,1:", NULL, "character 1 is '.', where a number, ':' or '...' is possible"},
-        {"....", NULL, "character 4 is '.', where ',' or the end is possible"},
-        {"-:", NULL, "character 2 is ':', where a digit is possible"},
-        {"1:--2", NULL, "character 4 is '-', where a digit is possible"},
-        {":- 2", NULL, "character 3 is ' ', where a digit is possible"},
-        {"1:-", NULL, "it ends where a digit is possible"},
-        {"1 2:", NULL, "character 3 is '2', where ':' is possible"},
-        {"None", NULL, "character 1 is 'N', where a number, ':' or '...' is possible"},
-        {"0x1:", NULL, "character 2 is 'x', where ':' is possible"},
+        {"", NULL, "the text ends where a number, ':' or '...' is expected"},
+        {"  ", NULL, "the text ends where a number, ':' or '...' is expected"},
+        {",", NULL, "character 1 is ',', where a number, ':' or '...' is expected"},
+        {"1:2,,3:4", NULL, "character 5 is ',', where a number, ':' or '...' is expected"},
+        {"1:2,,", NULL, "character 5 is ',', where a number, ':' or '...' is expected"},
+        {"[1:2]", NULL, "character 1 is '[', where a number, ':' or '...' is expected"},
+        {"1:2]", NULL, "character 4 is ']', where ',' or the end is expected"},
+        {"1:2:3:4", NULL, "character 6 is ':', where ',' or the end is expected"},
+        {"1:2 3:4", NULL, "character 5 is '3', where ',' or the end is expected"},
+        {"1.5:", NULL, "character 2 is '.', where ':' is expected"},
+        {"..,1:", NULL, "character 1 is '.', where a number, ':' or '...' is expected"},
+        {"....", NULL, "character 4 is '.', where ',' or the end is expected"},
+        {"-:", NULL, "character 2 is ':', where a digit is expected"},
+        {"1:--2", NULL, "character 4 is '-', where a digit is expected"},
+        {":- 2", NULL, "character 3 is ' ', where a digit is expected"},
+        {"1:-", NULL, "the text ends where a digit is expected"},
+        {"1 2:", NULL, "character 3 is '2', where ':' is expected"},
+        {"None", NULL, "character 1 is 'N', where a number, ':' or '...' is expected"},
+        {"0x1:", NULL, "character 2 is 'x', where ':' is expected"},
         {":,\xc3\xa4:", NULL,
-         "character 3 is '\xc3\xa4', where a number, ':' or '...' is possible"},
-        {":\xc3\xa4,", NULL, "character 2 is '\xc3\xa4', where ',' or the end is possible"},
-        {"\xff", NULL, "character 1 is '?', where a number, ':' or '...' is possible"},
+         "character 3 is '\xc3\xa4', where a number, ':' or '...' is expected"},
+        {":\xc3\xa4,", NULL, "character 2 is '\xc3\xa4', where ',' or the end is expected"},
+        {"\xff", NULL, "character 1 is '?', where a number, ':' or '...' is expected"},
         {"3", NULL, "entry 1 is the index 3, and a move does not drop dimensions; write 3:4"},
         {":,-1", NULL, "entry 2 is the index -1, and a move does not drop dimensions; write -1:"},
         {"-2 ,:", NULL,
          "entry 1 is the index -2, and a move does not drop dimensions; write -2:-1"},
-        {":, ::0", NULL, "entry 2: step 0 given, from 1 possible"},
-        {"::-1", NULL, "entry 1: step -1 given, from 1 possible"},
-        {"...,:,...", NULL, "'...' is there twice, one is possible"},
+        {":, ::0", NULL, "entry 2: step 0 given, at least 1 required"},
+        {"::-1", NULL, "entry 1: step -1 given, at least 1 required"},
+        {"...,:,...", NULL, "'...' is given twice, at most once allowed"},
         {":,:,:,:,:", NULL, "more than 4 entries given"},
         {":,:,:,:,3", NULL, "more than 4 entries given"},
-        {"9223372036854775808:", NULL, "the number from character 1 on is beyond 64 bits"},
-        {":-9223372036854775809", NULL, "the number from character 2 on is beyond 64 bits"},
-        {"::99999999999999999999999", NULL, "the number from character 3 on is beyond 64 bits"},
+        {"9223372036854775808:", NULL, "the number at character 1 does not fit into 64 bits"},
+        {":-9223372036854775809", NULL, "the number at character 2 does not fit into 64 bits"},
+        {"::99999999999999999999999", NULL, "the number at character 3 does not fit into 64 bits"},
     };
 
     (void)state;
@@ -228,12 +228,12 @@ static void test_extremes(void **state)
     assert_true(window[0].size == UINT32_MAX && window[0].step == UINT32_MAX);
     assert_int_equal(window[0].offset, 0);
     assert_int_equal(slice_apply(&slice, 1, &huge, window, &fault), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "the window in dimension 0 is beyond 32 bits",
-                 "huge");
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
+                 "the window in dimension 0 does not fit into 32 bits", "huge");
     slice = parse("-1:");
     assert_int_equal(slice_apply(&slice, 1, &huge, window, &fault), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "the window in dimension 0 is beyond 32 bits",
-                 "huge offset");
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL,
+                 "the window in dimension 0 does not fit into 32 bits", "huge offset");
     slice = parse("4294967295:4294967297:4294967295");
     assert_no_fault(slice_apply(&slice, 1, &huge, window, &fault), &fault);
     assert_true(window[0].offset == UINT32_MAX && window[0].step == UINT32_MAX);
