@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/border.h"
 
-/* Merges loops that go on from one another: a slab's do not, a box's may where its source's do not.
+/*
+ * Merges contiguous loops. Loops of a slab are merged already; those of a box may not be, because
+ * the source is not contiguous.
  */
 static size_t merge(const struct border_rows *rows, struct mli_copy_loop *merged)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zeros beside the rows of a box, which are written with the rows and not after all of them. */
+/* Zeros beside the rows of a box: they are written with the rows, not after all rows. */
 #ifndef MLI_EXEC_BORDER_H
 #define MLI_EXEC_BORDER_H
 
@@ -7,20 +7,23 @@
 
 #include "libmli/src/plan.h"
 
-/* What a box writes, as rows. */
+/* The rows that a box writes. */
 struct border_rows {
     const uint8_t *dst;
     size_t run, loops;
     const struct mli_copy_loop *loop;
 };
 
-/** The rows of the box. */
+/** Returns the rows of the box. */
 static inline struct border_rows border_rows(const struct mli_copy_box *box)
 {
     return (struct border_rows){box->dst, box->run, box->loops, box->loop};
 }
 
-/** The same, with the innermost loop in the run where that goes on in the destination. */
+/**
+ * Returns the rows of the box, joined with those of the innermost loop if that loop is contiguous
+ * in the destination.
+ */
 static inline struct border_rows border_long_rows(const struct mli_copy_box *box)
 {
     struct border_rows rows = border_rows(box);
@@ -30,7 +33,10 @@ static inline struct border_rows border_long_rows(const struct mli_copy_box *box
     return rows;
 }
 
-/** Does every row of the slab end where one of these begins, or begin where it ends? */
+/**
+ * Return whether every row of the slab ends where a row begins (before), or begins where a row ends
+ * (after).
+ */
 bool border_is_before(const struct mli_fill_slab *slab, const struct border_rows *rows);
 bool border_is_after(const struct mli_fill_slab *slab, const struct border_rows *rows);
 

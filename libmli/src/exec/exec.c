@@ -8,11 +8,11 @@
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
 
-/* How a plan's box is moved. */
+/* The choice of how to move a plan's box. */
 struct choice {
     struct walk walk;
-    bool stream;   /* past the caches, where the kernel can */
-    uint32_t done; /* slabs that are written with it, as bits */
+    bool stream;   /* stream, if the kernel can */
+    uint32_t done; /* slabs that are written with the box, as bits */
 };
 
 /* Calls the kernel for every iteration of the loops around it. */
@@ -37,7 +37,7 @@ static void run_walk(const struct leaf_table *leaf, const struct walk *walk, boo
         leaf->fence();
 }
 
-/* Zeros over the loops, as many as there are, around rows of the innermost one. */
+/* Fills a slab: loops around rows of the innermost loop. */
 static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab)
 {
     const struct mli_fill_loop once = {1, 0};
@@ -60,7 +60,7 @@ static void fill(const struct leaf_table *leaf, const struct mli_fill_slab *slab
                            loop[3].step, slab->run, loop[3].count);
 }
 
-/* Zeros beside all of these rows. Returns which of the plan's slabs these are, as bits. */
+/* Finds the zeros beside the rows. Returns the slabs that they come from, as bits. */
 static uint32_t find_border(const struct mli_plan *plan, const struct border_rows *rows,
                             struct leaf_border *border)
 {
@@ -81,8 +81,8 @@ static uint32_t find_border(const struct mli_plan *plan, const struct border_row
     return found;
 }
 
-/* Slabs above and below the rows of the walk's inner loop, of which each is written with its rows.
-   Returns which these are. */
+/* Adds slabs above and below the rows of the walk's inner loop to the walk. Returns these slabs, as
+   bits. */
 static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool stream)
 {
     const struct mli_copy_box *box = &plan->box;
@@ -97,13 +97,13 @@ static uint32_t take_around(const struct mli_plan *plan, struct walk *walk, bool
     return around;
 }
 
-/* One row, and so little that there is nothing to choose. */
+/* Returns whether a plan is one short row, for which there is nothing to choose. */
 static bool is_small_row(const struct mli_plan *plan, size_t whole)
 {
     return plan->box.loops == 0 && plan->slabs == 0 && whole <= TUNE_SMALL_ROW;
 }
 
-/* Inlined: of a small move, a call is one part in a hundred. */
+/* Inlined: for a small move, a call takes one percent of the time. */
 static inline __attribute__((always_inline)) void choose(const struct leaf_table *leaf,
                                                          const struct mli_plan *plan, size_t whole,
                                                          struct choice *choice)
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) void choose(const struct leaf_table
         choice->done |= take_around(plan, &choice->walk, choice->stream);
 }
 
-/* Not inlined: what it keeps on the stack would be made room for in every small move. */
+/* Not inlined: small moves would otherwise reserve stack for its variables. */
 static __attribute__((noinline)) void run_plan(const struct leaf_table *leaf,
                                                const struct mli_plan *plan, size_t whole)
 {
@@ -153,7 +153,7 @@ void exec_run(const struct mli_plan *plan, size_t whole)
     run_plan(leaf, plan, whole);
 }
 
-/* What run_walk() does with a choice. */
+/* Describes what run_walk() does with a choice. */
 static void tell_walk(const struct leaf_table *leaf, const struct choice *choice,
                       struct exec_way *way)
 {

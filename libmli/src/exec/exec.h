@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Executes plans on the calling thread: walks the loops and calls leaf kernels. Tells which, too.
+/*
+ * Moves plans on the calling thread. walk.h chooses the kernel and the loops; stage.h streams large
+ * destinations; leaf.h has the kernels; level.h chooses their instruction set; tuning.h has the
+ * measured constants.
  */
 #ifndef MLI_EXEC_H
 #define MLI_EXEC_H
@@ -9,25 +12,25 @@
 #include "libmli/src/plan.h"
 
 /**
- * `whole` is the bytes of the transfer that the plan is all or a part of: what is large goes past
- * the caches.
+ * Moves a plan. `whole` is the number of bytes of the transfer that the plan belongs to: large
+ * transfers go past the caches.
  */
 void exec_run(const struct mli_plan *plan, size_t whole);
 
 enum exec_kernel { EXEC_ROWS, EXEC_GATHER, EXEC_TRANSPOSE, EXEC_ZEROS };
 
-/* How exec_run() writes a descriptor. */
+/* The way in which exec_run() moves a descriptor. */
 struct exec_way {
     enum exec_kernel kernel;
-    size_t bytes;      /* of a row; of an element of gathers and transposes */
-    const char *level; /* of the kernels */
-    bool in_panels;    /* a transpose of which the rows or the columns are those of two loops */
-    bool bordered;     /* zeros beside the copy are written with it */
-    bool streamed;     /* past the caches */
+    size_t bytes;      /* bytes of a row; of an element for gathers and transposes */
+    const char *level; /* level of the kernels */
+    bool in_panels;    /* a transpose whose rows or columns come from two loops */
+    bool bordered;     /* zeros beside the rows are written with the rows */
+    bool streamed;     /* stores go past the caches */
     bool with_copy;    /* zeros that are written with the copy, not by a kernel of their own */
 };
 
-/** Tells the way of a descriptor that is there; false: there is nothing to do in it. */
+/** Sets *way to the way of a descriptor. Returns false if the descriptor writes nothing. */
 bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, struct exec_way *way);
 
 #endif /* MLI_EXEC_H */

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leaf kernels: they move bytes between strided rows and know nothing else. Addresses may be
- * misaligned in every way; source and destination never overlap. Not a byte outside the elements
- * named is written, and none read, but that a vector may read what lies between the elements of one
- * row of a gather or of a narrow transpose. In between a kernel may write other bytes over those it
- * is going to write: rows that are packed are quicker in whole registers, each of which ends in the
- * rows that follow. Counts and runs are 1 or more; all steps are in bytes.
+ * Leaf kernels move bytes between strided rows; they know nothing of plans or tensors. Addresses
+ * may have any misalignment; source and destination never overlap. A kernel writes no byte outside
+ * the elements it moves. It reads no other byte either, with one exception: a vector load may read
+ * the bytes between the elements of one row of a gather or of a narrow transpose. A kernel may
+ * write other values to bytes that it writes again later: packed rows are faster in whole
+ * registers, each of which ends in the rows that follow. Counts and runs are 1 or more; all steps
+ * are in bytes.
  *
- * To add a faster level, see level.h.
+ * To add a leaf kernel, start here:
+ *   1. Write it with one of the types below, in c/, x86/ or arm/, and declare it in the kernels_*.h
+ *      of that folder. It includes only leaf.h, nest.h, piece.h, tile*.h, tuning.h and bytes.h.
+ *   2. Put it into the table of its level: leaf_c.c, leaf_avx2.c, leaf_avx512.c or leaf_neon.c. An
+ *      entry replaces that of the level below. A new type of kernel is also a new entry of struct
+ *      leaf_table, with a version in C, and a way to reach it in walk.c.
+ *   3. Test it: tests/leaf compares every entry of every level with C on random shapes, and
+ *      `test_leaf LEVEL --bench` measures it.
+ * To add a level (an instruction set), see level.h.
  */
 #ifndef MLI_EXEC_LEAF_H
 #define MLI_EXEC_LEAF_H
@@ -18,21 +27,21 @@
 
 struct leaf_loop {
     size_t count;
-    size_t dst_step, src_step; /* of no meaning where the count is 1 */
+    size_t dst_step, src_step; /* meaningless if the count is 1 */
 };
 
 /*
- * Where rows lie: row (i, k), for i < outer.count and k < inner.count, at
- * dst + i * outer.dst_step + k * inner.dst_step, and in the source accordingly.
+ * A nest of rows. Row (i, k), for i < outer.count and k < inner.count, begins at
+ * dst + i * outer.dst_step + k * inner.dst_step, and in the source with the source's steps.
  */
 struct leaf_nest {
     uint8_t *dst;
     const uint8_t *src;
     struct leaf_loop outer, inner;
-    size_t ahead; /* so far behind each row is one of the source to be fetched; 0: none is */
+    size_t ahead; /* prefetch distance in bytes, from a row of the source; 0 disables prefetching */
 };
 
-/* What a row is made of, in bytes: zeros, `run` bytes of the source, zeros. */
+/* A row, in bytes: zeros, `run` bytes of the source, zeros. */
 struct leaf_border {
     size_t before, run, after;
 };
@@ -40,12 +49,12 @@ struct leaf_border {
 /* Each row is `run` bytes of the source. */
 typedef void leaf_rows(const struct leaf_nest *nest, size_t run);
 
-/* Each row is before + run + after bytes; the nest's src is the first of the run's. */
+/* Each row is before + run + after bytes; the nest's src is the first byte of the run. */
 typedef void leaf_bordered(const struct leaf_nest *nest, const struct leaf_border *border);
 
 /*
- * Each row is `cols` elements of E bytes that lie `step` apart in the source. step is not E; where
- * it is less, the source's elements overlap.
+ * Each row is `cols` elements of E bytes that are `step` bytes apart in the source. step is not E;
+ * if it is less, elements of the source overlap.
  */
 typedef void leaf_gather(const struct leaf_nest *nest, size_t step, size_t cols);
 
@@ -56,7 +65,9 @@ typedef void leaf_gather(const struct leaf_nest *nest, size_t step, size_t cols)
 typedef void leaf_transpose(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t src_step,
                             size_t rows, size_t cols);
 
-/* The same with rows and columns anywhere: dst[dst_at[r] + c * E] = src[src_at[c] + r * E] */
+/*
+ * A transpose with rows and columns at any place: dst[dst_at[r] + c * E] = src[src_at[c] + r * E]
+ */
 typedef void leaf_transpose_at(uint8_t *dst, const size_t *dst_at, const uint8_t *src,
                                const size_t *src_at, size_t rows, size_t cols);
 
@@ -64,18 +75,18 @@ typedef void leaf_transpose_at(uint8_t *dst, const size_t *dst_at, const uint8_t
 typedef void leaf_fill(uint8_t *dst, size_t step, size_t run, size_t count);
 
 /*
- * dst[0 .. bytes) = src[0 .. bytes), past the caches where whole lines of the destination are
- * written. What others see is in order only after a call of the fence.
+ * dst[0 .. bytes) = src[0 .. bytes), with stores past the caches for whole cache lines of the
+ * destination. Call the fence before other threads may read the bytes.
  */
 typedef void leaf_stream(uint8_t *dst, const uint8_t *src, size_t bytes);
 typedef void leaf_fence(void);
 
-/* Transposes in the same way, where it has one that needs no stage (stage.h). Returns whether it
-   has; else nothing is done. */
+/* A transpose with stores past the caches that needs no stage (stage.h). If the level has no such
+   kernel for these arguments, it does nothing and returns false. */
 typedef bool leaf_transpose_stream(uint8_t *dst, size_t dst_step, const uint8_t *src,
                                    size_t src_step, size_t rows, size_t cols);
 
-/* Arrays of four are for elements of 1, 2, 4 and 8 bytes. */
+/* The kernels in use. Arrays of four have entries for elements of 1, 2, 4 and 8 bytes. */
 struct leaf_table {
     const char *name;
     leaf_rows *rows;
@@ -84,12 +95,12 @@ struct leaf_table {
     leaf_transpose *transpose[4];
     leaf_transpose_at *transpose_at[4];
     leaf_fill *fill;
-    leaf_stream *stream; /* null where the processor has no such stores; and then no fence */
+    leaf_stream *stream; /* null if the level cannot store past the caches */
     leaf_fence *fence;
-    bool small_panels; /* call transpose_at with few rows and columns: their tables take stack */
-    bool fetches;      /* rows and gathers fetch what is `ahead`; others need not */
-    leaf_transpose_stream *transpose_stream[4];  /* null where there is none */
-    leaf_transpose_stream *transpose_streams[4]; /* only says whether it has one; as many of them */
+    bool small_panels; /* call transpose_at with small tables: little stack */
+    bool fetches;      /* rows and gathers prefetch at `ahead`; other kernels ignore it */
+    leaf_transpose_stream *transpose_stream[4];  /* null if the level has none */
+    leaf_transpose_stream *transpose_streams[4]; /* whether transpose_stream would move these */
 };
 
 extern const struct leaf_table leaf_c;

@@ -16,14 +16,14 @@
 #endif
 
 #if LEVEL_HAS_NEON
-/* Every AArch64 has it. */
+/* Every AArch64 processor has NEON. */
 static bool has_neon(void)
 {
     return true;
 }
 #endif
 
-/* From the bottom up. */
+/* From the lowest level to the highest. */
 static const struct level {
     uint32_t bit;
     bool (*is_there)(void);
@@ -54,7 +54,7 @@ static void build(uint32_t mask)
     }
 }
 
-/* The number in a variable of the environment, in C's notation. */
+/* Returns the number in an environment variable, in C notation, or `otherwise`. */
 static uint64_t from_environment(const char *name, uint64_t otherwise)
 {
 #if __STDC_HOSTED__
@@ -81,7 +81,7 @@ const struct leaf_table *level_leaf(void)
     if (now == READY)
         return &active;
     if (now != NEW || !atomic_compare_exchange_strong(&state, &now, BUILDING))
-        return &leaf_c; /* another thread is building it: until then these will do */
+        return &leaf_c; /* another thread is building the table; use C until it is ready */
     build((uint32_t)from_environment("MLI_CPU_MASK", UINT32_MAX));
     set_stream_min(from_environment("MLI_STREAM_MIN", TUNE_STREAM_MIN));
     atomic_store_explicit(&state, READY, memory_order_release);
@@ -90,7 +90,7 @@ const struct leaf_table *level_leaf(void)
 
 void mli_cpu_set_mask(uint32_t mask)
 {
-    (void)level_leaf(); /* else what the environment says would come later */
+    (void)level_leaf(); /* the environment must not override the call later */
     build(mask);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Levels of leaf kernels: plain C, and above it what the processor at hand has. Each level puts its
- * own kernels into the table of the levels below it, and calls those where it has none.
+ * Levels of leaf kernels: plain C, and the instruction sets that the processor has. Each level puts
+ * its own kernels into the table of the levels below it, and calls theirs for other arguments.
  *
- * To add a level: a file that defines its function, a bit in mli_helpers_api.h, and a line in the
- * table in level.c.
+ * To add a level, start here: write a file that defines its function, add a bit to
+ * mli_helpers_api.h, and a line to the table in level.c.
  */
 #ifndef MLI_EXEC_LEVEL_H
 #define MLI_EXEC_LEVEL_H
@@ -26,13 +26,13 @@ void level_neon(struct leaf_table *table);
 #define LEVEL_HAS_NEON 0
 #endif
 
-/* Has one of them kernels that write past the caches? */
+/* 1 if a level has kernels that write past the caches. */
 #define LEVEL_STREAMS LEVEL_HAS_X86
 
-/** The kernels to use. Any thread. */
+/** Returns the kernels to use. Any thread. */
 const struct leaf_table *level_leaf(void);
 
-/** Destinations of so many bytes and more go past the caches. Any thread. */
+/** Returns the size in bytes from which destinations are written past the caches. Any thread. */
 size_t level_stream_min(void);
 
 #endif /* MLI_EXEC_LEVEL_H */

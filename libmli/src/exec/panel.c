@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/panel.h"
 
-/* What columns of zeros are read from. */
+/* The source of columns of zeros. */
 static const uint8_t zeros[TUNE_PANEL * sizeof(uint64_t)];
 
-/* at[i] = first + i * step; returns what follows. */
+/* Sets at[i] = first + i * step. Returns the end of the written entries. */
 static size_t *count_up(size_t *at, size_t count, size_t first, size_t step)
 {
     for (size_t i = 0; i < count; i++)
@@ -36,7 +36,7 @@ size_t panel_width(const struct walk *walk)
     return walk->col[0].count * (walk->col[1].count + zero_columns(walk));
 }
 
-/* The base is the lower one of the source and the zeros. */
+/* The base is the lower address of the source and the zeros. */
 struct panel_columns panel_columns(const struct walk *walk, const uint8_t *src)
 {
     const size_t added = zero_columns(walk);
@@ -74,8 +74,8 @@ void panel_locate_columns(size_t *at, const struct panel_columns *c, struct pane
     }
 }
 
-/* Rows or columns of the next panel. The last panel has not so few that kernels take them singly.
- */
+/* Returns the rows or columns of the next panel. Avoids a last panel with so few that kernels would
+   take them singly. */
 static size_t next_panel(size_t left, size_t most)
 {
     enum { FEW = 16 };
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) void transpose(const struct leaf_ta
     }
 }
 
-/* Not inlined, or the larger tables would be on the stack beside these. */
+/* Not inlined: otherwise the larger tables would be on the stack, too. */
 static __attribute__((noinline)) void transpose_small(const struct leaf_table *leaf,
                                                       const struct walk *walk, uint8_t *dst,
                                                       const uint8_t *src)

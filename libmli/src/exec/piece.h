@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short runs in two pieces of a constant size, which overlap where the run is not twice a piece:
- * without a call, a loop or a branch.
+ * Copies short runs as two pieces of a constant size, which overlap if the run is less than two
+ * pieces: without a call, a loop or a branch.
  */
 #ifndef MLI_EXEC_PIECE_H
 #define MLI_EXEC_PIECE_H
@@ -11,7 +11,7 @@
 
 #include "libmli/src/bytes.h"
 
-/* piece_N: runs of N to 2 * N bytes; piece_1: of one. */
+/* piece_N copies runs of N to 2 * N bytes; piece_1 runs of one byte. */
 #define DEFINE_PIECE(N)                                                                            \
     static inline __attribute__((always_inline)) void piece_##N(uint8_t *to, const uint8_t *from,  \
                                                                 size_t run)                        \
@@ -37,8 +37,8 @@ static inline __attribute__((always_inline)) void piece_1(uint8_t *to, const uin
     *to = *from;
 }
 
-/* ROWS_WITH(piece_N) for runs of up to 32 bytes, so that each size has a loop of its own; for those
-   that are longer what follows. */
+/* Expands to ROWS_WITH(piece_N) for runs of up to 32 bytes, so that each size has its own loop. The
+   code after the macro handles longer runs. */
 #define PIECE_FOR_RUN(run, ROWS_WITH)                                                              \
     if ((run) == 1)                                                                                \
         ROWS_WITH(piece_1)                                                                         \

@@ -4,7 +4,7 @@
 #include "libmli/src/exec/stage_ways.h"
 #include "libmli/src/exec/tuning.h"
 
-/* The first that can does it. */
+/* The first way that can stream a walk does. */
 static const struct way {
     bool (*can)(const struct walk *walk);
     void (*move)(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
@@ -16,7 +16,7 @@ static const struct way {
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* Null where there is none. */
+/* Returns the way to stream a walk, or null. */
 static const struct way *way_of(const struct walk *walk)
 {
     for (size_t i = 0; i < WAYS; i++) {
@@ -26,7 +26,7 @@ static const struct way *way_of(const struct walk *walk)
     return NULL;
 }
 
-/* Calls what the level has for transposes without a stage: to do one, or to say whether it can. */
+/* Calls a transpose of the level that needs no stage: to move, or to ask whether it can. */
 static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src)
 {
@@ -35,9 +35,9 @@ static bool call_transpose(leaf_transpose_stream *call, const struct walk *walk,
 }
 
 /*
- * Some are faster that way long before the rest, as measured (docs/performance.md): rows that are
- * in one another's sets do not stay in the caches anyway, and tables and tiles of bytes write to so
- * many rows in turns that each line is fetched more than once from the third level.
+ * Some walks are faster when they stream from smaller sizes (measured: docs/performance.md). Rows
+ * that share cache sets do not stay in the caches anyway. Panels and tiles of 1-byte elements write
+ * to many rows in turn, so that each line is fetched from the third-level cache more than once.
  */
 bool stage_pays(const struct walk *walk, size_t bytes, size_t min)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large destinations go past the caches: what a kernel moves is put together on a stage, a few
- * pages that stay in the first-level cache, and streamed from there in whole lines. So memory need
- * not be read for lines that are going to be overwritten, and nothing else is driven out of the
- * caches.
+ * Streaming: large destinations are written past the caches. A kernel writes its rows to a stage,
+ * which stays in the first-level or second-level cache, and the level's stream copies whole cache
+ * lines from the stage to the destination. So memory need not be read for lines that are
+ * overwritten, and the caches keep other data.
  */
 #ifndef MLI_EXEC_STAGE_H
 #define MLI_EXEC_STAGE_H
@@ -13,25 +13,25 @@
 #include "libmli/src/exec/walk.h"
 
 /**
- * What walk_move() does, streamed where that is possible. The caller calls the table's fence after
- * the last one; the table has a stream.
+ * Moves as walk_move() does, and streams if the walk has a way to stream (stage_ways.h). The caller
+ * calls the table's fence after the last call; the table has a stream.
  */
 void stage_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                 const uint8_t *src);
 
-/** Does stage_move() stream this? Else it does what walk_move() does. */
+/** Returns whether stage_move() streams this walk; if not, it does what walk_move() does. */
 bool stage_streams(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                    const uint8_t *src);
 
 /**
- * Takes such zeros around nest.inner's rows into the walk (walk->above, walk->below), so that
- * stage_move() writes them; false where it would not.
+ * Adds zeros above and below nest.inner's rows to the walk (walk->above, walk->below), so that
+ * stage_move() writes them. Returns false if it cannot.
  */
 bool stage_take_zeros(struct walk *walk, size_t above, size_t below);
 
 /**
- * Shall a walk be staged that is part of a move of so many bytes, where all of `min` and more
- * shall?
+ * Returns whether to stream a walk that belongs to a move of `bytes` bytes, if all walks from `min`
+ * bytes on stream.
  */
 bool stage_pays(const struct walk *walk, size_t bytes, size_t min);
 

@@ -4,7 +4,10 @@
 #include "libmli/src/bytes.h"
 #include "libmli/src/error.h"
 
-/* Larger than the first-level cache, but the second holds it, and a stack need not. */
+/*
+ * Larger than the first-level cache, but the second-level cache holds it. Not on the stack, which
+ * may be small.
+ */
 static MLI_THREAD_LOCAL _Alignas(TUNE_LINE) uint8_t stage[STAGE_BYTES];
 
 uint8_t *stage_lines(void)
@@ -32,7 +35,10 @@ size_t stage_fetch_share(const struct stage_fetch *fetch, size_t times)
 
 void stage_fetch_some(struct stage_fetch *fetch, size_t lines)
 {
-    /* Into the second-level cache, which waits for more lines at a time than the first. */
+    /*
+     * Fetches into the second-level cache, which can wait for more lines at a time than the
+     * first-level cache.
+     */
     enum { TO_READ = 0, TO_SECOND_LEVEL = 2 };
 
     for (; lines > 0 && fetch->columns > 0; lines--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streaming rows and gathers: nests, which fill the destination from end to end; bursts, whose rows
- * lie beside others in the source but not in the destination.
+ * are contiguous in the source but not in the destination.
  */
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/stage.h"
@@ -14,11 +14,12 @@
 _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
                "both halves fit on the stage");
 
-/* While one half is filled, the other is streamed. */
+/* The stage in two halves: a kernel fills one half while the bytes of the second half are streamed.
+ */
 struct stage {
     uint8_t *half[2]; /* TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
-    size_t filled;    /* which one */
-    uint8_t *to;      /* destination of the other half's bytes that are not streamed yet */
+    size_t filled;    /* the half that is filled */
+    uint8_t *to;      /* destination of the bytes of the other half that are not streamed yet */
     const uint8_t *from;
     size_t left;
 };
@@ -36,14 +37,20 @@ static size_t at_least(size_t count, size_t least)
     return count > least ? count : least;
 }
 
-/* For what goes to dst, in the other half: as far into a line, so that whole lines meet. */
+/*
+ * Switches to the other half. Returns the place in it for `dst`: at the same offset in a cache
+ * line, so that whole lines are streamed.
+ */
 static uint8_t *place(struct stage *stage, const uint8_t *dst)
 {
     stage->filled ^= 1;
     return stage->half[stage->filled] + (uintptr_t)dst % TUNE_LINE;
 }
 
-/* Streams what is left but for so many bytes, or a few more, up to the end of a line. */
+/*
+ * Streams the bytes that are left, except `keep` bytes or a few more: it stops at the end of a
+ * line.
+ */
 static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_t keep)
 {
     size_t bytes = stage->left > keep ? stage->left - keep : 0;
@@ -58,8 +65,8 @@ static void stream_but(const struct leaf_table *leaf, struct stage *stage, size_
     stage->left -= bytes;
 }
 
-/* Streams all that is left, and fetches so many bytes of the source meanwhile: the other half's
-   next. */
+/* Streams all bytes that are left. Meanwhile prefetches `bytes` bytes of the source of the next
+   half. */
 static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
                              const uint8_t *next, size_t bytes)
 {
@@ -73,8 +80,7 @@ static void stream_and_fetch(const struct leaf_table *leaf, struct stage *stage,
     }
 }
 
-/* The inner rows of a nest and the zeros around them, which follow one another in the destination
-   without a gap. */
+/* The inner rows of a nest and the zeros around them: contiguous in the destination. */
 struct stretch {
     struct leaf_nest nest;
     size_t above, below;
@@ -85,8 +91,10 @@ static size_t stretch_bytes(const struct stretch *s, size_t row)
     return s->above + s->nest.inner.count * row + s->below;
 }
 
-/* The same rows, but those of several places in turns; what is left over where there is one loop,
-   as `rest`. */
+/*
+ * Returns the rows in another order: from several places of the source in turns. If the nest has
+ * one loop only, *rest is the rows that do not divide among the places.
+ */
 static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest *rest)
 {
     const struct leaf_loop *rows = &nest->inner;
@@ -108,9 +116,10 @@ static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest
 }
 
 /*
- * Where lines of the source are left out, memory is quicker with several places than with one, if
- * it is asked long before, and if a little is written now and then. So rows come from several
- * places in turns, those `ahead` are fetched, and the other half is streamed meanwhile.
+ * If the move skips lines of the source, memory is faster with reads from several places than from
+ * one, with prefetches long before the reads, and with some writes in between. So rows come from
+ * several places in turns, those at distance `ahead` are prefetched, and the other half is streamed
+ * meanwhile.
  */
 static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk,
                           const struct leaf_nest *nest, size_t ahead, struct stage *stage)
@@ -133,8 +142,8 @@ static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk
         walk_move_rows(leaf, walk, &rest);
 }
 
-/* Rows of a few bytes that share lines stay together, and long ones that elements are gathered of
-   are read from end to end. */
+/* Returns whether rows take turns. Rows of a few bytes that share lines stay together, and long
+   gathers read their source from end to end. */
 static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
 {
     if (!leaf->fetches || walk->border.before + walk->border.after > 0)
@@ -144,7 +153,7 @@ static bool is_in_turns(const struct leaf_table *leaf, const struct walk *walk)
     return walk_row(walk) >= TUNE_TURN_ROW || walk->nest.inner.src_step >= TUNE_LINE;
 }
 
-/* From the first row's source to the last one's; 0 where most of that is left out. */
+/* Returns the bytes of the source from the first row to the last; 0 if most of them are skipped. */
 static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
 {
     const size_t outer = nest->outer.count > 1 ? nest->outer.count * nest->outer.src_step : 0,
@@ -154,7 +163,10 @@ static size_t source_bytes(const struct leaf_nest *nest, size_t moved)
     return bytes <= TUNE_FETCH_GAPS * moved ? bytes : 0;
 }
 
-/* Stretches without a gap between them that fit on the stage; rows so far `ahead` come next. */
+/*
+ * Moves contiguous stretches that fit on the stage. `ahead` is the distance to the next rows of the
+ * source.
+ */
 static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
                          const struct stretch *s, struct stage *stage, size_t ahead)
 {
@@ -180,7 +192,7 @@ static void stage_packed(const struct leaf_table *leaf, const struct walk *walk,
     stage->left = count * bytes;
 }
 
-/* One that does not fit: as many rows at a time as do. */
+/* Moves a stretch that does not fit on the stage: as many rows at a time as fit. */
 static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
                        const struct stretch *s, struct stage *stage)
 {
@@ -198,7 +210,7 @@ static void stage_rows(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
-/* Any number of them: as many at a time as fit, or one by one where there are gaps. */
+/* Moves all stretches: as many at a time as fit if they are contiguous, or else one by one. */
 static void stage_stretches(const struct leaf_table *leaf, const struct walk *walk,
                             const struct stretch *s, struct stage *stage)
 {
@@ -218,7 +230,7 @@ static void stage_stretches(const struct leaf_table *leaf, const struct walk *wa
     }
 }
 
-/* Elements of a row, as many at a time as fit. */
+/* Gathers a long row: as many elements at a time as fit. */
 static void stage_gathered(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                            const uint8_t *src, struct stage *stage)
 {
@@ -252,7 +264,7 @@ static void stage_long_rows(const struct leaf_table *leaf, const struct walk *wa
     })
 }
 
-/* Are the inner rows, with zeros around them, worth a stage? */
+/* Returns whether the inner rows, with zeros around them, are worth a stage. */
 static bool are_stretches(const struct walk *walk, size_t above, size_t below)
 {
     const struct leaf_loop *inner = &walk->nest.inner, *outer = &walk->nest.outer;
@@ -262,7 +274,7 @@ static bool are_stretches(const struct walk *walk, size_t above, size_t below)
            (bytes >= TUNE_STREAM_LONG || outer->count == 1 || outer->dst_step == bytes);
 }
 
-/* Those whose order is the destination's. */
+/* Returns whether the walk moves rows in the order of the destination. */
 static bool is_in_order(const struct walk *walk)
 {
     if (walk->kind == WALK_GATHER)
@@ -302,9 +314,9 @@ void stage_nest(const struct leaf_table *leaf, const struct walk *walk, uint8_t 
     stream_but(leaf, &stage, 0);
 }
 
-/* Bursts: some rows of each at a time, so that the source is read from end to end. */
+/* Bursts: a block of each row at a time, so that the source is read from end to end. */
 
-/* Bytes of the rows that are written at a time, and where on the stage they begin. */
+/* Returns the bytes of a slot of the stage: a block, and the partial lines at its ends. */
 static size_t burst_slot(const struct walk *walk)
 {
     return (walk->block * walk->border.run / TUNE_LINE + 2) * TUNE_LINE;
@@ -321,7 +333,7 @@ bool stage_is_bursts(const struct walk *walk)
            nest->outer.count * burst_slot(walk) <= STAGE_BYTES;
 }
 
-/* Some rows of each: to slots of the stage. */
+/* Moves a block of each row to the slots of the stage. */
 static void move_to_slots(const struct leaf_table *leaf, const struct walk *walk,
                           const struct leaf_nest *nest, size_t slot)
 {

@@ -55,14 +55,13 @@ void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_
                           columns, at_most(walk->row[1].count - r, TUNE_STAGE_ROWS));
 }
 
-/* Panels: blocks of long rows; or, if rows are short and others follow them without a gap, blocks
-   of such rows. */
+/* Panels: blocks of long rows; or, if rows are short and contiguous, blocks of such rows. */
 
 enum {
     PANEL_COLUMN_MIN = 16, /* bytes of a column; there are no kernels for shorter ones */
 };
 
-/* A strip of rows, a few lines of columns at a time. */
+/* Moves a strip of rows, a few lines of columns at a time. */
 static void move_panel_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                              const uint8_t *src, const size_t *dst_at, size_t rows)
 {
@@ -105,7 +104,7 @@ static void move_long_rows(const struct leaf_table *leaf, const struct walk *wal
     }
 }
 
-/* Rows of the outer loop that are written at a time, each after the other. */
+/* Returns the number of rows of the outer loop in a block. */
 static size_t rows_at_a_time(const struct walk *walk)
 {
     const size_t row = panel_width(walk) << walk->kernel, slots = walk->row[1].count;
@@ -114,7 +113,7 @@ static size_t rows_at_a_time(const struct walk *walk)
     return at_most(walk->row[0].count, fit);
 }
 
-/* Some rows of the outer loop, all of the inner one's each: to slots of the stage. */
+/* Moves some rows of the outer loop, with all rows of the inner loop, to slots of the stage. */
 static void move_panel_to_slots(const struct leaf_table *leaf, const struct walk *walk,
                                 uint8_t *dst, const struct panel_columns *columns,
                                 const size_t *src_at, size_t slot, size_t count)
@@ -198,7 +197,7 @@ void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t
         move_short_rows(leaf, walk, dst, src);
 }
 
-/* Pixels, which fill the destination one after the other. */
+/* Pixels, which fill the destination one after another. */
 
 bool stage_is_pixels(const struct walk *walk)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ways to stream what a walk moves in one iteration of the loops around. Each tells which walks
- * it is for, and then does what walk_move() does.
+ * The ways to stream one iteration of a walk's outer loops. Each way has a function that returns
+ * whether it can stream a walk, and one that moves as walk_move() does. stage.c takes the first way
+ * that can.
  */
 #ifndef MLI_EXEC_STAGE_WAYS_H
 #define MLI_EXEC_STAGE_WAYS_H
@@ -10,12 +11,12 @@
 
 #include "libmli/src/exec/walk.h"
 
-/* Transposes with many rows, and long ones, that lie apart. */
+/* Transposes with many long rows that are apart. */
 bool stage_is_matrix(const struct walk *walk);
 void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
-/* Transposes whose rows or columns are those of two loops, with rows that fill lines. */
+/* Transposes whose rows or columns come from two loops, with rows of at least a cache line. */
 bool stage_is_panel(const struct walk *walk);
 void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                  const uint8_t *src);
@@ -25,7 +26,7 @@ bool stage_is_pixels(const struct walk *walk);
 void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
-/* Rows of which those beside them in the source come next. */
+/* Rows that move together with their neighbours in the source. */
 bool stage_is_bursts(const struct walk *walk);
 void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);

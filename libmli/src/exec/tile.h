@@ -30,12 +30,12 @@
     }
 
 /*
- * All tiles of a matrix of at least one tile. Tiles at the far edges overlap the ones before them:
- * what lies in two tiles is written twice, with the same bytes. `lead` columns, fewer than a tile
- * has, come first, and the tiles after them split no lines of the destination. PREFETCH fetches the
- * lines that the next tile writes ahead, where there is `room`, or each of its stores would wait
- * for one; LOAD fills the registers of a tile, STORE empties them. What is best of all this,
- * tile_block.h knows.
+ * Moves all tiles of a matrix of at least one tile. Tiles at the far edges overlap the tiles before
+ * them: elements in both tiles are written twice, with the same bytes. `lead` columns, fewer than a
+ * tile has, come first, so that the tiles after them split no cache lines of the destination.
+ * PREFETCH fetches the lines that the next tile writes, if there is `room` in the cache: otherwise
+ * each store would wait for its line. LOAD fills the registers of a tile, STORE writes them.
+ * tile_block.h chooses block, strip, lead and room.
  */
 #define TILE_LOOPS(E, block, strip, lead, room, PREFETCH, LOAD, STORE)                             \
     enum { HIGH = 16 / (E), WIDE = HIGH * LANES };                                                 \
@@ -65,7 +65,7 @@
         }                                                                                          \
     }
 
-/* The addresses are running ones: as many as there are would not fit in registers. */
+/* The addresses are incremented, because that many addresses would not fit in registers. */
 #define STEP_PREFETCH(E)                                                                           \
     {                                                                                              \
         const uint8_t *at = dst + row * dst_step + next * (E);                                     \

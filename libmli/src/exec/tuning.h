@@ -37,17 +37,18 @@ enum {
 enum {
     TUNE_SMALL_ROW = 4096, /* bytes: up to here a single row moves without any choice */
     TUNE_SHORT_ROW = 512,  /* bytes: below, rows that share lines of the source move together... */
-    TUNE_BURST = 2048,     /* ... so many bytes of a row of the destination at a time */
+    TUNE_BURST = 2048,     /* ... this number of bytes of a destination row at a time */
     TUNE_PLANES = 32768,   /* bytes of the planes that move with the zeros around them */
     TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
-    TUNE_BORDERED_ROW = 512,    /* bytes: below, zeros beside rows become columns of a table ... */
-    TUNE_BORDERED_COLUMNS = 56, /* ... up to so many columns in the second-level cache */
+    TUNE_BORDERED_ROW = 512, /* bytes: below, zeros beside rows become columns of a table ... */
+    TUNE_BORDERED_COLUMNS =
+        56, /* ... for at most this number of columns in the second-level cache */
 };
 
 /* Transposes (panel.h, tile_block.h). */
 enum {
     TUNE_PANEL = 256,            /* rows, and columns, in the tables of a panel */
-    TUNE_PANEL_SMALL = 64,       /* the same for levels that may have little stack */
+    TUNE_PANEL_SMALL = 64,       /* rows, and columns, for levels with little stack */
     TUNE_TILE_COLUMNS_MAX = 512, /* columns of a block of tiles */
     TUNE_TILE_COLUMNS_MIN = 64,  /* the fewest columns of a block whose rows share cache sets */
     TUNE_TILE_SOURCE = 6 * 4096, /* bytes of the first-level cache for the source of such a block */
@@ -60,15 +61,15 @@ enum {
     TUNE_STREAM_SOONER_IN_SETS = 32,    /* a 32nd: transposes whose rows share cache sets */
     TUNE_STREAM_PIXEL = 16,             /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,        /* bytes: from here on a row streams well by itself */
-    TUNE_STAGE_WIDTH = 256,             /* bytes of a row on the stage, for rows that lie apart, */
+    TUNE_STAGE_WIDTH = 256,             /* bytes of a row on the stage, for rows that are apart, */
     TUNE_STAGE_ROWS = 512,              /* and rows on the stage at a time */
     TUNE_STAGE_L1 = 16 * 1024,          /* bytes of the first-level cache that a stage takes */
     TUNE_MATRIX_ROWS = 24,              /* fewer rows: the processor follows the writes itself */
     TUNE_LONG_ROW = 8 * TUNE_LINE,      /* bytes of the shortest row of a matrix or panel */
     TUNE_PIXEL_MAX = 8 * TUNE_LINE,     /* bytes of the largest pixel that a stage holds whole */
-    TUNE_TURN = 512, /* bytes to stream from one half of the stage while the other one is filled */
-    TUNE_TURN_ROW = 7,                /* bytes of the shortest row that takes turns */
-    TUNE_TURN_PLACES = 8,             /* places of the source that take turns */
+    TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
+    TUNE_TURN_ROW = 7,    /* bytes of the shortest row that takes turns */
+    TUNE_TURN_PLACES = 8, /* places of the source that take turns */
     TUNE_TURN_GATHER = 8 * TUNE_LINE, /* bytes of source of the longest gather that takes turns */
     TUNE_FETCH_GAPS = 4,              /* the source is fetched if at most 3 of 4 bytes are gaps */
 };
@@ -95,7 +96,7 @@ enum {
     TUNE_AVX512_CALL_MIN = 16 * 1024, /* bytes of a row: from here on memcpy is faster */
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* bytes of zeros: from here on memset is faster */
     TUNE_AVX512_STORE_AHEAD = 512,    /* bytes from a store to the line fetched for writing, */
-    TUNE_AVX512_SKINNY_AHEAD = 512,   /* the same in skinny_avx512.c, */
+    TUNE_AVX512_SKINNY_AHEAD = 512,   /* in skinny_avx512.c, */
     TUNE_AVX512_NARROW_AHEAD = 256,   /* and in narrow_avx512.c */
     TUNE_AVX512_STREAM_AHEAD = 512,   /* bytes from a streamed line to the source line fetched */
     TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */

@@ -8,10 +8,10 @@ enum { LANE = 16 }; /* bytes of a vector lane: shorter columns have kernels of t
 
 static const struct leaf_loop once = {1, 0, 0};
 
-/* The loops of a box that are not spoken for yet. */
+/* The loops of a box that the walk has not taken yet. */
 struct choice {
     const struct mli_copy_box *box;
-    uint32_t taken; /* bit i: loop i is */
+    uint32_t taken; /* bit i: loop i is taken */
 };
 
 static bool is_free(const struct choice *choice, size_t i)
@@ -29,7 +29,7 @@ static struct leaf_loop take(struct choice *choice, size_t i)
     return (struct leaf_loop){loop->count, loop->dst_step, loop->src_step};
 }
 
-/* Index of the free loop that steps so far through the source; the number of loops if none does. */
+/* Returns the index of the free loop with this step in the source, or the number of loops. */
 static size_t find_src_step(const struct choice *choice, size_t step)
 {
     size_t i = 0;
@@ -39,7 +39,7 @@ static size_t find_src_step(const struct choice *choice, size_t step)
     return i;
 }
 
-/* The same for the destination. */
+/* Returns the index of the free loop with this step in the destination, or the number of loops. */
 static size_t find_dst_step(const struct choice *choice, size_t step)
 {
     size_t i = 0;
@@ -49,7 +49,7 @@ static size_t find_dst_step(const struct choice *choice, size_t step)
     return i;
 }
 
-/* Index of the innermost free loop; the number of loops if there is none. */
+/* Returns the index of the innermost free loop, or the number of loops. */
 static size_t find_innermost(const struct choice *choice)
 {
     for (size_t i = choice->box->loops; i-- > 0;) {
@@ -59,14 +59,16 @@ static size_t find_innermost(const struct choice *choice)
     return choice->box->loops;
 }
 
-/* Index of an element's kernel in a table of four; 4 where there is none. */
+/* Returns the index of a kernel for elements of `run` bytes, or 4. */
 static size_t kernel_for(size_t run)
 {
     return run == 1 ? 0 : run == 2 ? 1 : run == 4 ? 2 : run == 8 ? 3 : 4;
 }
 
-/* Zeros beside columns that are worth columns of their own. A part of a move may have a part of an
-   element of them. */
+/*
+ * Returns whether zeros beside the columns should become columns of their own. A part of a move may
+ * have zeros of less than an element.
+ */
 static bool is_columns(const struct leaf_border *border, const struct mli_copy_box *box,
                        size_t columns)
 {
@@ -77,9 +79,10 @@ static bool is_columns(const struct leaf_border *border, const struct mli_copy_b
 }
 
 /*
- * Few columns become more where the next loop goes on where they end in the destination, and so do
- * few rows in the source, and any where there are tables anyway. Zeros beside short rows of columns
- * are columns, too.
+ * Merges loops, because kernels are slow for few rows or columns. Few columns are merged with the
+ * loop that continues them in the destination, few rows with the loop that continues them in the
+ * source; if there are tables anyway, rows are merged in any case. Zeros beside short rows of
+ * columns become columns.
  */
 static void choose_transpose(struct walk *walk, struct choice *choice, size_t rows,
                              const struct leaf_border *border)
@@ -105,8 +108,9 @@ static void choose_transpose(struct walk *walk, struct choice *choice, size_t ro
         walk->kind = WALK_TRANSPOSE_AT;
 }
 
-/* Index of the free loop with the smallest step through the source; the number of loops if there is
-   none. */
+/*
+ * Returns the index of the free loop with the smallest step in the source, or the number of loops.
+ */
 static size_t find_nearest(const struct choice *choice)
 {
     size_t nearest = find_innermost(choice);
@@ -119,8 +123,9 @@ static size_t find_nearest(const struct choice *choice)
 }
 
 /*
- * Rows in the order of the destination. Where each column has a line of the source that it shares
- * with other rows, these come next, for as many columns as the cache has lines.
+ * Rows move in the order of the destination, with one exception: if each column has a cache line of
+ * the source of its own, which it shares with other rows, these rows come next, for as many columns
+ * as the cache has lines.
  */
 static void choose_gather(struct walk *walk, struct choice *choice)
 {
@@ -142,8 +147,8 @@ static void choose_gather(struct walk *walk, struct choice *choice)
 }
 
 /*
- * Rows in the order of the destination. Where they are short, and other rows lie beside them in the
- * source, those come next: what the cache fetches too much is then not in vain.
+ * Rows move in the order of the destination, with one exception: if they are short, and other rows
+ * are beside them in the source, these rows come next, so that whole cache lines are used.
  */
 static void choose_rows(struct walk *walk, struct choice *choice, const struct leaf_border *border)
 {
@@ -214,7 +219,9 @@ static void move_rows(const struct leaf_table *leaf, const struct walk *walk,
     }
 }
 
-/* A few planes at a time, so that their zeros are written while their lines are near. */
+/*
+ * Moves a few planes at a time, so that their zeros are written while the lines are in the cache.
+ */
 static void move_planes(const struct leaf_table *leaf, const struct walk *walk,
                         const struct leaf_nest *nest)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a copy box is walked: which kernel moves it, which of its loops the kernel walks, and which
- * go around.
+ * A walk is a way to move a copy box: the kernel that moves it, the loops that the kernel takes,
+ * and the loops around the kernel.
  */
 #ifndef MLI_EXEC_WALK_H
 #define MLI_EXEC_WALK_H
@@ -11,47 +11,47 @@
 
 enum walk_kind {
     WALK_ROWS,         /* rows of bytes */
-    WALK_GATHER,       /* rows of elements that lie apart */
-    WALK_TRANSPOSE,    /* rows of elements of which each column is contiguous in the source */
-    WALK_TRANSPOSE_AT, /* the same where rows or columns are those of two loops */
+    WALK_GATHER,       /* rows of elements that are apart */
+    WALK_TRANSPOSE,    /* rows of elements; each column is contiguous in the source */
+    WALK_TRANSPOSE_AT, /* a transpose whose rows or columns come from two loops */
 };
 
 struct walk {
     enum walk_kind kind;
-    size_t kernel; /* of an element of 2^kernel bytes; but for rows */
+    size_t kernel; /* elements have 2^kernel bytes; not for rows */
 
-    /* Zeros around what is copied: of each row, or around the inner columns of a transpose. */
+    /* Zeros before and after each row, or around the inner columns of a transpose. */
     struct leaf_border border;
 
-    /* Rows and gathers. The kernel is called for `block` iterations of nest.inner at a time, or for
-       as many columns of a gather. Of others, only dst and src count. */
+    /* Rows and gathers. One call of the kernel takes `block` iterations of nest.inner, or `block`
+       columns of a gather. Other kinds use only dst and src. */
     struct leaf_nest nest;
     size_t block;
 
-    /* Zeros above the first and below the last of nest.inner's rows, which these follow without a
-       gap. 0 where they are not taken into the walk. */
+    /* Bytes of zeros above the first and below the last of nest.inner's rows, without a gap. 0 if
+       the walk does not write them. */
     size_t above, below;
 
-    /* Transposes, and of a gather the inner column: two loops each, the outer one around once where
-       there is one only. */
+    /* The two loops of rows and columns of a transpose; for a gather, col[1] is its columns. The
+       outer loop has a count of 1 if there is only one loop. */
     struct leaf_loop row[2], col[2];
 
-    struct leaf_loop around[MLI_MAX_RANK]; /* outermost first, unused ones once around */
+    struct leaf_loop around[MLI_MAX_RANK]; /* outermost first; unused loops have a count of 1 */
 };
 
 /**
- * How to walk the box, with such zeros beside what it writes contiguously (border->run bytes).
- * False where they are not taken: then they remain to be written.
+ * Chooses the walk of a box, with zeros beside its contiguous destination bytes (border->run of
+ * them). Returns false if the walk does not write the zeros: then the caller must.
  */
 bool walk_init(struct walk *walk, const struct mli_copy_box *box, const struct leaf_border *border);
 
-/** What is left of `count`, but no more than fits. */
+/** Returns the smaller number. */
 static inline size_t at_most(size_t count, size_t most)
 {
     return count < most ? count : most;
 }
 
-/** Bytes of a row of walk->nest in the destination. */
+/** Returns the bytes of a row of walk->nest in the destination. */
 static inline size_t walk_row(const struct walk *walk)
 {
     if (walk->kind == WALK_GATHER)
@@ -60,16 +60,16 @@ static inline size_t walk_row(const struct walk *walk)
 }
 
 /**
- * Takes such zeros around nest.inner's rows into the walk, so that walk_move() writes them; false
- * where it would not.
+ * Adds zeros above and below nest.inner's rows to the walk, so that walk_move() writes them.
+ * Returns false if it cannot.
  */
 bool walk_take_zeros(struct walk *walk, size_t above, size_t below);
 
-/** Moves rows with the walk's kernel, which is not one of transposes. */
+/** Moves rows with the walk's kernel, which is not a transpose. */
 void walk_move_rows(const struct leaf_table *leaf, const struct walk *walk,
                     const struct leaf_nest *nest);
 
-/** Moves what the kernel moves in one iteration of the loops around it. */
+/** Moves one iteration of the loops around the kernel. */
 void walk_move(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                const uint8_t *src);
 

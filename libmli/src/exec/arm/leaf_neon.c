@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leaf kernels with NEON, which every AArch64 has. There is no stream: stnp, the pair of stores
- * that need not be kept, is a hint that few processors take.
+ * Leaf kernels with NEON, which every AArch64 processor has. There is no stream: stnp, the store of
+ * a pair that need not be kept in the caches, is a hint that few processors use.
  */
 #include "libmli/src/exec/level.h"
 
@@ -13,7 +13,7 @@
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/tile_block.h"
 
-/* Two registers of elements in turns. */
+/* Interleaves the elements of the low (1) or high (2) halves of two registers. */
 #define ZIP(half, bits, a, b)                                                                      \
     vreinterpretq_u8_u##bits(                                                                      \
         vzip##half##q_u##bits(vreinterpretq_u##bits##_u8(a), vreinterpretq_u##bits##_u8(b)))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows in registers of 16 bytes, the last of which overlaps the one before it, so that every row is
- * written exactly. That packed rows may end in those that follow is of no use here: there are no
- * loads under a mask, so a row is read in as many pieces as it would be written in.
+ * Rows in registers of 16 bytes; the last register overlaps the one before, so that every row is
+ * written exactly. Stores that extend into the next packed row would not help here: NEON has no
+ * masked loads, so a row is read in as many pieces as it is written in.
  */
 #include "libmli/src/exec/level.h"
 
@@ -20,10 +20,10 @@
 
 enum {
     PIECE = 16,
-    PIECES_MAX = 8, /* of a row that is loaded whole before it is stored */
+    PIECES_MAX = 8, /* of a row that is loaded completely before it is stored */
 };
 
-/* A row of more than `pieces - 1` pieces. */
+/* Copies a row of more than `pieces - 1` pieces. */
 ALWAYS_INLINE void copy_pieces(uint8_t *to, const uint8_t *from, size_t run, size_t pieces)
 {
     const size_t last = run - PIECE;
@@ -35,7 +35,7 @@ ALWAYS_INLINE void copy_pieces(uint8_t *to, const uint8_t *from, size_t run, siz
         vst1q_u8(to + (i + 1 < pieces ? i * PIECE : last), v[i]);
 }
 
-/* A row of four pieces or more. */
+/* Copies a row of at least four pieces. */
 ALWAYS_INLINE void copy_long(uint8_t *to, const uint8_t *from, size_t run)
 {
     for (size_t i = 0; i + 4 * PIECE < run; i += 4 * PIECE)
@@ -65,7 +65,7 @@ void rows_neon(const struct leaf_nest *nest, size_t run)
         rows_c(nest, run);
 }
 
-/* Two pieces of a constant size; a run of one to two of them. */
+/* Copies a run as two pieces of a constant size; the run has one to two of them. */
 #define COPY_TWICE(size)                                                                           \
     do {                                                                                           \
         copy_bytes(to, from, size);                                                                \
@@ -92,7 +92,10 @@ ALWAYS_INLINE void copy_run(uint8_t *to, const uint8_t *from, size_t run)
         *to = *from;
 }
 
-/* Zeros from `begin` to `end` of a row of a piece or more; its other bytes are not defined then. */
+/*
+ * Zeroes bytes `begin` to `end` of a row of at least a piece. Other bytes of the row become
+ * undefined.
+ */
 ALWAYS_INLINE void zero_in_row(uint8_t *row, size_t begin, size_t end)
 {
     const uint8x16_t zero = vdupq_n_u8(0);
@@ -103,7 +106,7 @@ ALWAYS_INLINE void zero_in_row(uint8_t *row, size_t begin, size_t end)
         vst1q_u8(row + (end > PIECE ? end - PIECE : 0), zero);
 }
 
-/* The zeros in whole pieces, and then the run over those of them that are its own. */
+/* Writes the zeros in whole pieces, then the run over the excess. */
 void bordered_neon(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t before = border->before, run = border->run, row = before + run + border->after;

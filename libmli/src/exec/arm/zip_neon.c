@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ld2 .. ld4 deal consecutive elements out to as many registers, st2 .. st4 collect them.
+ * ld2 .. ld4 distribute consecutive elements over as many registers; st2 .. st4 interleave
+ * registers.
  *
- * Of what ld reads the last group may be too much: only some of its elements need be there. So the
- * last load ends with the last element that is wanted, which makes its groups begin earlier and the
- * wanted ones come last in them; what it reads before them lies between elements of earlier
- * columns.
+ * The last group of an ld may extend past the last element of the source. So the last load ends
+ * with the last wanted element: its groups begin earlier, and the wanted elements are the last ones
+ * of each group. The bytes that it reads before them are between elements of earlier columns.
  */
 #include "libmli/src/exec/level.h"
 
@@ -18,14 +18,14 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Registers that go to any address as bytes do. */
+/* Registers of bytes, which can be stored to any address. */
 typedef uint8x8_t bytes;
 typedef uint8x16_t bytesq;
 
 /*
- * The first `rows` elements of each group of `spread`: row r of the result at dst + r * dst_step.
- * `Q`, `bits` and N, the elements of a register, name the instructions. More than N groups, or N
- * where every element of them is wanted.
+ * Moves the first `rows` elements of each group of `spread`: row r goes to dst + r * dst_step. `Q`,
+ * `bits` and N (elements of a register) name the instructions. There are more than N groups, or N
+ * groups whose elements are all wanted.
  */
 #define UNZIP_BLOCK(Q, bits, E, spread, c, skip)                                                   \
     do {                                                                                           \
@@ -45,7 +45,7 @@ typedef uint8x16_t bytesq;
         UNZIP_BLOCK(Q, bits, E, spread, cols - (N), (spread)-rows);                                \
     }
 
-/* `spread` columns of N rows or more, which become rows that are packed. */
+/* Moves `spread` columns of at least N rows to packed rows. */
 #define ZIP_BLOCK(Q, bits, E, N, spread, r)                                                        \
     do {                                                                                           \
         uint##bits##x##N##x##spread##_t v;                                                         \
@@ -64,7 +64,7 @@ typedef uint8x16_t bytesq;
         ZIP_BLOCK(Q, bits, E, N, spread, rows - (N));                                              \
     }
 
-/* As transposes, whole. */
+/* The functions for whole transposes and gathers. */
 #define DEFINE_TRANSPOSES(name, Q, bits, E, N)                                                     \
     DEFINE_UNZIP(name, Q, bits, E, N, 2)                                                           \
     DEFINE_UNZIP(name, Q, bits, E, N, 3)                                                           \
@@ -122,7 +122,7 @@ typedef uint8x16_t bytesq;
         return true;                                                                               \
     }
 
-/* Registers of 16 bytes, and of 8 for what is too short. */
+/* For registers of 16 bytes, and of 8 bytes for shorter rows. */
 DEFINE_TRANSPOSES(1, q, 8, 1, 16)
 DEFINE_TRANSPOSES(1_half, , 8, 1, 8)
 DEFINE_TRANSPOSES(2, q, 16, 2, 8)

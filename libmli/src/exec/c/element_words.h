@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small elements in 64-bit registers, where the first of them is the lowest. */
+/* Small elements in 64-bit words, whose lowest element is the first one. */
 #ifndef MLI_EXEC_C_WORDS_H
 #define MLI_EXEC_C_WORDS_H
 
@@ -20,7 +20,7 @@ static inline void swap_halves(uint64_t *a, uint64_t *b, int bits, uint64_t low_
     *a ^= t << bits;
 }
 
-/* Swaps the groups that `low` has with those `bits` higher. */
+/* Swaps the groups in the mask `low` with the groups `bits` higher. */
 static inline uint64_t swap_within(uint64_t a, int bits, uint64_t low)
 {
     const uint64_t t = ((a >> bits) ^ a) & low;
@@ -28,7 +28,7 @@ static inline uint64_t swap_within(uint64_t a, int bits, uint64_t low)
     return a ^ t ^ t << bits;
 }
 
-/* Bytes 0, 1, 2, 3 to the even places, 4, 5, 6, 7 to the odd ones. */
+/* Moves bytes 0, 1, 2, 3 to the even places, and 4, 5, 6, 7 to the odd ones. */
 static inline uint64_t zip_bytes(uint64_t a)
 {
     return swap_within(swap_within(a, 16, UINT64_C(0x00000000ffff0000)), 8,

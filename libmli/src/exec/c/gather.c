@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gathering elements that lie apart, in plain C: small ones are put together in a register. */
+/* Gathers elements that are apart, in plain C; small elements are collected in a 64-bit word. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/element_words.h"
 #include "libmli/src/exec/c/kernels_c.h"
@@ -7,7 +7,7 @@
 
 #if WORDS_LITTLE
 
-/* 8 bytes of results. */
+/* Returns 8 bytes of results. */
 #define DEFINE_WORD(E, type)                                                                       \
     static inline uint64_t word_##E(const uint8_t *from, size_t step)                              \
     {                                                                                              \

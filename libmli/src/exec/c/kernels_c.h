@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernels in plain C, for the table of them and for levels that have none for a case. */
+/*
+ * The kernels in plain C: the table leaf_c has them, and levels without a kernel for a case call
+ * them.
+ */
 #ifndef MLI_EXEC_C_KERNELS_H
 #define MLI_EXEC_C_KERNELS_H
 

@@ -8,7 +8,7 @@
 
 #define ROWS_OF(size) NEST_FOR_ROWS(nest, to, from, { copy_bytes(to, from, size); })
 
-/* A run that is a piece needs one of it. */
+/* A run of exactly one piece needs only one copy. */
 void rows_c(const struct leaf_nest *nest, size_t run)
 {
 #define ROWS_WITH(piece) NEST_FOR_ROWS(nest, to, from, { piece(to, from, run); })
@@ -29,7 +29,7 @@ void rows_c(const struct leaf_nest *nest, size_t run)
 #undef ROWS_WITH
 }
 
-/* Few enough for a loop, or a call. */
+/* Zeroes `bytes` bytes, by a loop if they are few. */
 static inline void zero(uint8_t *to, size_t bytes)
 {
     if (bytes >= 16) {

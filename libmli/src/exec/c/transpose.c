@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transposes in plain C: in blocks of as many rows as columns, in 64-bit registers. Few rows are
- * blocks of which some are not stored, few columns blocks of which some are whatever there is:
- * those of packed rows are stored too, and the next rows written over them.
+ * Transposes in plain C: square blocks in 64-bit words. With few rows, some rows of a block are not
+ * stored. With few columns, some columns of a block have any value; if rows are packed they are
+ * stored too, and the next rows overwrite them.
  */
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/element_words.h"
@@ -12,8 +12,8 @@
 #if WORDS_LITTLE
 
 /*
- * turn_E exchanges rows and columns of a block of E-byte elements, SIDE_E of each. In each stage
- * parts half as wide as the one before change places.
+ * turn_E transposes a block of E-byte elements, SIDE_E rows and columns. Each stage exchanges parts
+ * half as wide as the stage before.
  */
 enum { SIDE_1 = 8, SIDE_2 = 4 };
 
@@ -37,7 +37,7 @@ static inline void turn_2(uint64_t *r)
     swap_halves(&r[2], &r[3], 16, LOW_16);
 }
 
-/* Two columns to packed rows, eight rows at a time; how many rows that were. */
+/* Moves two columns to packed rows, eight rows at a time. Returns the number of moved rows. */
 static size_t zip(uint8_t *dst, const uint8_t *src, size_t src_step, size_t rows)
 {
     uint64_t r[2];
@@ -86,7 +86,7 @@ enum { SIDE_4 = 4, SIDE_8 = 2 };
 typedef uint32_t block_4[4][4];
 typedef uint64_t block_8[2][2];
 
-/* These two are turned where they are stored. */
+/* Blocks of 4-byte and 8-byte elements are transposed when they are stored. */
 static inline void turn_4(uint32_t (*e)[4])
 {
     (void)e;
@@ -130,15 +130,15 @@ static size_t at_most(size_t count, size_t most)
             store_##E(ROW((r) + i) + (c) * (E), block, i);                                         \
     }
 
-/* Element by element. */
+/* Moves element by element. */
 #define MOVE_SINGLY(E, COLUMN, ROW, r0, r1, c0, c1)                                                \
     for (size_t r = (r0); r < (r1); r++)                                                           \
         for (size_t c = (c0); c < (c1); c++)                                                       \
             copy_bytes(ROW(r) + c * (E), COLUMN(c) + r * (E), E);
 
 /*
- * A matrix of at least one block: blocks at the far edges overlap the ones before them. Tiles of
- * one cache line by one cache line's worth of rows keep the lines of both sides in the first-level
+ * Moves a matrix of at least one block; blocks at the far edges overlap the ones before. Tiles of
+ * one cache line by the rows of one cache line keep the lines of both sides in the first-level
  * cache until they are used up.
  */
 #define MOVE_BLOCKS(E, COLUMN, ROW)                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads and stores of whole and of masked registers, in any misalignment. Only between TARGET_BEGIN
-   and TARGET_END. */
+/* Loads and stores of whole and masked registers, with any misalignment, and prefetches. Include it
+   only between TARGET_BEGIN and TARGET_END. */
 #ifndef MLI_EXEC_X86_BYTES_AVX512_H
 #define MLI_EXEC_X86_BYTES_AVX512_H
 
@@ -15,7 +15,7 @@ BYTES_INLINE __m512i load_64(const uint8_t *at)
     return _mm512_loadu_si512((const void *)at);
 }
 
-/* Bytes that are not in the mask are zero, and not read. */
+/* Does not read bytes outside the mask; they are zero in the result. */
 BYTES_INLINE __m512i load_64_of(__mmask64 mask, const uint8_t *at)
 {
     return _mm512_maskz_loadu_epi8(mask, (const void *)at);
@@ -66,7 +66,10 @@ BYTES_INLINE void fetch_to_read(const uint8_t *at)
     __builtin_prefetch(at, 0, 3);
 }
 
-/* Into the second-level cache, which waits for more lines at a time than the first. */
+/*
+ * Fetches into the second-level cache, which can wait for more lines at a time than the first-level
+ * cache.
+ */
 BYTES_INLINE void fetch_far(const uint8_t *at)
 {
     __builtin_prefetch(at, 0, 2);
@@ -77,7 +80,7 @@ BYTES_INLINE void fetch_to_write(const uint8_t *at)
     __builtin_prefetch(at, 1, 3);
 }
 
-/* The lowest `count` bits, up to 64. */
+/* Returns a mask of the lowest `count` bits, up to 64. */
 BYTES_INLINE __mmask64 low_bits(size_t count)
 {
     return _bzhi_u64(UINT64_MAX, (uint32_t)count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gathering every s-th element with AVX2: for 16 bytes of results a few loads of 16 bytes, each
- * shuffled to where its elements belong and zero elsewhere, then or-ed. Each load begins at an
- * element, but the last one ends at the last element: no byte beyond the elements is read. Both
- * lanes of a register do the same at two places of the row.
+ * Gathers every s-th element with AVX2. For 16 bytes of results it makes a few loads of 16 bytes,
+ * shuffles each so that its elements are in their places and zeros elsewhere, and combines them
+ * with or. Each load begins at an element, except the last load, which ends at the last element: no
+ * byte beyond the elements is read. The two lanes of a register do this at two places of the row.
  */
 #include "libmli/src/exec/level.h"
 
@@ -22,17 +22,17 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SPREAD_MAX = 15, LOADS_MAX = 8, SIZES = 3 };
 
-/* How one spread is gathered, for one size of element. */
+/* The tables for one spread and one size of element. */
 static struct pattern {
-    uint8_t order[LOADS_MAX][LANE]; /* of load k: the byte for each byte of the result, or 0x80 */
-    uint8_t begin[LOADS_MAX];       /* of load k, in bytes from the first element */
-    uint8_t loads;                  /* 0: not worth it */
+    uint8_t order[LOADS_MAX][LANE]; /* source byte of each byte of load k, or 0x80 for zero */
+    uint8_t begin[LOADS_MAX];       /* start of load k, in bytes from the first element */
+    uint8_t loads;                  /* number of loads; 0: C is as fast */
 } patterns[SIZES][SPREAD_MAX + 1];
 
 static void make_pattern(struct pattern *p, uint32_t size, uint32_t spread)
 {
     const uint32_t step = spread * size, per_load = (LANE - size) / step + 1, count = LANE / size;
-    const uint32_t last = (count - 1) * step + size - LANE; /* where the last load begins */
+    const uint32_t last = (count - 1) * step + size - LANE; /* start of the last load */
 
     for (uint32_t k = 0; k * per_load < count; k++) {
         const uint32_t begin = k * per_load * step;
@@ -55,7 +55,7 @@ void gather_avx2_init(void)
             make_pattern(&patterns[i][spread], 1u << i, spread);
 }
 
-/* A pattern in registers, where stores cannot change it. */
+/* A pattern in registers: stores cannot change it, so it is not loaded again. */
 struct gatherer {
     __m256i order[LOADS_MAX];
     size_t begin[LOADS_MAX];
@@ -74,7 +74,9 @@ ALWAYS_INLINE struct gatherer make_gatherer(const struct pattern *p, size_t load
     return gatherer;
 }
 
-/* 16 bytes of results from src on in the low lane, from src + apart on in the high one. */
+/*
+ * Returns 16 bytes of results from `src` in the low lane, and from `src + apart` in the high lane.
+ */
 ALWAYS_INLINE __m256i gather_lanes(const struct gatherer *p, size_t loads, const uint8_t *src,
                                    size_t apart)
 {
@@ -89,7 +91,7 @@ ALWAYS_INLINE __m256i gather_lanes(const struct gatherer *p, size_t loads, const
     return v;
 }
 
-/* A row of at least 16 bytes of results. */
+/* Gathers a row with at least 16 bytes of results. */
 ALWAYS_INLINE void gather_row(const struct gatherer *p, size_t loads, uint8_t *dst,
                               const uint8_t *src, size_t bytes)
 {

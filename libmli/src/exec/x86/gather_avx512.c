@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gathering every s-th element with AVX-512, s loads and one permutation for 64 bytes of results.
+ * Gathers every s-th element with AVX-512: s loads and one permutation for 64 bytes of results.
  *
- * Load k is placed so that what is wanted of it lies at the places k, k + s, k + 2s ... of the
- * register: the s loads, blended, leave no place empty, and one permutation puts the elements in
- * order. With n[k] = the places of load k and S[k] = the sum of those before it, load k begins at
- * element S[k] * s - k.
+ * Load k is placed so that its wanted elements are at the places k, k + s, k + 2s ... of the
+ * register. The s loads are blended, which fills every place, and one permutation puts the elements
+ * in order. With n[k] = the number of places of load k, and S[k] = the sum of the numbers before
+ * n[k], load k begins at element S[k] * s - k.
  */
 #include "libmli/src/exec/level.h"
 
@@ -28,13 +28,13 @@ enum {
     SIZES = 4,
 };
 
-/* How one spread is gathered, for one size of element. */
+/* The tables for one spread and one size of element. */
 static struct pattern {
     _Alignas(64) uint8_t order[LINE]; /* byte i of the result is byte order[i] of the blend */
     uint64_t places[SPREAD_MAX];      /* bytes of the blend that come from load k */
-    uint16_t begin[SPREAD_MAX];       /* of load k, in bytes from the first element */
+    uint16_t begin[SPREAD_MAX];       /* start of load k, in bytes from the first element */
 
-    /* The same of elements that stay where they are in the source: */
+    /* For rows whose elements stay at their places of the source: */
     _Alignas(64) uint8_t order_of_row[LINE];
     uint64_t places_of_row;
 } patterns[SIZES][SPREAD_MAX + 1];
@@ -79,15 +79,15 @@ bool gather_avx512_can(uint32_t size_log, size_t step)
 #define STORE(at, v)     _mm512_storeu_si512((void *)(at), (v))
 #define UNROLL           _Pragma("GCC unroll 16")
 
-/* The first `bytes` of a register. */
+/* Returns a mask of the first `bytes` bytes of a register. */
 ALWAYS_INLINE uint64_t first(size_t bytes)
 {
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
 /*
- * Rows of a line at least; the last line overlaps the one before. No load but the first is of more
- * than the elements that are gathered, and that one ends before the last of them.
+ * Gathers rows of at least a register; the last register overlaps the one before. Only the first
+ * load reads bytes between elements, and it ends before the last element of the row.
  */
 ALWAYS_INLINE void gather_lines(const struct pattern *p, size_t size, size_t spread,
                                 const struct leaf_nest *nest, size_t cols)
@@ -117,7 +117,7 @@ ALWAYS_INLINE void gather_lines(const struct pattern *p, size_t size, size_t spr
 static void gather_long(const struct pattern *p, size_t size, size_t spread,
                         const struct leaf_nest *nest, size_t cols)
 {
-    /* The spreads that are common get loops of their own. */
+    /* The common spreads have loops of their own. */
     if (spread == 2)
         gather_lines(p, size, 2, nest, cols);
     else if (spread == 3)
@@ -129,18 +129,18 @@ static void gather_long(const struct pattern *p, size_t size, size_t spread,
 }
 
 /*
- * Short rows: a register takes one or several of them in a few loads, all of which are blended and
- * then put in order.
+ * Short rows: a register takes one or several rows in a few loads, which are blended and then
+ * permuted.
  */
 struct scoop {
     _Alignas(LINE) uint8_t order[4 * LINE];
     size_t loads, rows;
-    size_t row; /* bytes of one */
+    size_t row; /* bytes of one row */
     ptrdiff_t at[SPREAD_MAX];
     uint64_t mask[SPREAD_MAX];
 };
 
-/* One row, in the loads of the pattern that it reaches. */
+/* Takes one row, with those loads of the pattern that the row reaches. */
 static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
                       size_t cols)
 {
@@ -161,8 +161,8 @@ static void scoop_one(struct scoop *scoop, const struct pattern *p, size_t size,
 }
 
 /*
- * Several rows, a load each: a row lies between the elements of the one before that it does not
- * want, or behind `spread` rows that lie so.
+ * Takes several rows with a load for each. A row fits between the elements of the row before it, or
+ * after `spread` rows that fit so.
  */
 static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t size, size_t spread,
                           size_t cols, const struct leaf_loop *inner)
@@ -176,7 +176,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
         scoop->rows = inner->count;
     scoop->loads = scoop->rows;
     scoop->row = cols * size;
-    STORE(scoop->order, order); /* the compiler does not see that there is a row */
+    STORE(scoop->order, order); /* the compiler does not know that there is at least one row */
     for (size_t i = 0; i < scoop->rows; i++) {
         const size_t place = i / spread * block + i % spread * size;
 
@@ -186,7 +186,7 @@ static void scoop_several(struct scoop *scoop, const struct pattern *p, size_t s
     }
 }
 
-/* The rows that are left when they are too few for a scoop of several. */
+/* Moves the last rows, if they are too few for a scoop. */
 static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *from, size_t rows)
 {
     __m512i v = _mm512_setzero_si512();
@@ -197,7 +197,7 @@ static void scoop_rest(const struct scoop *scoop, uint8_t *to, const uint8_t *fr
     _mm512_mask_storeu_epi8((void *)to, first(rows * scoop->row), v);
 }
 
-/* Where rows are packed, whole registers are stored as long as there is room for one. */
+/* Moves all rows of a nest. If rows are packed, it stores whole registers as long as they fit. */
 ALWAYS_INLINE void scoop_rows(const struct scoop *scoop, const struct leaf_nest *nest, size_t loads)
 {
     const struct leaf_loop inner = nest->inner, outer = nest->outer;
@@ -252,7 +252,7 @@ DEFINE_SCOOP(6)
 DEFINE_SCOOP(8)
 DEFINE_SCOOP(16)
 
-/* Loads of nothing make their number one of those for which there is a loop. */
+/* Adds empty loads up to the next number of loads that has a loop. */
 static void gather_short(struct scoop *scoop, const struct leaf_nest *nest)
 {
     static void (*const by_loads[])(const struct scoop *, const struct leaf_nest *) = {

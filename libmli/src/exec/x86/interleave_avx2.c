@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many rows of few columns with AVX2: a few planes become a picture of interleaved channels. */
+/* Interleaves a few planes into pixels with AVX2: transposes with many rows and few columns. */
 #include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
@@ -15,7 +15,7 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SIZES = 3 };
 
-/* three[i][k][col]: what a lane of a column gives lane k of the three that become of it. */
+/* three[i][k][col]: shuffle of a lane of column `col` for lane k of the three result lanes. */
 static uint8_t three[SIZES][3][3][LANE];
 
 void interleave_avx2_init(void)
@@ -37,7 +37,10 @@ struct interleave {
     size_t src_step, rows, cols;
 };
 
-/* 16 bytes of a column from `low` on, and 16 bytes from `high` on: the next ones but at the end. */
+/*
+ * Returns 16 bytes of a column from `low` on, and 16 bytes from `high` on. Except for the last
+ * tiles, high is low + 16.
+ */
 ALWAYS_INLINE __m256i load_column(const struct interleave *w, size_t col, size_t low, size_t high,
                                   bool is_last)
 {
@@ -64,7 +67,10 @@ ALWAYS_INLINE void tile_3(const struct interleave *w, __m256i order[3][3], size_
     }
 }
 
-/* Of a lane the first `bytes`, 8 at least, and where it may be whatever is behind them. */
+/*
+ * Stores the first `bytes` of a lane, at least 8. If it is not the last tile, may also write the
+ * bytes after them.
+ */
 ALWAYS_INLINE void store_part(uint8_t *at, __m128i v, size_t bytes, bool is_last)
 {
     if (!is_last || bytes == LANE) {
@@ -76,9 +82,9 @@ ALWAYS_INLINE void store_part(uint8_t *at, __m128i v, size_t bytes, bool is_last
 }
 
 /*
- * Up to `most` columns, a power of two; in registers beyond the last one is anything. A lane then
- * holds as many rows of `most` elements as it can: two, where these are 8 bytes, are pushed
- * together.
+ * Moves up to `most` columns, a power of two; registers of missing columns have any value. A lane
+ * of the result holds as many rows of `most` elements as fit. If two rows of 8 bytes fit, a shuffle
+ * closes the gap between them.
  */
 ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w, size_t low,
                             size_t high, bool is_last)
@@ -110,9 +116,9 @@ ALWAYS_INLINE void tile_any(size_t size, size_t most, const struct interleave *w
 }
 
 /*
- * Tiles of 32 bytes of every column. But for the last ones they are followed by the bytes of 16
- * rows or more; the last one overlaps the one before, and so do the lanes of a single one that has
- * room for less than two.
+ * Runs TILE for tiles of 32 bytes of every column. All tiles but the last ones are followed by at
+ * least 16 bytes of rows. The last tile overlaps the one before; if there is only one tile, with
+ * less than 32 bytes, its lanes overlap.
  */
 #define FOR_TILES(w, TILE, low, high)                                                              \
     {                                                                                              \

@@ -26,7 +26,7 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row);
 /** leaf_bordered for nests that packed_avx512_can() accepts. The border may have no zeros. */
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border);
 
-/** leaf_gather for short rows that lie close together. Else does nothing and returns false. */
+/** leaf_gather for short rows with small steps. Else does nothing and returns false. */
 bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols);
 
 /* gather_avx512.c: every s-th element, for small s */

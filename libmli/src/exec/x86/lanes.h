@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers filled lane by lane from rows that lie apart. */
+/* Loads registers lane by lane, from rows that are apart. */
 #ifndef MLI_EXEC_X86_LANES_H
 #define MLI_EXEC_X86_LANES_H
 

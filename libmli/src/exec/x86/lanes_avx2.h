@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of two lanes, and transposes among them, for the skinny kernels. */
+/* Registers of two lanes, and transposes among registers, for the skinny kernels. */
 #ifndef MLI_EXEC_X86_LANES_AVX2_H
 #define MLI_EXEC_X86_LANES_AVX2_H
 
@@ -19,8 +19,8 @@ ALWAYS_INLINE void store_32(uint8_t *at, __m256i v)
     _mm256_storeu_si256((__m256i *)(void *)at, v);
 }
 
-/* A store of a row of many: the line that some store after it writes is fetched, or that one would
-   wait for it. */
+/* Stores a part of one of many rows, and fetches the line that a later store of the row writes:
+   otherwise that store would wait for its line. */
 ALWAYS_INLINE void store_ahead(uint8_t *at, __m256i v)
 {
     __builtin_prefetch(at + TUNE_AVX2_STORE_AHEAD, 1, 3);
@@ -37,7 +37,7 @@ ALWAYS_INLINE __m256i both_lanes(const uint8_t *lane)
     return _mm256_broadcastsi128_si256(load_1(lane));
 }
 
-/* The bytes of a lane from `first` on, and then zeros. */
+/* Returns the bytes of a lane from `first` on, followed by zeros. */
 ALWAYS_INLINE __m128i slide(__m128i v, size_t first)
 {
     static const uint8_t order[2 * LANE] = {0,    1,    2,    3,    4,    5,    6,    7,
@@ -48,7 +48,7 @@ ALWAYS_INLINE __m128i slide(__m128i v, size_t first)
     return _mm_shuffle_epi8(v, load_1(order + first));
 }
 
-/* In each lane, elements of the low halves of a and b in turn. */
+/* Returns, in each lane, alternating elements of the low halves of a and b. */
 ALWAYS_INLINE __m256i interleave_low(size_t size, __m256i a, __m256i b)
 {
     return size == 1   ? _mm256_unpacklo_epi8(a, b)
@@ -66,9 +66,9 @@ ALWAYS_INLINE __m256i interleave_high(size_t size, __m256i a, __m256i b)
 }
 
 /*
- * Of `count` registers, a power of two, in each lane: the index of an element is (k, i) of
- * register k and place i. Every stage turns the bits of that index by one place; after log2(count)
- * of them all bits of k are the low ones of i.
+ * Transposes `count` registers, a power of two, in each lane. The index of an element is (k, i):
+ * place i of register k. Every stage rotates the bits of the index by one place; after log2(count)
+ * stages all bits of k are the low bits of i.
  */
 ALWAYS_INLINE void interleave_registers(size_t size, size_t count, __m256i *x)
 {

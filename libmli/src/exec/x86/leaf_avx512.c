@@ -16,7 +16,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,prfchw")
 
 #include "libmli/src/exec/x86/lanes.h"
 
-/* Broadcasts under a mask: unlike inserts they leave the port of the shuffles alone. */
+/* Uses masked broadcasts, because inserts need the port of the shuffles. */
 ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
 {
     __m512i v = _mm512_castsi128_si512(load_1(a));
@@ -40,8 +40,11 @@ ALWAYS_INLINE __m512i load_4(const uint8_t *a, const uint8_t *b, const uint8_t *
 
 static struct leaf_table below;
 
-/* Of few tiles, the columns that are left over and fit half a tile: the narrower registers of the
-   level below have two ports for their shuffles, and take half the time. Else 0. */
+/*
+ * Returns the number of remaining columns, if there are few tiles and the rest fits in half a tile;
+ * else 0. The narrower registers of the level below have two ports for shuffles and take half the
+ * time.
+ */
 static size_t half_tile(size_t cols, size_t tile)
 {
     const size_t left = cols % tile;
@@ -49,7 +52,7 @@ static size_t half_tile(size_t cols, size_t tile)
     return cols < 4 * tile && left <= tile / 2 ? left : 0;
 }
 
-/* Columns. */
+/* Columns of a tile. */
 #define TILE(E) ((size_t)64 / (E))
 
 #define DEFINE_TRANSPOSE(E, index)                                                                 \
@@ -104,8 +107,10 @@ DEFINE_TRANSPOSE(2, 1)
 DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 
-/* All lines that rows of so many bytes ahead of these are in. Into the second-level cache, which
-   waits for more of them at a time than the first. */
+/*
+ * Prefetches all lines of the rows at distance `ahead`. Into the second-level cache, which can wait
+ * for more lines at a time than the first-level cache.
+ */
 static void fetch_rows(const struct leaf_nest *nest, size_t bytes)
 {
     enum { TO_SECOND_LEVEL = 2 };

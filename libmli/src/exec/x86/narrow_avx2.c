@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Few rows of many columns with AVX2: a picture of a few interleaved channels becomes planes. */
+/*
+ * Separates pixels of a few channels into planes with AVX2: transposes with few rows and many
+ * columns.
+ */
 #include "libmli/src/exec/level.h"
 
 #if LEVEL_HAS_X86
@@ -15,17 +18,25 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SIZES = 3, FOLDS = 3 };
 
-/* 32 bytes of each row, then the next 32, `tiles` times. */
+/* Moves 32 bytes of each row, `tiles` times. */
 typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                           size_t src_step, size_t rows, size_t tiles);
 
-/* fold[i][j]: of a lane of whole columns of 2^j elements, the elements of a row side by side. */
+/*
+ * fold[i][j]: for a lane of columns of 2^j elements, the shuffle that joins the elements of each
+ * row.
+ */
 static uint8_t fold[SIZES][FOLDS][LANE];
 
-/* pairs[rows]: of two columns of 5 to 8 bytes, the two bytes of each row side by side. */
+/*
+ * pairs[rows]: for two columns of 5 to 8 bytes, the shuffle that joins the two bytes of each row.
+ */
 static uint8_t pairs[9][LANE];
 
-/* three[i][row][k]: what lane k of three lanes of columns of three elements gives the row. */
+/*
+ * three[i][row][k]: for columns of three elements in three lanes, the shuffle of lane k for the
+ * row.
+ */
 static uint8_t three[SIZES][3][3][LANE];
 
 static void init_size(uint32_t i)
@@ -59,7 +70,7 @@ void narrow_avx2_init(void)
             pairs[rows][b] = (uint8_t)(b / 2 < rows ? b % 2 * rows + b / 2 : 0x80);
 }
 
-/* Packed columns of 2^log elements: a transpose of what a lane has of each row. */
+/* Moves packed columns of 2^log elements: transposes the parts of each row in a lane. */
 ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, size_t dst_step,
                                 const uint8_t *src, size_t tiles)
 {
@@ -93,7 +104,10 @@ ALWAYS_INLINE void narrow_power(uint32_t log, uint32_t size_log, uint8_t *dst, s
 DEFINE_POWER(2, 1)
 DEFINE_POWER(4, 2)
 
-/* Packed columns of 5 to 8 bytes, two to a lane: what is behind the second one is read too. */
+/*
+ * Moves packed columns of 5 to 8 bytes, two in a lane. Reads the bytes after the second column,
+ * too.
+ */
 static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                          size_t src_step, size_t rows, size_t tiles)
 {
@@ -118,7 +132,7 @@ static void narrow_pairs(uint32_t size_log, uint8_t *dst, size_t dst_step, const
     }
 }
 
-/* Packed columns of three elements. */
+/* Moves packed columns of three elements. */
 static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                      size_t src_step, size_t rows, size_t tiles)
 {
@@ -143,7 +157,10 @@ static void narrow_3(uint32_t size_log, uint8_t *dst, size_t dst_step, const uin
     }
 }
 
-/* Any columns, of at most `most` rows: 16 bytes of each, of which the last may be others'. */
+/*
+ * Moves any columns of at most `most` rows. Reads 16 bytes of each, which may extend past the
+ * column.
+ */
 ALWAYS_INLINE void narrow_any(size_t size, size_t most, uint8_t *dst, size_t dst_step,
                               const uint8_t *src, size_t src_step, size_t rows, size_t tiles)
 {
@@ -183,11 +200,11 @@ DEFINE_ANY(2, 8)
 DEFINE_ANY(4, 2)
 DEFINE_ANY(4, 4)
 
-/* The last columns, where 16 bytes of a column may go past the end. */
+/* The last columns: 16 bytes of a column may extend past the end of the source. */
 struct edge {
     uint8_t *dst;
     size_t dst_step;
-    const uint8_t *src, *last; /* where the last 16 bytes begin */
+    const uint8_t *src, *last; /* start of the last 16 bytes */
     size_t src_step, rows, cols;
 };
 
@@ -198,7 +215,7 @@ ALWAYS_INLINE __m128i load_edge(const struct edge *e, size_t col)
     return at <= e->last ? load_1(at) : slide(load_1(e->last), (size_t)(at - e->last));
 }
 
-/* 16 bytes of each row from column `low` on in the low lanes, and from column `high` on. */
+/* Moves 16 bytes of each row from column `low` on, and 16 bytes from column `high` on. */
 ALWAYS_INLINE void edge_any(size_t size, size_t most, const struct edge *e, size_t low, size_t high)
 {
     __m256i x[16];
@@ -236,7 +253,10 @@ DEFINE_EDGE(2, 8)
 DEFINE_EDGE(4, 2)
 DEFINE_EDGE(4, 4)
 
-/* By the logarithm of the most rows, rounded up; and for packed columns by the rows. */
+/*
+ * Kernels by the logarithm of the largest number of rows, rounded up; for packed columns by the
+ * number of rows.
+ */
 static tiles_kernel *const any[SIZES][4] = {
     {narrow_1_2, narrow_1_4, narrow_1_8, narrow_1_16},
     {narrow_2_2, narrow_2_4, narrow_2_8, NULL},
@@ -261,8 +281,8 @@ void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
     tiles_kernel *const kernel = is_packed   ? packed[rows]
                                  : is_paired ? narrow_pairs
                                              : any[size_log][most];
-    /* Where columns are packed a kernel that reads 16 bytes of them reads those of the next ones.
-     */
+    /* The kernels for packed columns read nothing past the columns. The others read 16 bytes of
+       each column, and so bytes of the next ones. */
     const size_t beyond =
         is_packed ? 0 : (uint32_t)(LANE - col + src_step - 1) / (uint32_t)src_step;
     const size_t tiles = cols > beyond ? (cols - beyond) / wide : 0;

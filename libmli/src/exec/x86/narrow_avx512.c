@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pixels of less than 16 bytes to planes and back with AVX-512, whatever their distance: tiles of
- * one line of each plane, in which a pixel is a lane of a register. All elements of a lane change
- * places with those of the same index in the others as in tile.h.
+ * Pixels of less than 16 bytes to planes, and back, with AVX-512, for any step between pixels. A
+ * tile has one cache line of each plane; a pixel is a lane of a register. tile.h explains the
+ * transpose of the lanes.
  */
 #include "libmli/src/exec/level.h"
 
@@ -36,7 +36,7 @@ ALWAYS_INLINE __m512i high(size_t size, __m512i a, __m512i b)
                        : _mm512_unpackhi_epi32(a, b);
 }
 
-/* In each lane: element r of register k becomes element k of register r. */
+/* Transposes each lane: element r of register k becomes element k of register r. */
 ALWAYS_INLINE void turn(__m512i *x, size_t size)
 {
     const size_t half = LANE / size / 2;
@@ -53,13 +53,13 @@ ALWAYS_INLINE void turn(__m512i *x, size_t size)
     }
 }
 
-/* The first `bytes` of a register. */
+/* Returns a mask of the first `bytes` bytes of a register. */
 ALWAYS_INLINE uint64_t first(size_t bytes)
 {
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
-/* Lane i from pixel `pixel` + i * apart; from the last one where there is no such pixel. */
+/* Loads lane i from pixel `pixel` + i * apart, or from the last pixel if that does not exist. */
 ALWAYS_INLINE __m512i load_exact(const struct skinny *t, size_t pixel, size_t apart,
                                  __mmask16 bytes)
 {
@@ -80,7 +80,7 @@ ALWAYS_INLINE __m512i load_exact(const struct skinny *t, size_t pixel, size_t ap
     return v;
 }
 
-/* The same where all pixels are there, and 16 bytes may be read of each. */
+/* Loads four lanes, if all pixels exist and 16 bytes of each may be read. */
 ALWAYS_INLINE __m512i load_whole(const uint8_t *at, size_t apart)
 {
     __m512i v = _mm512_castsi128_si512(load_1(at));
@@ -90,7 +90,7 @@ ALWAYS_INLINE __m512i load_whole(const uint8_t *at, size_t apart)
     return _mm512_inserti32x4(v, load_1(at + 3 * apart), 3);
 }
 
-/* A tile of a line of each row of the destination, from this column on. */
+/* Moves a tile to planes: a line of each row of the destination, from this column on. */
 ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bool whole)
 {
     const size_t high = LANE / size, src_step = t->src_step;
@@ -115,8 +115,9 @@ ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bo
 }
 
 /*
- * A tile of a line of each of 16 / size columns of the source, or of all where they are fewer, from
- * this place on. Where it is `whole` all its rows are there, and 16 bytes may be written at each.
+ * Moves a tile to pixels: a line of each of 16 / size columns of the source (or of all, if they are
+ * fewer), from this place on. If it is `whole`, all its rows exist and 16 bytes may be written at
+ * each pixel.
  */
 ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, size_t col,
                              bool whole)
@@ -153,8 +154,8 @@ ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, si
 }
 
 /*
- * Pixels of a lane and more. Tiles of rows and then of columns, so that a line of the destination
- * is written at once. The last tiles overlap the ones before.
+ * Moves to pixels of at least a lane. The inner loop is over columns, so that a line of the
+ * destination is written at once. The last tiles overlap the ones before.
  */
 ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 {
@@ -169,8 +170,8 @@ ALWAYS_INLINE void to_wide_pixels(const struct skinny *t, size_t size)
 }
 
 /*
- * Whole tiles as long as 16 bytes at each of their pixels end before the last pixel. Pixels that
- * are pages apart have inaccessible ones between them, maybe.
+ * Tiles are whole as long as 16 bytes of each of their pixels end before the last pixel. Pixels
+ * that are pages apart may have inaccessible pages between them.
  */
 #define DEFINE_NARROW(size)                                                                        \
     static void to_planes_##size(const struct skinny *t)                                           \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows of at most 64 bytes, or elements that are gathered of rows, that follow one another in the
- * destination. A register holds a group of them, as many as it can, and is stored whole: what it
- * has in excess falls where the next group comes. Where rows lie close together in the source too,
- * one load reads several of them.
+ * Rows of at most 64 bytes, or gathered rows, that follow one another in the destination. A
+ * register holds a group of rows, as many as fit, and is stored whole: the bytes in excess are
+ * overwritten by the next group. If rows are close together in the source, too, one load reads
+ * several of them.
  */
 #include "libmli/src/exec/x86/kernels_avx512.h"
 
@@ -23,34 +23,35 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum {
     REGISTER = 64,
-    MERGED_MAX = 8,  /* rows, of which each has a load of its own */
-    WINDOWS_MAX = 4, /* loads of 64 bytes, one after the other, that a group is permuted from */
+    MERGED_MAX = 8,  /* rows of a group with a load for each */
+    WINDOWS_MAX = 4, /* consecutive loads of 64 bytes for a group that is permuted */
 };
 
 struct packed {
-    uint8_t *dst, *end; /* of all of it, or of the stretch at hand */
+    uint8_t *dst, *end; /* start; end of all rows, or of the current stretch */
     const uint8_t *src;
     struct leaf_loop outer;
-    size_t before, run, width, step;               /* of a row */
-    size_t parts, part, part_step;                 /* that are taken of a run */
-    size_t rows;                                   /* of a group */
-    size_t groups, stretch;                        /* groups and bytes until a gap may come */
-    bool gaps;                                     /* between rows of the source */
-    bool all;                                      /* no gap comes */
-    size_t bytes, stride, last_bytes, last_stride; /* between groups, and before the last one */
+    size_t before, run, width, step; /* of a row: zeros, bytes of the source, all bytes */
+    size_t parts, part, part_step;   /* elements gathered from a run, their bytes, and their step */
+    size_t rows;                     /* rows of a group */
+    size_t groups, stretch;          /* groups, and bytes, until a gap may come */
+    bool gaps;                       /* there are gaps between rows of the source */
+    bool all;                        /* there is no gap in the destination */
+    size_t bytes, stride, last_bytes, last_stride; /* bytes of destination and source from group to
+                                                      group, and to the last group */
 
-    /* Where the source is read in windows: bytes of theirs that are, the window's place of each
-       byte of a group, and which of the group's bytes are in which window. */
+    /* If the source is read in windows: the bytes to load of each window, the window's place of
+       each byte of a group, and the bytes of the group that come from each window. */
     size_t windows;
     __mmask64 from[WINDOWS_MAX], to[WINDOWS_MAX];
     __m512i place;
 };
 
-/* A row's bytes are loaded to where they belong in the group. */
+/* Loads each row of a group to its place in the register. */
 BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t step, size_t rows)
 {
     const size_t width = p->width;
-    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* of the rows' registers */
+    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* between registers */
     const __mmask64 row = low_bits(p->run) << p->before;
     __m512i v;
 
@@ -70,7 +71,7 @@ BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t s
     return v;
 }
 
-/* One row of no more than a part of a register. */
+/* Loads one row that fits in a part of a register. */
 BYTES_INLINE __m512i load_piece(const struct packed *p, const uint8_t *from, size_t piece)
 {
     const __mmask64 row = low_bits(p->run) << p->before;
@@ -95,7 +96,7 @@ BYTES_INLINE __m512i permute(const struct packed *p, const uint8_t *from, size_t
     return v;
 }
 
-/* Lines of the source that a group will be read from; `from` is where it begins. */
+/* Prefetches the source of a group; `from` is its start. */
 BYTES_INLINE void fetch_group(const struct packed *p, const uint8_t *from, size_t step, size_t rows,
                               size_t windows)
 {
@@ -110,13 +111,15 @@ BYTES_INLINE void fetch_group(const struct packed *p, const uint8_t *from, size_
 }
 
 /*
- * `piece` bytes of a register are stored. The last group of a stretch of packed rows ends with its
- * last row, and may begin in the group before it. Merged where there are no windows.
+ * Moves all groups, and stores `piece` bytes of a register for each. The last group of a stretch
+ * ends with the last row and may overlap the group before. Groups are merged if there are no
+ * windows.
  */
 BYTES_INLINE void move_groups(const struct packed *packed, size_t rows, size_t windows,
                               size_t piece)
 {
-    const struct packed p = *packed; /* which the destination is not, for all the compiler knows */
+    const struct packed p = *packed; /* a copy, because the compiler assumes that stores to the
+                                        destination may change *packed */
     const size_t step = p.step, stride = p.stride, last_stride = p.last_stride;
     const size_t bytes = p.bytes, last_bytes = p.last_bytes;
     const __mmask64 group = low_bits(rows * p.width);
@@ -195,7 +198,7 @@ static void move_merged(const struct packed *p)
     }
 }
 
-/* Where groups of all rows of some iterations of the outer loop are: each is like a row. */
+/* Sets the places of groups that have all rows of several iterations of the outer loop. */
 static void lay_out_outers(struct packed *p, const struct leaf_nest *nest, size_t outers)
 {
     const size_t count = nest->outer.count, last = (count - 1) % outers + 1;
@@ -214,7 +217,7 @@ static void lay_out_outers(struct packed *p, const struct leaf_nest *nest, size_
     p->last_stride = last * step;
 }
 
-/* Where the groups are, once it is known how many rows each has. */
+/* Sets the places of the groups, after the number of rows in a group is chosen. */
 static void lay_out(struct packed *p, const struct leaf_nest *nest)
 {
     const size_t count = nest->inner.count, last = (count - 1) % p->rows + 1;
@@ -231,7 +234,7 @@ static void lay_out(struct packed *p, const struct leaf_nest *nest)
     p->last_bytes = last * p->width;
     p->stride = p->rows * p->step;
     p->last_stride = last * p->step;
-    if (p->groups == 1 && p->all) { /* then the outer loop is one of groups */
+    if (p->groups == 1 && p->all) { /* then each iteration of the outer loop is a group */
         p->groups = nest->outer.count;
         p->last_bytes = p->bytes;
         p->stride = p->last_stride = nest->outer.src_step;
@@ -239,7 +242,10 @@ static void lay_out(struct packed *p, const struct leaf_nest *nest)
     }
 }
 
-/* Chooses how many rows and windows move the most bytes in the least loads and stores. */
+/*
+ * Chooses the numbers of rows and windows that move the most bytes with the fewest loads and
+ * stores.
+ */
 static void choose(struct packed *p, const struct leaf_nest *nest)
 {
     const size_t step = p->step;
@@ -269,8 +275,10 @@ static void choose(struct packed *p, const struct leaf_nest *nest)
     }
 }
 
-/* So few rows that a register holds those of several iterations of the outer loop, and so close
-   together that windows show them? Returns how many iterations; 0 where not. */
+/*
+ * Returns how many iterations of the outer loop fit in a register and in the windows; 0 if a group
+ * should not have several.
+ */
 static size_t choose_outers(struct packed *p, const struct leaf_nest *nest)
 {
     const size_t bytes = nest->inner.count * p->width, step = nest->outer.src_step;
@@ -331,7 +339,10 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row)
     return row <= REGISTER && (nest->inner.count == 1 || nest->inner.dst_step == row);
 }
 
-/* Of several iterations of the outer loop at a time where `outers` is not 0. */
+/*
+ * Moves groups by permutations: of `outers` iterations of the outer loop each, unless `outers` is
+ * 0.
+ */
 static void move_windows(struct packed *p, const struct leaf_nest *nest, size_t outers)
 {
     make_windows(p, nest);
@@ -385,7 +396,7 @@ bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step
     if (outers < 2) {
         outers = 0;
         choose(&p, nest);
-        /* Else a load for each row is less work (gather_avx512.c). */
+        /* A load for each row is less work (gather_avx512.c). */
         if (p.windows == 0 || 2 * p.windows > p.rows)
             return false;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows with AVX2. There are no masks of bytes: a row is moved in two pieces of equal size, which
- * overlap, or in a loop of which the last piece overlaps the one before.
+ * Rows with AVX2. AVX2 has no masks for bytes: a row is moved as two overlapping pieces of equal
+ * size, or in a loop whose last piece overlaps the one before.
  */
 #include "libmli/src/exec/level.h"
 
@@ -21,7 +21,7 @@ TARGET_BEGIN("avx2,prfchw")
 
 #include "libmli/src/exec/x86/lanes_avx2.h"
 
-/* copy_N: runs of N to 2 * N bytes. */
+/* copy_N copies runs of N to 2 * N bytes. */
 ALWAYS_INLINE void copy_32(uint8_t *to, const uint8_t *from, size_t run)
 {
     const __m256i head = load_32(from), tail = load_32(from + run - VEC);
@@ -36,7 +36,10 @@ ALWAYS_INLINE void copy_64(uint8_t *to, const uint8_t *from, size_t run)
     copy_32(to + run - TUNE_LINE, from + run - TUNE_LINE, TUNE_LINE);
 }
 
-/* Stores that split a line cost double: but for the first and the last ones they are aligned. */
+/*
+ * Stores that split a cache line take twice as long, so all but the first and the last ones are
+ * aligned.
+ */
 ALWAYS_INLINE void copy_128(uint8_t *to, const uint8_t *from, size_t run)
 {
     const __m256i head = load_32(from), a = load_32(from + run - TUNE_LINE),
@@ -54,7 +57,7 @@ ALWAYS_INLINE void copy_1024(uint8_t *to, const uint8_t *from, size_t run)
     copy_bytes(to, from, run);
 }
 
-/* A loop of its own for each size of the pieces. */
+/* A separate loop for each size of piece. */
 #define FOR_RUN(run, ROWS_WITH) PIECE_FOR_RUN(run, ROWS_WITH) FOR_LONG_RUN(run, ROWS_WITH)
 
 #define FOR_LONG_RUN(run, ROWS_WITH)                                                               \
@@ -79,7 +82,7 @@ void rows_avx2(const struct leaf_nest *nest, size_t run)
 #undef ROWS_WITH
 }
 
-/* Zeros, of VEC bytes at least. */
+/* Zeroes at least VEC bytes. */
 ALWAYS_INLINE void zero_long(uint8_t *to, size_t bytes)
 {
     store_32(to, _mm256_setzero_si256());
@@ -106,7 +109,7 @@ static inline void zero(uint8_t *to, size_t bytes)
     }
 }
 
-/* Rows of which each begins where the one before ends, or which lie anywhere. */
+/* Moves rows exactly: they may follow one another or be apart. */
 static void bordered_exact(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t run = border->run;
@@ -122,8 +125,8 @@ static void bordered_exact(const struct leaf_nest *nest, const struct leaf_borde
 }
 
 /*
- * One loop of packed rows: what lies between the runs of two of them is a store, and its excess is
- * overwritten by the next run. The last rows have nothing behind them that would be.
+ * Moves one loop of packed rows. One store writes the zeros between two runs, and its excess is
+ * overwritten by the next run. The last rows have no next run, so they are moved exactly.
  */
 static void bordered_packed(struct leaf_nest nest, const struct leaf_border *border)
 {

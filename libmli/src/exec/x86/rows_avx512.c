@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows, with and without zeros around them. Each is written in whole registers, the last of which
- * overlaps the one before.
+ * Rows, with and without zeros around them, in whole registers. The last register of a row overlaps
+ * the one before.
  */
 #include "libmli/src/exec/x86/kernels_avx512.h"
 
@@ -23,7 +23,7 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum { REGISTER = 64 };
 
-/* The loop that there is, where there is one only, as the inner one. */
+/* Returns the nest with its only loop as the inner loop. */
 static struct leaf_nest with_inner(const struct leaf_nest *nest)
 {
     if (nest->inner.count > 1)
@@ -31,7 +31,10 @@ static struct leaf_nest with_inner(const struct leaf_nest *nest)
     return (struct leaf_nest){nest->dst, nest->src, {1, 0, 0}, nest->outer, 0};
 }
 
-/* How far on the row is that is to be fetched: of the source, or else of the destination. */
+/*
+ * Returns the distance to the row to prefetch: in the source if the nest has `ahead`, else in the
+ * destination.
+ */
 static size_t next_row(const struct leaf_nest *nest, size_t row)
 {
     const size_t step = nest->inner.count > 1 ? nest->inner.dst_step : row;
@@ -41,7 +44,7 @@ static size_t next_row(const struct leaf_nest *nest, size_t row)
     return (TUNE_AVX512_STORE_AHEAD / step + 1) * step;
 }
 
-/* So little that the making of groups costs more than it saves? */
+/* Returns whether a nest is too small for groups of rows. */
 static bool is_small(const struct leaf_nest *nest, size_t row)
 {
     const size_t rows = nest_rows(nest);
@@ -49,7 +52,7 @@ static bool is_small(const struct leaf_nest *nest, size_t row)
     return rows * row <= TUNE_AVX512_SMALL_BYTES && (row >= 16 || rows <= TUNE_AVX512_SMALL_ROWS);
 }
 
-/* What is `next` behind this place of the source, or else of the destination. */
+/* Prefetches the line at distance `next`, in the source or in the destination. */
 BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, bool of_source)
 {
     if (of_source)
@@ -58,8 +61,10 @@ BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, boo
         fetch_to_write(to + next);
 }
 
-/* Of `registers` registers, or of as many as it takes where that is 0. `next` is how far the row is
-   that is fetched in this one's time. */
+/*
+ * Copies a row in `registers` registers, or in as many as it takes if that is 0. Meanwhile
+ * prefetches the row at distance `next`.
+ */
 BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t next,
                            bool of_source, size_t registers)
 {
@@ -81,7 +86,7 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
         STORE(to, LOAD(from));                                                                     \
     })
 
-/* Rows in two pieces that overlap. */
+/* Rows in two overlapping pieces. */
 #define ROWS_IN_PIECES(type, LOAD, STORE)                                                          \
     {                                                                                              \
         const size_t tail_at = run - sizeof(type);                                                 \
@@ -98,7 +103,7 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
 
 BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
-    const struct leaf_nest copy = *all, *nest = &copy; /* which the rows' bytes cannot change */
+    const struct leaf_nest copy = *all, *nest = &copy; /* stores cannot change a copy */
     const size_t next = next_row(all, run);
 
     if (of_source && run < TUNE_AVX512_FETCH_ROW)
@@ -129,7 +134,7 @@ BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_so
         })
 }
 
-/* Of a source that is not in the caches. */
+/* Moves rows of a source that is not in the caches. */
 static void rows_far(const struct leaf_nest *nest, size_t run)
 {
     rows_apart(nest, run, true);
@@ -142,8 +147,8 @@ static void rows_near(const struct leaf_nest *nest, size_t run)
 
 void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
-    /* At once: a copy of a nest that was just written waits for the stores before it, and these may
-       be those of a stream. */
+    /* First of all: a copy of a nest that was just written waits for the stores before it, which
+       may be streaming stores. */
     if (nest->ahead > 0) {
         rows_far(nest, run);
         return;
@@ -162,7 +167,7 @@ void rows_avx512(const struct leaf_nest *nest, size_t run)
         rows_near(&rows, run);
 }
 
-/* Which bytes of the register at `at` of a row are of the source. */
+/* Returns a mask of the bytes from the source, in the register at `at` of a row. */
 static __mmask64 source_bytes(const struct leaf_border *border, size_t at)
 {
     const size_t begin = border->before, end = begin + border->run;
@@ -171,7 +176,7 @@ static __mmask64 source_bytes(const struct leaf_border *border, size_t at)
     return begin > at ? until & ~low_bits(begin - at < REGISTER ? begin - at : REGISTER) : until;
 }
 
-/* Rows of up to 64 bytes, in two pieces that overlap. Of LOAD, any bytes are zero. */
+/* Rows of up to 64 bytes, in two overlapping pieces. LOAD sets bytes outside its mask to zero. */
 #define BORDERED_IN_PIECES(piece, LOAD, STORE)                                                     \
     {                                                                                              \
         const size_t tail_at = width - (piece);                                                    \
@@ -237,7 +242,7 @@ BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct lea
     })
 }
 
-/* Longer ones: registers within the source's bytes have none. */
+/* Longer rows: registers with bytes of the source only need no mask. */
 static void bordered_long(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t before = border->before, end = before + border->run;

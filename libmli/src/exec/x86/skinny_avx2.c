@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transposes with a side of less than 16 bytes, with AVX2. Columns that are far apart, and rows
- * that are not packed, go through a buffer in which they are.
+ * that are not packed, are copied through a buffer that is packed.
  */
 #include "libmli/src/exec/level.h"
 
@@ -17,7 +17,10 @@ TARGET_BEGIN("avx2,prfchw")
 
 #include "libmli/src/exec/x86/lanes_avx2.h"
 
-/* Columns farther apart than this are read exactly: between them may be what is not ours. */
+/*
+ * Up to this step, the kernels may read the bytes between columns; farther apart there may be
+ * inaccessible memory.
+ */
 enum { STEP_MAX = 256 };
 
 struct skinny {
@@ -34,9 +37,9 @@ static void copy_rows(uint8_t *dst, size_t dst_step, const uint8_t *src, size_t 
     rows_avx2(&(struct leaf_nest){dst, src, {1, 0, 0}, {count, dst_step, src_step}}, run);
 }
 
-enum { BUFFER = 4 * LANE }; /* bytes of the long side that go through one */
+enum { BUFFER = 4 * LANE }; /* bytes of the long side in the buffer */
 
-/* How much of what is left goes through the buffer next: never less than a lane. */
+/* Returns how much to move through the buffer next: at least a lane. */
 static size_t next_piece(const struct skinny *t, size_t left)
 {
     const size_t most = (size_t)BUFFER >> t->size_log, lane = (size_t)LANE >> t->size_log;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pixels of S elements to S planes ("unzip") and back ("zip") with AVX-512, for small S.
+ * Pixels of S elements to S planes ("unzip"), and back ("zip"), with AVX-512, for small S.
  *
  * A chunk is S lines of n = 64 / size elements, which are n pixels; element p of line k belongs to
- * plane (k * n + p) mod S. Where S is odd no two lines have elements of the same plane at the same
- * place: for each plane the lines are blended, under masks of every S-th place, and one permutation
- * puts the blend in order. Where S and n have a common divisor g only S / g lines in a row are
- * like that, and those that follow repeat them; with the elements in each group of g turned by one
- * more place in each repetition, all places differ again. zip does the same backwards.
+ * plane (k * n + p) mod S. If S is odd, no two lines have elements of one plane at the same place:
+ * for each plane the lines are blended, under masks of every S-th place, and one permutation puts
+ * the blend in order. If S and n have a common divisor g, that holds for S / g consecutive lines
+ * only, and the next S / g lines repeat their places. The elements of each group of g are therefore
+ * rotated by one more place in each repetition; then all places differ again. zip does the same
+ * backwards.
  *
- * Lines are taken in the order in which their first element's plane rises by g, which is not that
- * of their addresses: so the kernels differ by S only, not by the size of an element.
+ * The kernels take lines in the order in which the plane of their first element rises by g, not in
+ * the order of addresses. So a kernel depends on S, but not on the size of an element.
  */
 #include "libmli/src/exec/level.h"
 
@@ -28,19 +29,19 @@ TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512vbmi,bmi2,prfchw")
 
 enum { LINE = 64, MOST = 9, SIZES = 4 };
 
-/* How pixels of S elements are taken apart, for one S and one size of element. */
+/* The tables for one S and one size of element. */
 static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
-    uint8_t places[MOST][LINE];               /* the inverse of that */
-    uint8_t turn[MOST][LINE]; /* by so many elements: byte i is byte turn[i] of the line */
-    uint64_t mask[MOST];      /* bytes of every S-th element, from this one on */
-    size_t line[MOST];        /* where lines begin */
+    uint8_t places[MOST][LINE];               /* the inverse of order */
+    uint8_t turn[MOST][LINE]; /* rotation by an index of elements, of the bytes of a line */
+    uint64_t mask[MOST];      /* bytes of every S-th element, starting with this one */
+    size_t line[MOST];        /* start of each line */
 } networks[SIZES][MOST + 1];
 
-/* The largest power of two, of those up to MOST, that divides it. */
+/* The largest power of two that divides `spread`. */
 #define DIVISOR(spread) ((spread) & -(spread))
 
-/* Places [from, from + size) of a table of bytes, for an element that is at `at` elsewhere. */
+/* Sets the table's bytes of one element to those of the element at index `at`. */
 static void set(uint8_t *table, uint32_t element, uint32_t at, uint32_t size)
 {
     for (uint32_t b = 0; b < size; b++)
@@ -83,7 +84,7 @@ void skinny_avx512_init(void)
 #define PERMUTE(v, how) _mm512_permutexvar_epi8(LOAD(how), (v))
 #define UNROLL          _Pragma("GCC unroll 16")
 
-/* Which mask has the places of this plane in line k of the kernels' order. */
+/* Returns the index of the mask for a plane in line k of the kernels' order. */
 ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
 {
     const size_t turns = DIVISOR(spread), period = spread / turns;
@@ -92,8 +93,8 @@ ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
     return first - first % turns + (first + turns - k / period) % turns;
 }
 
-/* The masks, and where lines are, in registers: what is stored might change them in memory, as far
-   as the compiler knows. */
+/* Copies masks and starts of lines into local variables: the compiler assumes that stores may
+   change the tables. */
 #define KEEP_AT_HAND(net, spread)                                                                  \
     __mmask64 mask[MOST];                                                                          \
     size_t line[MOST];                                                                             \
@@ -106,10 +107,10 @@ ALWAYS_INLINE size_t mask_of(size_t spread, size_t k, size_t plane)
 struct chunks {
     uint8_t *dst;
     const uint8_t *src;
-    size_t step;   /* between planes */
-    size_t planes; /* spread at most */
+    size_t step;   /* bytes between planes */
+    size_t planes; /* planes to move, at most the spread */
     size_t count;
-    uint64_t keep[MOST]; /* bytes to be written of each line, in the kernels' order */
+    uint64_t keep[MOST]; /* bytes to write of each line, in the kernels' order */
 };
 
 ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks, size_t spread,
@@ -146,7 +147,7 @@ ALWAYS_INLINE void unzip(const struct network *net, const struct chunks *chunks,
     }
 }
 
-/* How pixels are written: where they are not `whole` they have elements that are not ours. */
+/* The way to write pixels: in parts, if they have elements that the move does not write. */
 enum zip_way { ZIP_WHOLE, ZIP_PARTS, ZIP_PAST_CACHES };
 
 ALWAYS_INLINE void zip(const struct network *net, const struct chunks *chunks, size_t spread,
@@ -220,13 +221,13 @@ static kernel *const zips[MOST + 1] = KERNELS(zip);
 static kernel *const zips_into[MOST + 1] = KERNELS(zip_into);
 static kernel *const zips_past[MOST + 1] = KERNELS(zip_past);
 
-/* The first `bytes` of a register. */
+/* Returns a mask of the first `bytes` bytes of a register. */
 static uint64_t first(size_t bytes)
 {
     return bytes >= LINE ? ~UINT64_C(0) : (UINT64_C(1) << bytes) - 1;
 }
 
-/* Reads `bytes`, and not one more, into that many lines, with zeros after them. */
+/* Copies exactly `bytes` bytes into `count` lines, followed by zeros. */
 static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count)
 {
     for (size_t i = 0; i < count * LINE; i += LINE)
@@ -234,7 +235,7 @@ static void fetch(uint8_t *lines, const uint8_t *src, size_t bytes, size_t count
                                    : _mm512_setzero_si512());
 }
 
-/* `count` pixels from this one on, a chunk at most, through chunks in memory of our own. */
+/* Moves `count` pixels from `pixel` on, at most a chunk, through chunks in local memory. */
 static void unzip_part(const struct skinny *t, const struct chunks *chunks, size_t pixel,
                        size_t count)
 {
@@ -269,8 +270,10 @@ static void zip_part(const struct skinny *t, const struct chunks *chunks, size_t
     }
 }
 
-/* The first pixel of those that begin a line of the destination, where each takes `step` bytes; 0
-   where there is none among the first `n`. */
+/*
+ * Returns the first pixel that begins a cache line of the destination, for pixels of `step` bytes;
+ * 0 if none of the first `n` does.
+ */
 static size_t aligned_pixel(const uint8_t *dst, size_t step, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -279,7 +282,7 @@ static size_t aligned_pixel(const uint8_t *dst, size_t step, size_t n)
     return 0;
 }
 
-/* `count` chunks from pixel `begin` on. */
+/* Moves `count` chunks from pixel `begin` on. */
 static void run(kernel *call, const struct network *net, const struct chunks *chunks, size_t begin,
                 size_t count, size_t pixel_dst, size_t pixel_src)
 {
@@ -291,14 +294,14 @@ static void run(kernel *call, const struct network *net, const struct chunks *ch
     call(net, &part);
 }
 
-/* With one of these kernels, but for the first pixels and the last. */
+/* Moves all pixels with one of these kernels, except the first and last ones. */
 static void unzip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
     const size_t n = LINE / size, cols = t->cols;
     const struct network *net = &networks[t->size_log][spread];
     const struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
-    const bool whole = t->rows == spread; /* else a chunk has bytes behind the last pixel's */
+    const bool whole = t->rows == spread; /* else the last chunk would read too far */
     size_t begin = 0;
 
     if (cols < n) {
@@ -316,7 +319,7 @@ static void unzip_all(const struct skinny *t, kernel *const *kernels)
         run(unzips[spread], net, &chunks, cols - n, 1, size, t->src_step);
 }
 
-/* What is to be written where pixels have elements that are not ours. */
+/* Computes the bytes to write if pixels have elements that the move does not write. */
 static void keep_some(struct chunks *chunks, const struct network *net, size_t spread, size_t cols)
 {
     size_t first_plane = 0;
@@ -331,7 +334,7 @@ static void keep_some(struct chunks *chunks, const struct network *net, size_t s
     }
 }
 
-/* The same; with kernels of whole pixels where they are. */
+/* Moves all pixels; uses kernels for whole pixels if the move writes whole pixels. */
 static void zip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->dst_step >> t->size_log;
@@ -356,7 +359,10 @@ static void zip_all(const struct skinny *t, kernel *const *kernels)
         run(edge, net, &chunks, rows - n, 1, t->dst_step, size);
 }
 
-/* Is it a pixel of a network? Where there are tiles for it, too, these are better for few. */
+/*
+ * Returns whether the kernels support a pixel of `pixel` bytes. If tiles support it, too, they are
+ * faster for few pixels.
+ */
 static bool is_skinny(const struct skinny *t, size_t pixel, size_t used, size_t pixels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = pixel >> t->size_log;
@@ -376,7 +382,7 @@ bool skinny_avx512(const struct skinny *t)
     return true;
 }
 
-/* Are there enough pixels, and does a line begin with one of the first, each of `step` bytes? */
+/* Returns whether there are enough pixels, and one of the first ones begins a cache line. */
 static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
 {
     const size_t n = (size_t)LINE >> t->size_log;
@@ -385,7 +391,7 @@ static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
     return pixels > TUNE_AVX512_ALIGN_MIN * n && (uintptr_t)first_line % LINE == 0;
 }
 
-/* The kernels that stream it; null where none do. */
+/* Returns the kernels that stream the transpose; null if none can. */
 static kernel *const *past_caches(const struct skinny *t)
 {
     const size_t size = (size_t)1 << t->size_log;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zeros, and copies that leave the caches to others. */
+/* Zeros, and copies with stores past the caches. */
 #include "libmli/src/exec/x86/kernels_avx512.h"
 
 #include "libmli/src/exec/level.h"
@@ -53,7 +53,7 @@ static void copy_part(uint8_t *to, const uint8_t *from, size_t bytes)
     store_64_of(to, mask, load_64_of(mask, from));
 }
 
-/* Some pages in turns, line by line: memory takes several streams at once. */
+/* Streams several pages in turns, line by line: memory is faster with several streams. */
 static void stream_pages(uint8_t *dst, const uint8_t *src)
 {
     for (size_t i = 0; i < PAGE; i += LINE) {

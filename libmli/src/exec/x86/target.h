@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions between TARGET_BEGIN("avx2,...") and TARGET_END may use these instruction sets, which
- * the rest of the library is not compiled for. <immintrin.h> stays outside: its functions have
- * targets of their own. What a compiler's target macros (__AVX2__) say in between is not portable.
+ * Functions between TARGET_BEGIN("avx2,...") and TARGET_END may use these instruction sets; the
+ * rest of the library is compiled without them. Include <immintrin.h> before TARGET_BEGIN: its
+ * functions have targets of their own. Do not test the compiler's target macros (__AVX2__) in
+ * between: their value there differs between compilers.
  */
 #ifndef MLI_EXEC_X86_TARGET_H
 #define MLI_EXEC_X86_TARGET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tile.h in x86 instructions; included once for each width, with LANES, VEC, VEC_LOAD, TILE_NAME as
- * tile.h wants them, and OP(name), the intrinsic of that width.
+ * tile.h with x86 instructions; included once for each width, with LANES, VEC, VEC_LOAD and
+ * TILE_NAME as tile.h requires, and OP(name), the intrinsic of that width.
  */
 #define OP_EXPANDED(name) OP(name)
 #define VEC_STORE(at, v)  OP_EXPANDED(STORE)((void *)(at), (v))
