@@ -8,14 +8,14 @@
  * those beside edges, then their neighbours, up to the limit. A break, which replaces the
  * coordinates between two selected ones, takes a slot like a coordinate.
  */
-enum { PICK_MAX = 64 };
+enum { SELECTION_MAX = 64 };
 
-struct pick {
+struct selection {
     uint64_t extent;
     size_t room;         /* current limit on coordinates and breaks */
-    size_t room_for_all; /* limit after pick_settle() */
+    size_t room_for_all; /* least limit after selection_settle() */
     size_t count;
-    uint64_t at[PICK_MAX]; /* ascending */
+    uint64_t at[SELECTION_MAX]; /* ascending */
 };
 
 static size_t larger(size_t a, size_t b)
@@ -25,85 +25,90 @@ static size_t larger(size_t a, size_t b)
 
 /*
  * Starts a selection on an axis of `extent` coordinates; selects all of them if there is room.
- * Until pick_settle(), the limit is the larger one of `room` and `edges`.
+ * Until selection_settle(), the limit is the larger one of `room` and `edges`.
  */
-static void pick_init(struct pick *pick, uint64_t extent, size_t room, size_t edges)
+static void selection_init(struct selection *selection, uint64_t extent, size_t room, size_t edges)
 {
-    size_t most = room < PICK_MAX ? room : PICK_MAX;
-    *pick = (struct pick){.extent = extent, .room = larger(most, edges), .room_for_all = most};
+    size_t most = room < SELECTION_MAX ? room : SELECTION_MAX;
+    *selection =
+        (struct selection){.extent = extent, .room = larger(most, edges), .room_for_all = most};
     for (uint64_t at = 0; extent <= most && at < extent; at++)
-        pick->at[pick->count++] = at;
+        selection->at[selection->count++] = at;
 }
 
 /* Returns the number of slots that the selected coordinates and their breaks take. */
-static size_t room_taken(const struct pick *pick)
+static size_t room_taken(const struct selection *selection)
 {
-    size_t taken = pick->count;
-    if (pick->count == 0)
+    size_t taken = selection->count;
+    if (selection->count == 0)
         return 0;
-    taken += pick->at[0] > 0;
-    taken += pick->at[pick->count - 1] + 1 < pick->extent;
-    for (size_t i = 1; i < pick->count; i++)
-        taken += pick->at[i] - pick->at[i - 1] > 1;
+    taken += selection->at[0] > 0;
+    taken += selection->at[selection->count - 1] + 1 < selection->extent;
+    for (size_t i = 1; i < selection->count; i++)
+        taken += selection->at[i] - selection->at[i - 1] > 1;
     return taken;
 }
 
-/* Keeps the coordinates that are selected, and sets the limit for further ones to `room`. */
-static void pick_settle(struct pick *pick)
+/* Lowers the limit to `room`, or to the slots that are taken already. */
+static void selection_settle(struct selection *selection)
 {
-    pick->room = larger(pick->room_for_all, room_taken(pick));
+    selection->room = larger(selection->room_for_all, room_taken(selection));
 }
 
-static void insert(struct pick *pick, size_t i, uint64_t at)
+static void insert(struct selection *selection, size_t i, uint64_t at)
 {
-    memmove(pick->at + i + 1, pick->at + i, (pick->count - i) * sizeof(pick->at[0]));
-    pick->at[i] = at;
-    pick->count++;
+    memmove(selection->at + i + 1, selection->at + i,
+            (selection->count - i) * sizeof(selection->at[0]));
+    selection->at[i] = at;
+    selection->count++;
 }
 
-static void erase(struct pick *pick, size_t i)
+static void erase(struct selection *selection, size_t i)
 {
-    pick->count--;
-    memmove(pick->at + i, pick->at + i + 1, (pick->count - i) * sizeof(pick->at[0]));
+    selection->count--;
+    memmove(selection->at + i, selection->at + i + 1,
+            (selection->count - i) * sizeof(selection->at[0]));
 }
 
 /* Selects a coordinate if the axis has it and there is room. */
-static void pick_add(struct pick *pick, uint64_t at)
+static void selection_add(struct selection *selection, uint64_t at)
 {
     size_t i = 0;
-    while (i < pick->count && pick->at[i] < at)
+    while (i < selection->count && selection->at[i] < at)
         i++;
-    if (at >= pick->extent || pick->count == PICK_MAX || (i < pick->count && pick->at[i] == at))
+    if (at >= selection->extent || selection->count == SELECTION_MAX ||
+        (i < selection->count && selection->at[i] == at))
         return;
-    insert(pick, i, at);
-    if (room_taken(pick) > pick->room)
-        erase(pick, i);
+    insert(selection, i, at);
+    if (room_taken(selection) > selection->room)
+        erase(selection, i);
 }
 
 /*
  * Selects the coordinates at a distance below `reach` from the edges: near ones before far ones,
  * then in the order of the edges. Edge e is between coordinates e - 1 and e.
  */
-static void pick_around(struct pick *pick, const uint64_t *edges, size_t count, uint64_t reach)
+static void selection_add_around(struct selection *selection, const uint64_t *edges, size_t count,
+                                 uint64_t reach)
 {
     for (uint64_t r = 0; r < reach; r++) {
         for (size_t i = 0; i < count; i++) {
-            pick_add(pick, edges[i] + r);
+            selection_add(selection, edges[i] + r);
             if (edges[i] > r)
-                pick_add(pick, edges[i] - 1 - r);
+                selection_add(selection, edges[i] - 1 - r);
         }
     }
 }
 
 /* Ends a selection: selects single coordinates between selected ones, as a break would take the
  * same room. */
-static void pick_close(struct pick *pick)
+static void selection_close(struct selection *selection)
 {
-    for (size_t i = 0; i <= pick->count; i++) {
-        uint64_t from = i > 0 ? pick->at[i - 1] + 1 : 0;
-        uint64_t to = i < pick->count ? pick->at[i] : pick->extent;
-        if (to - from == 1 && pick->count < PICK_MAX)
-            insert(pick, i, from);
+    for (size_t i = 0; i <= selection->count; i++) {
+        uint64_t from = i > 0 ? selection->at[i - 1] + 1 : 0;
+        uint64_t to = i < selection->count ? selection->at[i] : selection->extent;
+        if (to - from == 1 && selection->count < SELECTION_MAX)
+            insert(selection, i, from);
     }
 }
 
@@ -168,51 +173,52 @@ static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
 
 /* Selects the first, last and second sample, those of the tensor before those of the padding. With
  * a large step, they are far apart and far from the window's edges. */
-static void pick_samples(struct pick *pick, const mli_explained_axis *a)
+static void select_samples(struct selection *selection, const mli_explained_axis *a)
 {
     const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};
     for (size_t i = a->lo < a->hi ? 0 : 2; i < sizeof(samples) / sizeof(samples[0]); i++) {
         if (samples[i] < a->count)
-            pick_add(pick, a->offset + samples[i] * a->step);
+            selection_add(selection, a->offset + samples[i] * a->step);
     }
 }
 
 /* Selects samples, the edges of window, tensor and padding, and then more of the window. */
-static void pick_src(struct pick *pick, const mli_explained_axis *a, size_t room, size_t edges_room)
+static void select_src(struct selection *selection, const mli_explained_axis *a, size_t room,
+                       size_t edges_room)
 {
     const uint64_t begin = a->offset, end = begin + a->size;
     const uint64_t edges[] = {begin, end,      a->pad_pre, (uint64_t)a->pad_pre + a->extent,
                               0,     a->padded};
     const size_t count = sizeof(edges) / sizeof(edges[0]);
-    pick_init(pick, a->padded, room, edges_room);
-    pick_samples(pick, a);
-    pick_around(pick, edges, count, 1);
-    pick_settle(pick);
-    pick_around(pick, edges, count, CONTEXT);
+    selection_init(selection, a->padded, room, edges_room);
+    select_samples(selection, a);
+    selection_add_around(selection, edges, count, 1);
+    selection_settle(selection);
+    selection_add_around(selection, edges, count, CONTEXT);
     for (uint64_t k = 0; a->step > CONTEXT && k < SAMPLES_MIN && k < a->count; k++) {
-        pick_add(pick, begin + k * a->step);
-        pick_add(pick, begin + (a->count - 1 - k) * a->step);
+        selection_add(selection, begin + k * a->step);
+        selection_add(selection, begin + (a->count - 1 - k) * a->step);
     }
     for (uint64_t r = 0; r < room && r < a->size; r++) {
-        pick_add(pick, begin + r);
-        pick_add(pick, end - 1 - r);
+        selection_add(selection, begin + r);
+        selection_add(selection, end - 1 - r);
     }
-    pick_around(pick, edges, count, room);
-    pick_close(pick);
+    selection_add_around(selection, edges, count, room);
+    selection_close(selection);
 }
 
 void picture_axis_src(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
                       size_t room, size_t edges)
 {
     const mli_explained_axis *a = &move->axis[dim];
-    struct pick pick;
-    pick_src(&pick, a, room, edges);
+    struct selection selection;
+    select_src(&selection, a, room, edges);
     *axis = (struct picture_axis){.dim = (int)dim, .source_dim = (int)dim, .extent = a->padded};
     uint64_t shown_to = 0;
-    for (size_t i = 0; i < pick.count; i++) {
-        put_break(axis, shown_to, pick.at[i]);
-        put(axis, src_slot(a, pick.at[i]));
-        shown_to = pick.at[i] + 1;
+    for (size_t i = 0; i < selection.count; i++) {
+        put_break(axis, shown_to, selection.at[i]);
+        put(axis, src_slot(a, selection.at[i]));
+        shown_to = selection.at[i] + 1;
     }
     put_break(axis, shown_to, a->padded);
 }
@@ -240,41 +246,41 @@ static bool is_on(const struct picture_scale *scale, uint64_t sample)
 }
 
 /* Selects a coordinate, unless it is an element that the source side does not show. */
-static void add_dst(struct pick *pick, const mli_explained_axis *a,
+static void add_dst(struct selection *selection, const mli_explained_axis *a,
                     const struct picture_scale *scale, uint64_t at)
 {
     struct picture_slot slot = dst_slot(a, at);
     if (!slot.real || is_on(scale, slot.sample))
-        pick_add(pick, at);
+        selection_add(selection, at);
 }
 
-static void pick_dst(struct pick *pick, const mli_explained_axis *a,
-                     const struct picture_scale *scale, uint64_t reach)
+static void select_dst(struct selection *selection, const mli_explained_axis *a,
+                       const struct picture_scale *scale, uint64_t reach)
 {
     const uint64_t begin = a->dst_offset, end = begin + a->count;
-    const uint64_t edges[] = {begin, end, begin + a->lo, begin + a->hi, 0, pick->extent};
+    const uint64_t edges[] = {begin, end, begin + a->lo, begin + a->hi, 0, selection->extent};
     const size_t count = sizeof(edges) / sizeof(edges[0]);
     /* One slot of each kind first: the first element, a zero, the last element. */
     if (scale->count > 0)
-        pick_add(pick, begin + scale->sample[0]);
+        selection_add(selection, begin + scale->sample[0]);
     if (a->lo > 0 && a->lo < a->hi)
-        pick_add(pick, begin + a->lo - 1);
+        selection_add(selection, begin + a->lo - 1);
     else if (a->hi < a->count)
-        pick_add(pick, begin + a->hi);
+        selection_add(selection, begin + a->hi);
     if (scale->count > 0)
-        pick_add(pick, begin + scale->sample[scale->count - 1]);
-    pick_around(pick, edges, count, 1);
-    pick_settle(pick);
+        selection_add(selection, begin + scale->sample[scale->count - 1]);
+    selection_add_around(selection, edges, count, 1);
+    selection_settle(selection);
     for (size_t i = 0; i < scale->count; i++)
-        pick_add(pick, begin + scale->sample[i]);
+        selection_add(selection, begin + scale->sample[i]);
     for (uint64_t r = 1; r < reach; r++) {
         for (size_t i = 0; i < count; i++) {
-            add_dst(pick, a, scale, edges[i] + r);
+            add_dst(selection, a, scale, edges[i] + r);
             if (edges[i] > r)
-                add_dst(pick, a, scale, edges[i] - 1 - r);
+                add_dst(selection, a, scale, edges[i] - 1 - r);
         }
     }
-    pick_close(pick);
+    selection_close(selection);
 }
 
 void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, uint32_t dim,
@@ -284,18 +290,19 @@ void picture_axis_dst(struct picture_axis *axis, const mli_explanation *move, ui
     size_t gap = place->gap < GAP_MAX ? (size_t)place->gap : GAP_MAX;
     size_t tail = place->tail < TAIL_MAX ? (size_t)place->tail : TAIL_MAX;
     size_t room = place->room > tail + ROOM_MIN ? place->room - tail : ROOM_MIN;
-    struct pick pick;
-    pick_init(&pick, place->extent, room / (1 + gap) > ROOM_MIN ? room / (1 + gap) : ROOM_MIN,
-              place->edges / (1 + gap));
-    pick_dst(&pick, a, scale, room);
+    struct selection selection;
+    selection_init(&selection, place->extent,
+                   room / (1 + gap) > ROOM_MIN ? room / (1 + gap) : ROOM_MIN,
+                   place->edges / (1 + gap));
+    select_dst(&selection, a, scale, room);
 
     *axis = (struct picture_axis){
         .dim = (int)a->dst_dim, .source_dim = (int)dim, .extent = place->extent};
     uint64_t shown_to = 0;
-    for (size_t i = 0; i < pick.count; i++) {
-        put_break(axis, shown_to, pick.at[i]);
-        put(axis, dst_slot(a, pick.at[i]));
-        shown_to = pick.at[i] + 1;
+    for (size_t i = 0; i < selection.count; i++) {
+        put_break(axis, shown_to, selection.at[i]);
+        put(axis, dst_slot(a, selection.at[i]));
+        shown_to = selection.at[i] + 1;
         if (shown_to < place->extent)
             put_gap(axis, place->gap, GAP_MAX);
     }

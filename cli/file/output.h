@@ -3,6 +3,10 @@
  * An output file that is created atomically: written without a name (O_TMPFILE), then linked into
  * place. On file systems without O_TMPFILE, it has a hidden name that output_finish() removes.
  * output_init_memory() makes an output in memory, which never gets a name.
+ *
+ * The other files of this folder: place.h (which file a path means), regular.h (opening, locking
+ * and hashing regular files), text.h (reading a whole file), near_file.h (hints for missing files).
+ * To add a kind of output, start here, with an output_init_... function.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output of all commands. Results go to stdout, as lines for people or as one JSON object per line;
- * error messages go to stderr in both cases. Control characters in texts become '?'.
+ * Output of all commands, and the head of this folder. Results go to stdout, as lines for people or
+ * as one JSON object per line; error messages go to stderr in both cases. Control characters in
+ * texts become '?'. Data flow:
+ *
+ *     print.c  -> lines and JSON, coloured by colour.c, above the live line of terminal.c
+ *     grid.c   -> tables; escaped.c -> names and texts in other formats (JUnit, logs)
+ *     meter.c  -> the progress of one operation, as a live line
+ *     streams.c replaces stdout and stderr, so that a cancel (cancel.c) interrupts blocked writes
+ *
+ * To add a form of output that several commands need, start here. A colour role is added in
+ * colour.h, a short text such as print_bytes() below.
  */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
