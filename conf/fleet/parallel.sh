@@ -5,7 +5,7 @@
 #
 #     parallel.sh CASES STATES N [--sshloginfile MACHINES ...]
 #
-# CASES and STATES are directories that all machines see under the same absolute paths.
+# CASES and STATES are directories that all machines see under one absolute path each.
 set -u
 
 cases=$1

@@ -5,7 +5,7 @@
 #     sbatch --array=1-8 slurm.sh CASES STATES
 #
 # CASES and STATES are directories that all nodes see. An interrupted task resumes when Slurm
-# requeues it, or when you submit the same array again.
+# requeues it, or when you submit the array again.
 #SBATCH --job-name=mlictl-batch
 #SBATCH --cpus-per-task=1
 #SBATCH --requeue

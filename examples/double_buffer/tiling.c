@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A double-buffered tiling loop, as on a DSP: while the processor computes on tile n in one half of
- * its fast memory, the DMA moves tile n + 1 into the other half.
+ * its fast memory, the DMA moves tile n + 1 into the second half.
  *
  *     feature map (HWC, 8 bit)        fast memory
  *     +----+----+----+----+           +--------+--------+
