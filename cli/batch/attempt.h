@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One attempt at a case: reads its job file and runs its jobs one after the other until one fails.
+ */
 #ifndef CLI_BATCH_ATTEMPT_H
 #define CLI_BATCH_ATTEMPT_H
 
@@ -10,39 +13,36 @@
 #include "cli/batch/kept.h"
 #include "cli/batch/result.h"
 #include "cli/job/job_files.h"
-#include "cli/job/outcome.h"
 #include "cli/job/produced.h"
-#include "cli/job/resolve.h"
 #include "cli/link/daemon_link.h"
 #include "proto/json/fault.h"
 
-/* One attempt at a case: its job file read, its jobs run one after the other, until one fails. */
 struct attempt_plan {
-    uint32_t timeout_ms; /* of an attempt; 0: none */
-    bool update_golden;  /* a result that is not as expected is written down, and the rest runs */
-    bool keep;           /* the evidence of a failure is wanted */
-    struct contents *contents; /* null: do not note the basis of the result */
+    uint32_t timeout_ms;       /* 0: no limit */
+    bool update_golden;        /* write results that differ as golden files, and continue */
+    bool keep;                 /* take the evidence of a failure */
+    struct contents *contents; /* NULL: do not note the inputs of the case */
 };
 
 enum attempt_end {
     ATTEMPT_ENDED,
-    ATTEMPT_INTERRUPTED, /* ^C: there is no result */
-    ATTEMPT_LOST         /* the daemon has gone: there is no result, `lost` says why */
+    ATTEMPT_INTERRUPTED, /* by ^C: the attempt has no result */
+    ATTEMPT_LOST         /* the connection was lost (`lost`): the attempt has no result */
 };
 
 struct attempt {
     enum attempt_end end;
-    struct case_result result; /* all but name, file, attempts and kept */
+    struct case_result result; /* without name, file, attempts and kept */
     struct fault lost;
-    /* What the evidence is about; private. */
+    struct evidence evidence; /* of the first job that failed */
+    /* Private; the evidence borrows from `file`. */
     struct job_file file;
     struct produced produced;
-    struct evidence evidence;
     const struct attempt_plan *plan;
-    bool over; /* no further job of it runs */
+    bool over; /* run no further job */
 };
 
-/** Runs it over the connection, which may be lost afterwards also where it ended. */
+/** Runs the case over `client`. Afterwards the connection may be lost even if the attempt ended. */
 void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
                  struct client *client, const struct attempt_plan *plan);
 
@@ -52,16 +52,5 @@ static inline bool attempt_passed(const struct attempt *attempt)
 }
 
 void attempt_finish(struct attempt *attempt);
-
-/* Golden files as they would be if what a job gave were right. */
-/** Whether the outcome is one that another golden file or digest would mend. */
-bool golden_would_do(const struct outcome *outcome);
-
-/**
- * Writes the output beside the golden file, as GOLDEN.new, or where there is none as the golden
- * file; of a digest nothing. *text becomes what was done, a part of a sentence (heap; null without
- * memory). Returns 0 or -1.
- */
-int golden_write(const struct resolved *resolved, char **text, struct fault *fault);
 
 #endif /* CLI_BATCH_ATTEMPT_H */

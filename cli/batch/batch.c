@@ -37,7 +37,7 @@ static void outline(struct batch *batch)
     batch->outline.selected = cases->count;
 }
 
-/* "shard 1/4", or what is not sharded. */
+/* Returns "of shard 1/4", or "of all shards" without --shard. */
 static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard)
 {
     char text[SHARD_TEXT_MAX];
@@ -49,8 +49,8 @@ static const char *part_text(char out[PRINT_TEXT_MAX], const struct shard *shard
 }
 
 /*
- * Cases come and go, and --filter chooses: what stands in the file of others does no harm. Two
- * shards in one file would be taken for one.
+ * Refuses a state file of another shard: merge would take two shards in one file for one. Results
+ * of other cases are allowed, because cases may change between runs and --filter selects some.
  */
 static int check_state(const struct batch *batch)
 {
@@ -59,12 +59,12 @@ static int check_state(const struct batch *batch)
 
     if (!batch->state_file.state.begun || (now->index == then->index && now->count == then->count))
         return 0;
-    print_error("%s: it is %s, and this run is %s; give each shard its own --resume",
+    print_error("%s is a state file %s, but this run is %s; give each shard its own --resume STATE",
                 batch->settings->resume, part_text(one, then), part_text(other, now));
     return -1;
 }
 
-static enum exit_code open_journal(struct batch *batch)
+static enum exit_code open_state_file(struct batch *batch)
 {
     struct fault fault;
 
@@ -84,8 +84,13 @@ static enum exit_code open_journal(struct batch *batch)
 static int choose(struct batch *batch, const struct run_setup *setup)
 {
     struct cases *cases = batch->cases;
-    const struct resume resume = {batch->settings, &batch->state_file.state, setup,
-                                  batch->contents};
+    const struct batch_settings *settings = batch->settings;
+    const struct resume resume = {.rerun = settings->rerun,
+                                  .flaky_is_good = settings->flaky_is_good,
+                                  .keeping = &settings->trial.keeping,
+                                  .state = &batch->state_file.state,
+                                  .setup = setup,
+                                  .contents = batch->contents};
 
     batch->todo = calloc(cases->count + 1, sizeof(*batch->todo));
     batch->ended = calloc(cases->count + 1, sizeof(*batch->ended));
@@ -100,7 +105,7 @@ static int choose(struct batch *batch, const struct run_setup *setup)
             batch->known[i] = resume_find(&resume, batch_case);
         if (batch->known[i]) {
             batch->outline.resumed++;
-            batch->outline.kept = digest_add(batch->outline.kept, batch_case->name);
+            batch->outline.resumed_set = digest_add(batch->outline.resumed_set, batch_case->name);
         } else {
             batch->todo[batch->todo_count++] = batch_case;
         }
@@ -116,7 +121,7 @@ enum exit_code batch_open(struct batch *batch, const struct batch_settings *sett
     outline(batch);
     if (settings->list)
         return EXIT_CODE_DONE;
-    enum exit_code code = open_journal(batch);
+    enum exit_code code = open_state_file(batch);
     if (code == EXIT_CODE_DONE && choose(batch, setup))
         code = out_of_memory();
     if (code == EXIT_CODE_DONE)
@@ -124,7 +129,7 @@ enum exit_code batch_open(struct batch *batch, const struct batch_settings *sett
     return code;
 }
 
-/* A full disk is told at once. Returns 0 or -1. */
+/* Prints a failure to write the state file at once. Returns 0 or -1. */
 static int written(struct batch *batch, int status, const struct fault *fault)
 {
     if (status == 0)
@@ -134,7 +139,7 @@ static int written(struct batch *batch, int status, const struct fault *fault)
     return -1;
 }
 
-static void tell(struct batch *batch, const struct case_result *result)
+static void report_result(struct batch *batch, const struct case_result *result)
 {
     batch->summary.count[result->status]++;
     batch_report_result(batch->report, result);
@@ -156,7 +161,7 @@ int batch_begin(struct batch *batch)
 
         if (!result)
             continue;
-        tell(batch, result);
+        report_result(batch, result);
         if (!batch->write_failed)
             written(batch, state_file_keep(&batch->state_file, result, &fault), &fault);
     }
@@ -172,7 +177,7 @@ static bool case_ended(void *context, size_t index, const struct trial *trial)
     batch->passed[index] = case_status_is_good(trial->result.status, true);
     if (batch->has_state_file && !batch->write_failed)
         written(batch, state_file_add(&batch->state_file, &trial->result, &fault), &fault);
-    tell(batch, &trial->result);
+    report_result(batch, &trial->result);
     if (trial->complains && !batch->complained) {
         batch->complained = true;
         print_error("--keep: %s", trial->fault.text);
@@ -196,7 +201,7 @@ struct workers_callbacks batch_callbacks(struct batch *batch)
     return (struct workers_callbacks){.ended = case_ended, .tick = tick, .context = batch};
 }
 
-static void tell_not_run(struct batch *batch)
+static void report_not_run(struct batch *batch)
 {
     for (size_t i = 0; i < batch->todo_count; i++) {
         if (batch->ended[i])
@@ -211,7 +216,7 @@ static int compare_places(const void *a, const void *b)
     return strcmp(((const struct kept_case *)a)->place, ((const struct kept_case *)b)->place);
 }
 
-/* The cases of the run by their places; null: no memory. */
+/* Returns the cases of the run, sorted by place. Heap; NULL without memory. */
 static struct kept_case *list_places(const struct batch *batch, const char *keep)
 {
     const struct cases *cases = batch->cases;
@@ -235,7 +240,7 @@ static struct kept_case *list_places(const struct batch *batch, const char *keep
     return NULL;
 }
 
-/* Removes what earlier runs kept of cases that pass now; after a run that is complete. */
+/* After a complete run, removes kept cases that pass now. */
 static void clean(const struct batch *batch)
 {
     const struct keeping *keeping = &batch->settings->trial.keeping;
@@ -258,7 +263,7 @@ enum exit_code batch_end(struct batch *batch, enum exit_code exit)
     struct batch_summary *summary = &batch->summary;
     struct fault fault;
 
-    tell_not_run(batch);
+    report_not_run(batch);
     clean(batch);
     summary->ns = clock_ns() - batch->begin_ns;
     summary->exit = batch_summary_exit(summary, batch->settings->flaky_is_good);

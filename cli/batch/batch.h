@@ -1,10 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `mlictl batch`: runs job files as test cases.
+ *
+ *     PATH... -> cases -> workers -> attempts -> results -> reports, state file
+ *
+ *     cases.h        finds the job files of the PATH arguments and names the cases
+ *     shard.h        --shard: selects the cases of one machine
+ *     resume.h       --resume: selects the cases that have no valid result yet
+ *     workers.h      threads; each takes a case and repeats attempts until its verdict
+ *     connector.h    the connections of the workers to a daemon or to the service in this process
+ *     attempt.h      runs the jobs of a case once, compares the results, writes golden files
+ *     kept.h         --keep: copies failed cases into directories of their own
+ *     result.h       plain data: the outline of a run, the result of a case, the summary
+ *     fingerprint.h  checksums of all inputs of a case
+ *     state_file.h   reads and writes results as lines of JSON
+ *     report.h       shows results to people and programs; also those that merge.c reads
+ *     batch.h        one run: decides which cases run and records their results
+ *
+ * report*.c, merge.c, result.c, fingerprint.c, shard.c and state_file.c never include the headers
+ * of the modules that run cases; tests/source/check_includes.py checks that.
+ *
+ * To add a batch option, start here:
+ *   1. Add a row to options_table in cli/cmd/cmd_batch.c. --help and completion use that table.
+ *   2. Add a member to struct batch_settings below and set it in read_settings() there.
+ *   3. If the option cannot change the result of a case that passes, add its name to of_no_result
+ *      in connector.c. Otherwise --resume reruns all cases when the value of the option changes.
+ *   4. If `mlictl batch merge` accepts the option, add its name to check_options() in merge.c.
+ *   5. Describe it in man/mlictl-batch.1.scd and test it in tests/integration/test_batch*.py.
+ *
+ * To add a form of report, start in report.h.
+ */
 #ifndef CLI_BATCH_BATCH_H
 #define CLI_BATCH_BATCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "cli/batch/cases.h"
 #include "cli/batch/fingerprint.h"
@@ -14,22 +47,19 @@
 #include "cli/batch/workers.h"
 #include "cli/options.h"
 
-/* What the options of `mlictl batch` say of what is run, and how. */
+/* The options of `mlictl batch` that select cases and control how they run. */
 struct batch_settings {
     uint32_t workers;
-    uint32_t channels; /* of the service in this process; 0: all that its engine has */
+    uint32_t channels; /* of the service in this process; 0: all channels of its engine */
     struct shard shard;
     struct trial_plan trial;
-    const char *keep; /* directory of what failed, be it written or not: no place for cases */
-    const char *resume;
-    bool whole; /* all cases of the arguments: neither --filter nor --shard */
+    const char *keep;   /* DIR of --keep or its default, also with --keep none; never searched */
+    const char *resume; /* path of the state file; NULL without --resume */
+    bool whole;         /* neither --filter nor --shard was given */
     bool rerun, list, fail_fast, flaky_is_good;
 };
 
-/*
- * The books of a batch: which cases there are, what became of each, what is told and written of it.
- * One thread keeps them.
- */
+/* One run. A single thread uses it; only repeat_now is shared with the workers. */
 struct batch {
     const struct batch_settings *settings;
     struct cases *cases;
@@ -37,36 +67,42 @@ struct batch {
     struct batch_summary summary;
     struct batch_report *report;
     struct state_file state_file;
-    struct contents *contents;        /* of the files that cases read; null without a state file */
-    const struct case_result **known; /* by case: its result, where it is not run again */
-    bool has_state_file;              /* there is a state file */
-    bool write_failed;                /* it could not be written */
-    bool complained;                  /* of --keep: once is enough */
-    struct batch_case **todo;         /* those that are run */
-    bool *ended;                      /* of todo */
-    bool *passed;                     /* of todo: it passed, at once or not */
+    struct contents *contents;        /* checksums of input files; NULL without a state file */
+    const struct case_result **known; /* by case: its valid earlier result, or NULL */
+    bool has_state_file;
+    bool write_failed;        /* writing the state file failed: it gets no further lines */
+    bool complained;          /* a failure of --keep was printed; later ones are not */
+    struct batch_case **todo; /* the cases to run */
+    bool *ended;              /* by index in todo */
+    bool *passed;             /* by index in todo: passed, at the first attempt or later */
     size_t todo_count;
     uint64_t begin_ns;
     struct timespec begin;  /* by the clock of file times */
-    atomic_uint repeat_now; /* of the attempt that began last, of any worker; 0: none */
+    atomic_uint repeat_now; /* number of the newest attempt of any worker; 0: no attempt yet */
 };
 
 /**
- * Chooses the cases to run from sorted and filtered ones: those of the shard without a valid result
- * in the state file. `setup` is read only with a state file.
- * Returns DONE, or another code after saying what is wrong. batch_finish() is legal after both.
+ * Chooses the cases to run: of `cases` (sorted, filtered) those of the shard that have no valid
+ * result in the state file. `setup` is only read with a state file. Returns DONE, or another code
+ * after printing an error. batch_finish() is required in both cases.
  */
 enum exit_code batch_open(struct batch *batch, const struct batch_settings *settings,
                           struct cases *cases, const struct options *options,
                           const struct run_setup *setup);
 
-/** Begins to tell. Returns 0, or -1 after saying what is wrong with the state file. */
+/**
+ * Starts the reports and the state file with the earlier results that are still valid. Returns 0,
+ * or -1 after printing why the state file cannot be written.
+ */
 int batch_begin(struct batch *batch);
 
-/** What the runner calls. */
+/** Returns the callbacks that record the results of the workers. */
 struct workers_callbacks batch_callbacks(struct batch *batch);
 
-/** `exit`: why no further case began; DONE: all did, or one failed. Returns that of the batch. */
+/**
+ * Ends reports and state file and removes obsolete kept cases. `exit` is the result of
+ * workers_run(). Returns the exit code of the run.
+ */
 enum exit_code batch_end(struct batch *batch, enum exit_code exit);
 
 void batch_finish(struct batch *batch);

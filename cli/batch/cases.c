@@ -26,7 +26,7 @@ bool case_is_job_file(const char *path)
     return length > wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-/* "./a/./b.json" -> "a/./b": only what stands in front is a matter of spelling. */
+/* Returns the name of a case: "./a/./b.json" -> "a/./b". Heap; NULL without memory. */
 static char *name_of(const char *called)
 {
     while (called[0] == '.' && called[1] == '/') {
@@ -71,13 +71,124 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
     return 0;
 }
 
+/* Manifests. */
+
+static const char blanks[] = " \t\r";
+
+struct manifest {
+    struct cases *cases;
+    const char *shown; /* its path in messages */
+    int prefix;        /* length of the directory in `path`, with the slash */
+    const char *path;
+    size_t line;
+    struct fault *fault;
+};
+
+static int refuse(const struct manifest *manifest, const char *why)
+{
+    return fault_set(manifest->fault, FAULT_INVALID_PARAMS, NULL, "%s:%zu: %s", manifest->shown,
+                     manifest->line, why);
+}
+
+/* Returns the length of the line before a #, at its beginning or after a blank. */
+static size_t before_comment(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '#' && (i == 0 || strchr(blanks, line[i - 1])))
+            return i;
+    }
+    return length;
+}
+
+static int add_entry(const struct manifest *manifest, const char *entry)
+{
+    struct stat status;
+    char *file = NULL;
+    int prefix = entry[0] == '/' ? 0 : manifest->prefix;
+
+    if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
+        return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+    int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
+                     ? cases_add_directory(manifest->cases, file, manifest->fault)
+                     : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
+    free(file);
+    return result;
+}
+
+static int take_line(const struct manifest *manifest, const char *line, size_t length)
+{
+    if (memchr(line, '\0', length))
+        return refuse(manifest, "the line has a zero byte, so the file is not a manifest; names of "
+                                "job files end in .json");
+    length = before_comment(line, length);
+    while (length > 0 && strchr(blanks, line[length - 1]))
+        length--;
+    while (length > 0 && strchr(blanks, *line)) {
+        line++;
+        length--;
+    }
+    if (length == 0)
+        return 0;
+    if (length >= PATH_MAX)
+        return refuse(manifest, "the path is longer than 4095 bytes");
+    char *entry = strndup(line, length);
+    int status = entry ? add_entry(manifest, entry)
+                       : fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
+    free(entry);
+    return status;
+}
+
+static int take_lines(struct manifest *manifest, const struct text *text)
+{
+    const char *line = text->bytes;
+    size_t left = text->length;
+
+    while (left > 0) {
+        const char *newline = memchr(line, '\n', left);
+        size_t length = newline ? (size_t)(newline - line) : left;
+
+        manifest->line++;
+        if (cancel_requested())
+            return cancel_fault(manifest->fault);
+        if (take_line(manifest, line, length))
+            return -1;
+        length += newline != NULL;
+        line += length;
+        left -= length;
+    }
+    return 0;
+}
+
+static int add_manifest(struct cases *cases, const char *path, struct fault *fault)
+{
+    struct text text = {0};
+    struct fault why;
+    char shown[PRINT_PATH_MAX];
+    bool standard_input = strcmp(path, "-") == 0;
+    const char *slash = strrchr(path, '/');
+    struct manifest manifest = {.cases = cases,
+                                .shown = standard_input ? "stdin" : print_path(shown, path),
+                                .path = path,
+                                .prefix = slash ? (int)(slash - path) + 1 : 0,
+                                .fault = fault};
+    int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
+                                : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
+
+    if (status)
+        fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
+    else
+        status = take_lines(&manifest, &text);
+    text_finish(&text);
+    return status;
+}
+
 int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
 {
     struct stat status;
     char shown[PRINT_PATH_MAX];
 
     if (strcmp(path, "-") == 0)
-        return cases_add_manifest(cases, path, fault);
+        return add_manifest(cases, path, fault);
     if (stat(path, &status))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", print_path(shown, path),
                          strerror(errno));
@@ -85,7 +196,7 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault)
         return cases_add_directory(cases, path, fault);
     if (case_is_job_file(path))
         return cases_add(cases, path, path, NULL, 0, fault);
-    return cases_add_manifest(cases, path, fault);
+    return add_manifest(cases, path, fault);
 }
 
 static int compare(const void *a, const void *b)
@@ -96,18 +207,18 @@ static int compare(const void *a, const void *b)
     return order ? order : strcmp(x->file, y->file);
 }
 
-static int refuse_twins(const struct batch_case *one, const struct batch_case *other,
-                        struct fault *fault)
+static int refuse_duplicate(const struct batch_case *one, const struct batch_case *other,
+                            struct fault *fault)
 {
     char name[PRINT_PATH_MAX], shown[2][PRINT_PATH_MAX];
 
     print_path(name, one->name);
     print_path(shown[0], one->file);
     if (strcmp(one->file, other->file) == 0)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "the case %s is given twice: %s", name,
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "case %s is given twice: %s", name,
                          shown[0]);
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "two cases are called %s: %s and %s; name their directories alone, or give a "
+                     "two cases have the name %s: %s and %s; give the directory above both, or a "
                      "manifest",
                      name, shown[0], print_path(shown[1], other->file));
 }
@@ -120,7 +231,7 @@ int cases_sort(struct cases *cases, struct fault *fault)
         const struct batch_case *one = &cases->list[i - 1], *other = &cases->list[i];
 
         if (strcmp(one->name, other->name) == 0)
-            return refuse_twins(one, other, fault);
+            return refuse_duplicate(one, other, fault);
     }
     return 0;
 }
@@ -161,114 +272,6 @@ void cases_finish(struct cases *cases)
     *cases = (struct cases){0};
 }
 
-static const char blanks[] = " \t\r";
-
-struct manifest {
-    struct cases *cases;
-    const char *shown; /* what messages call it */
-    int prefix;        /* bytes of its path before its own name: its directory */
-    const char *path;
-    size_t line;
-    struct fault *fault;
-};
-
-static int refuse(const struct manifest *manifest, const char *why)
-{
-    return fault_set(manifest->fault, FAULT_INVALID_PARAMS, NULL, "%s:%zu: %s", manifest->shown,
-                     manifest->line, why);
-}
-
-/* A # at the beginning, or behind a blank: names may have one. */
-static size_t before_comment(const char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        if (line[i] == '#' && (i == 0 || strchr(blanks, line[i - 1])))
-            return i;
-    }
-    return length;
-}
-
-static int add_entry(const struct manifest *manifest, const char *entry)
-{
-    struct stat status;
-    char *file = NULL;
-    int prefix = entry[0] == '/' ? 0 : manifest->prefix;
-
-    if (asprintf(&file, "%.*s%s", prefix, manifest->path, entry) < 0)
-        return fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
-    int result = stat(file, &status) == 0 && S_ISDIR(status.st_mode)
-                     ? cases_add_directory(manifest->cases, file, manifest->fault)
-                     : cases_add(manifest->cases, entry, file, NULL, 0, manifest->fault);
-    free(file);
-    return result;
-}
-
-static int take_line(const struct manifest *manifest, const char *line, size_t length)
-{
-    if (memchr(line, '\0', length))
-        return refuse(manifest, "a byte of 0: this is no manifest; job files are called *.json");
-    length = before_comment(line, length);
-    while (length > 0 && strchr(blanks, line[length - 1]))
-        length--;
-    while (length > 0 && strchr(blanks, *line)) {
-        line++;
-        length--;
-    }
-    if (length == 0)
-        return 0;
-    if (length >= PATH_MAX)
-        return refuse(manifest, "a path of more than 4095 bytes");
-    char *entry = strndup(line, length);
-    int status = entry ? add_entry(manifest, entry)
-                       : fault_set(manifest->fault, FAULT_INTERNAL, NULL, "out of memory");
-    free(entry);
-    return status;
-}
-
-static int take_lines(struct manifest *manifest, const struct text *text)
-{
-    const char *line = text->bytes;
-    size_t left = text->length;
-
-    while (left > 0) {
-        const char *newline = memchr(line, '\n', left);
-        size_t length = newline ? (size_t)(newline - line) : left;
-
-        manifest->line++;
-        if (cancel_requested())
-            return cancel_fault(manifest->fault);
-        if (take_line(manifest, line, length))
-            return -1;
-        length += newline != NULL;
-        line += length;
-        left -= length;
-    }
-    return 0;
-}
-
-int cases_add_manifest(struct cases *cases, const char *path, struct fault *fault)
-{
-    struct text text = {0};
-    struct fault why;
-    char shown[PRINT_PATH_MAX];
-    bool standard_input = strcmp(path, "-") == 0;
-    const char *slash = strrchr(path, '/');
-    struct manifest manifest = {.cases = cases,
-                                .shown = standard_input ? "stdin" : print_path(shown, path),
-                                .path = path,
-                                .prefix = slash ? (int)(slash - path) + 1 : 0,
-                                .fault = fault};
-    int status = standard_input ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, &why)
-                                : text_load(&text, path, JOB_FILE_BYTES_MAX, false, &why);
-
-    if (status)
-        fault_set(fault, why.code, NULL, "%s: %s", manifest.shown, why.text);
-    else
-        status = take_lines(&manifest, &text);
-    text_finish(&text);
-    return status;
-}
-
 int cases_check_filter(const struct options *options)
 {
     const char *pattern;
@@ -276,7 +279,7 @@ int cases_check_filter(const struct options *options)
     for (size_t at = 0; (pattern = options_next(options, "filter", &at));) {
         if (pattern[*pattern == '!'])
             continue;
-        print_error("--filter: a pattern is needed, as in 'conv/*'");
+        print_error("--filter: the pattern is empty; give one as in 'conv/*'");
         return -1;
     }
     return 0;

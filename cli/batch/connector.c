@@ -45,9 +45,10 @@ void connector_finish(struct connector *connector)
     connector->service = NULL;
 }
 
-/* Options that choose the service, and options that change no result of a case that passed: they
- * choose cases, or the form of reports, or concern failed cases. Any other option may change a
- * result. */
+/*
+ * Options that choose the service, and options that cannot change the result of a case that passes:
+ * they select cases, choose reports or concern failed cases. Any other option may change a result.
+ */
 static const char *const of_service[] = {"engine", "channels", "socket", "host", NULL};
 static const char *const of_no_result[] = {
     "jobs", "filter", "shard", "list",  "retries", "fail-fast", "resume", "rerun", "update-golden",
@@ -60,7 +61,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Adds the terminating zero too, so that texts do not run together. */
+/* Adds the terminating zero too: "a", "bc" and "ab", "c" must differ. */
 static void add_text(struct xxh64 *x, const char *text)
 {
     xxh64_add(x, text ? text : "", text ? strlen(text) + 1 : 1);
@@ -100,7 +101,7 @@ static uint64_t sum_program(void)
     return xxh64_value(&x);
 }
 
-/* Variables that choose the kernels in this process. */
+/* Adds the variables that choose the leaf kernels in this process. */
 static void add_environment(struct xxh64 *x)
 {
     static const char *const names[] = {"MLI_CPU_MASK", "MLI_STREAM_MIN"};
@@ -130,7 +131,7 @@ static int add_daemon(struct xxh64 *x, struct client *client, struct fault *faul
     return 0;
 }
 
-/* The library's default engine is the same with and without its name. */
+/* Returns the value of an option; no --engine counts as the name of the default engine. */
 static const char *option_of_service(const struct options *options, const char *name, bool embedded)
 {
     const char *value = options_get(options, name);
@@ -156,7 +157,7 @@ int connector_setup(struct run_setup *setup, const struct options *options, stru
     return 0;
 }
 
-/* A word as a shell takes it. */
+/* Quotes a word for a shell if necessary. */
 static void quote(struct textw *w, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -166,7 +167,7 @@ static void quote(struct textw *w, const char *word)
         textw_printf(w, "%s", word);
         return;
     }
-    /* A word that begins with a dash is no option behind a path's first part. */
+    /* With "./" in front, a leading dash does not begin an option. */
     textw_printf(w, "%s'", *word == '-' ? "./" : "");
     for (size_t length; *word; word += length) {
         length = strcspn(word, "'");

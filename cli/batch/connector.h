@@ -1,38 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The service that runs the jobs of a batch: the one in this process, or a daemon with --socket or
+ * --host. Each worker has a connection of its own.
+ */
 #ifndef CLI_BATCH_CONNECTOR_H
 #define CLI_BATCH_CONNECTOR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/batch/fingerprint.h"
 #include "cli/link/daemon_link.h"
 #include "cli/options.h"
 
-/* How the workers of a batch come to a service: each has a connection of its own. */
 struct service_thread;
 
 struct connector {
     const struct options *options;
-    struct service_thread *service; /* null: a daemon */
+    struct service_thread *service; /* NULL: a daemon */
 };
 
-/** Whether the options ask for the service of this process. */
+/** Returns whether the options choose the service in this process. */
 bool connector_is_embedded(const struct options *options);
 
 /**
- * Starts that service with `channels`, if it is asked for. `first` becomes a
- * connection. Returns 0 or -1; connector_finish() is legal after both.
+ * Starts the service in this process with `channels` channels, unless the options name a daemon,
+ * and connects `first`. Returns 0 or -1; connector_finish() is legal in both cases.
  */
 int connector_init(struct connector *connector, const struct options *options, uint32_t channels,
                    struct client *first, struct fault *fault);
 
-/** One more connection, by any thread. As client_open(). */
+/** Opens another connection, from any thread. Returns as client_open(). */
 int connector_open(const struct connector *connector, struct client *client, struct fault *fault);
 
-/** After the last connection has been closed. */
+/** Stops the service in this process. Close all connections first. */
 void connector_finish(struct connector *connector);
 
-/* The part of a basis that is equal for all cases of a run. */
 /**
  * Fills *setup from the options and, if they name a daemon, from the daemon.info of `client`.
  * Returns 0, or -1 with the fault filled.
@@ -40,10 +43,9 @@ void connector_finish(struct connector *connector);
 int connector_setup(struct run_setup *setup, const struct options *options, struct client *client,
                     struct fault *fault);
 
-/* The command line that does a failed job again. */
 /**
- * "mlictl run --engine mock batch-failed/a/job.json", for a shell: on the same service as the
- * options of the batch say. Heap; null: no memory.
+ * Returns the shell command that runs `job_file` on the same service, as in
+ * "mlictl run --engine mock batch-failed/a/job.json". Heap; NULL without memory.
  */
 char *connector_rerun_command(const struct options *options, const char *job_file);
 

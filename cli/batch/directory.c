@@ -49,7 +49,7 @@ struct place_id {
 
 struct walk {
     struct cases *cases;
-    size_t root;   /* bytes of a path before the part that a case is called by */
+    size_t root;   /* length of the path prefix that names of cases do not have */
     void *visited; /* tree of struct place_id */
     struct fault *fault;
 };
@@ -68,7 +68,7 @@ static int compare_ids(const void *a, const void *b)
     return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-/* Notes a directory; *fresh: it was not noted before. Returns 0 or -1. */
+/* Adds a directory to the visited ones; *fresh: it is new. Returns 0 or -1. */
 static int visit(struct walk *walk, const struct stat *status, bool *fresh)
 {
     struct place_id *id = malloc(sizeof(*id));
@@ -123,9 +123,9 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int look_into(struct walk *walk, const char *directory, bool below);
+static int read_directory(struct walk *walk, const char *directory, bool below);
 
-static int look_at(struct walk *walk, const char *path, const struct dirent *entry)
+static int add_entry(struct walk *walk, const char *path, const struct dirent *entry)
 {
     struct stat status;
     bool fresh = false;
@@ -140,11 +140,11 @@ static int look_at(struct walk *walk, const char *path, const struct dirent *ent
         return job_file ? add_file(walk, path) : 0;
     if (visit(walk, &status, &fresh))
         return -1;
-    return fresh ? look_into(walk, path, true) : 0;
+    return fresh ? read_directory(walk, path, true) : 0;
 }
 
-/* Names first: no directory stays open while those below it are looked into. */
-static int look_into(struct walk *walk, const char *directory, bool below)
+/* Reads all names first, so only one directory is open at any depth. */
+static int read_directory(struct walk *walk, const char *directory, bool below)
 {
     struct dirent **entries;
     char shown[PRINT_PATH_MAX];
@@ -164,7 +164,7 @@ static int look_into(struct walk *walk, const char *directory, bool below)
         if (status == 0 && cancel_requested())
             status = cancel_fault(walk->fault);
         else if (status == 0)
-            status = path ? look_at(walk, path, entries[i]) : no_memory(walk);
+            status = path ? add_entry(walk, path, entries[i]) : no_memory(walk);
         free(path);
         free(entries[i]);
     }
@@ -172,7 +172,7 @@ static int look_into(struct walk *walk, const char *directory, bool below)
     return status;
 }
 
-/* The directory without slashes behind it. */
+/* Returns the directory without trailing slashes. Heap; NULL without memory. */
 static char *trim(const char *directory)
 {
     size_t length = strlen(directory);
@@ -199,7 +199,7 @@ int cases_add_directory(struct cases *cases, const char *directory, struct fault
     if (status == 0 && stat(root, &own) == 0)
         status = visit(&walk, &own, &fresh);
     if (status == 0)
-        status = look_into(&walk, root, false);
+        status = read_directory(&walk, root, false);
     tdestroy(walk.visited, free);
     free(root);
     return status;

@@ -51,7 +51,7 @@ int digest_read(const struct json *value, uint64_t *digest)
     if (json_string(value, DIGITS, &text))
         return -1;
     if (strlen(text) != DIGITS || strspn(text, "0123456789abcdef") != DIGITS)
-        return json_complain(value, "16 hexadecimal digits are wanted");
+        return json_complain(value, "16 hexadecimal digits are required");
     *digest = strtoull(text, NULL, 16);
     return 0;
 }
@@ -183,26 +183,26 @@ int fingerprint_read(const struct json *object, struct fingerprint *fingerprint)
 enum {
     CHUNK_BYTES = 1 << 18,
     FIRST_CAPACITY = 256,
-    /* Granularity of file times at worst (FAT): a file that has just changed may change again and
-     * keep its times. */
+    /* Coarsest granularity of file times (FAT). A file that changed more recently can change again
+     * with the same times. */
     SETTLED_S = 2
 };
 
-/* A stamp of 0 is an empty slot. */
-struct known {
+/* A checksum by stamp; stamp 0: empty slot. */
+struct checksum {
     uint64_t stamp, sum;
 };
 
 struct contents {
     pthread_mutex_t lock;
-    struct known *slots; /* open addressing; a power of 2 */
+    struct checksum *slots; /* open addressing; a power of 2 */
     size_t capacity, count;
 };
 
 struct contents *contents_create(void)
 {
     struct contents *contents = calloc(1, sizeof(*contents));
-    struct known *slots = calloc(FIRST_CAPACITY, sizeof(*slots));
+    struct checksum *slots = calloc(FIRST_CAPACITY, sizeof(*slots));
 
     if (!contents || !slots) {
         free(contents);
@@ -224,8 +224,8 @@ void contents_destroy(struct contents *contents)
     free(contents);
 }
 
-/* The slot of a stamp, or the empty one where it goes. */
-static struct known *slot_of(struct known *slots, size_t capacity, uint64_t stamp)
+/* Returns the slot of a stamp, or the empty slot where it belongs. */
+static struct checksum *slot_of(struct checksum *slots, size_t capacity, uint64_t stamp)
 {
     size_t at = (size_t)stamp & (capacity - 1);
 
@@ -237,7 +237,7 @@ static struct known *slot_of(struct known *slots, size_t capacity, uint64_t stam
 static bool recall(struct contents *contents, uint64_t stamp, uint64_t *sum)
 {
     pthread_mutex_lock(&contents->lock);
-    const struct known *slot = slot_of(contents->slots, contents->capacity, stamp);
+    const struct checksum *slot = slot_of(contents->slots, contents->capacity, stamp);
     bool found = slot->stamp != 0;
     *sum = slot->sum;
     pthread_mutex_unlock(&contents->lock);
@@ -247,7 +247,7 @@ static bool recall(struct contents *contents, uint64_t stamp, uint64_t *sum)
 static bool grow(struct contents *contents)
 {
     size_t capacity = 2 * contents->capacity;
-    struct known *slots = calloc(capacity, sizeof(*slots));
+    struct checksum *slots = calloc(capacity, sizeof(*slots));
 
     if (!slots)
         return false;
@@ -261,15 +261,15 @@ static bool grow(struct contents *contents)
     return true;
 }
 
-/* Without memory for a checksum, the file is read again. */
+/* Does nothing without memory: then the file is read again. */
 static void remember(struct contents *contents, uint64_t stamp, uint64_t sum)
 {
     pthread_mutex_lock(&contents->lock);
     if (2 * contents->count < contents->capacity || grow(contents)) {
-        struct known *slot = slot_of(contents->slots, contents->capacity, stamp);
+        struct checksum *slot = slot_of(contents->slots, contents->capacity, stamp);
 
         contents->count += slot->stamp == 0;
-        *slot = (struct known){stamp, sum};
+        *slot = (struct checksum){stamp, sum};
     }
     pthread_mutex_unlock(&contents->lock);
 }
@@ -288,7 +288,7 @@ static uint64_t stamp_of(const struct stat *status)
     return stamp ? stamp : 1;
 }
 
-/* Returns whether a change after `now` is certain to change the times. */
+/* Returns whether any change after `now` will change the times. */
 static bool is_settled(const struct stat *status, const struct timespec *now)
 {
     return status->st_mtim.tv_sec + SETTLED_S < now->tv_sec &&

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The fingerprint of a result: checksums of all inputs of the case. A state file keeps it, and
+ * --resume reuses a result only if its fingerprint is unchanged. It is made of
+ *
+ *     job_file    the text of the job file                        attempt.c
+ *     setup       program, service, options: equal in one run     connector.c
+ *     files       the files that the jobs read                    resume.c
+ */
 #ifndef CLI_BATCH_FINGERPRINT_H
 #define CLI_BATCH_FINGERPRINT_H
 
@@ -10,36 +18,27 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
-/*
- * A digest of 64 bits: which shard a case is in, which cases there are, whether a job file has
- * changed. mlictl-batch(1) defines it, so that others can compute it; it never changes.
+/**
+ * Returns FNV-1a of the bytes with the finaliser of MurmurHash3. It decides the shard of a case,
+ * and other programs compute it from mlictl-batch(1), so it never changes.
  */
-/** FNV-1a with the finaliser of MurmurHash3, whose every bit depends on every byte. */
 uint64_t digest64(const void *bytes, size_t size);
 
-/** The digest of a set of names, begun with 0, with one more. The order does not matter. */
+/** Returns the digest of a set of names with one more name. An empty set is 0; any order. */
 uint64_t digest_add(uint64_t set, const char *name);
 
-/** As 16 hexadecimal digits: the numbers of JSON have not so many. */
+/** Writes a digest as 16 hexadecimal digits, because JSON numbers lose digits above 2^53. */
 void digest_write(struct jsonw *w, const char *key, uint64_t digest);
-/** Returns 0, or -1 with value's fault filled. */
+/** Reads a digest. Returns 0, or -1 with value's fault filled. */
 int digest_read(const struct json *value, uint64_t *digest);
 
-/*
- * The basis of a result: everything that it depends on besides the text of the job file. A state
- * file keeps it, and --resume takes a result over only if its basis is unchanged.
- *
- *     connector.c  program, service, options: equal for every case of a run
- *     resume.c     job file -> the files that its jobs read, with the checksums of their contents
- */
 enum {
     CONTENT_DIGITS = 16,
-    FINGERPRINT_FILES_MAX = 2048,       /* of one case: a line of a state file has its limits */
-    FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of their names */
+    FINGERPRINT_FILES_MAX = 2048,       /* of one case: a line of a state file has limits */
+    FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of the names of these files in total */
 };
 
-/* X(name, word, text): the role of a file in a job; the word in a state file, the text in messages.
- */
+/* X(name, word, text): the role of a file in a job; its word in state files, text in messages. */
 #define INPUT_ROLE_TABLE(X)                                                                        \
     X(SRC, "src", "source")                                                                        \
     X(DST, "dst", "updated file")                                                                  \
@@ -54,29 +53,29 @@ enum input_role {
 /* The content of a file. Equal words mean equal contents, except CONTENT_CHANGED. */
 struct content {
     char word[CONTENT_DIGITS + 1];  /* XXH64 of the content in hexadecimal, or a word below */
-    char stamp[CONTENT_DIGITS + 1]; /* checksum of inode, size and times; empty: the times are too
-                                     * recent to prove anything */
+    char stamp[CONTENT_DIGITS + 1]; /* checksum of inode, size and times; empty if the file
+                                     * changed too recently */
 };
 
-#define CONTENT_MISSING    "missing"    /* there is no such file */
-#define CONTENT_UNREADABLE "unreadable" /* it is no regular file, or cannot be opened or read */
-#define CONTENT_CHANGED    "changed"    /* it changed while the case ran */
+#define CONTENT_MISSING    "missing"    /* the file does not exist */
+#define CONTENT_UNREADABLE "unreadable" /* not a regular file, or it cannot be opened or read */
+#define CONTENT_CHANGED    "changed"    /* the file changed while the case ran */
 
 struct input_file {
     enum input_role role;
-    char *name; /* as the job file has it */
+    char *name; /* as in the job file */
     struct content content;
 };
 
 struct run_setup {
     uint64_t program; /* the build of mlictl */
     uint64_t service; /* engine and channels, or the daemon */
-    uint64_t options; /* further options that a result depends on */
+    uint64_t options; /* other options that can change a result */
 };
 
 struct fingerprint {
-    uint64_t job_file; /* digest64() of the text of the job file; 0: it could not be read */
-    bool known;        /* false: not noted; the case runs again */
+    uint64_t job_file; /* digest64() of the text of the job file; 0: it cannot be read */
+    bool known;        /* false: setup and files were not noted, and the case runs again */
     struct run_setup setup;
     struct input_file *files;
     size_t count;
@@ -84,25 +83,25 @@ struct fingerprint {
 
 void fingerprint_finish(struct fingerprint *fingerprint);
 
-/** Returns the name of the role for messages: "golden file". */
+/** Returns the name of the role for messages, as "golden file". */
 const char *input_role_text(enum input_role role);
 
-/** Writes the basis as member "basis"; writes nothing if it is not known. */
+/** Writes job_file as member "fingerprint" and, if known, the other inputs as member "basis". */
 void fingerprint_write(struct jsonw *w, const struct fingerprint *fingerprint);
-/** The reverse, of the object that has the member. Returns 0, or -1 with the fault filled. */
+/** Reads these members of `object`. Returns 0, or -1 with the fault filled. */
 int fingerprint_read(const struct json *object, struct fingerprint *fingerprint);
 
 /*
- * Checksums of files. Thousands of cases read the same few files, so a checksum is kept and used
- * again as long as the inode, size and times of its file are unchanged. Any thread.
+ * Checksums of files. Many cases read the same files, so each checksum is reused while inode, size
+ * and times of the file are unchanged. Thread-safe.
  */
 struct contents;
 
-/** Null: no memory. */
+/** Returns an empty set of checksums, or NULL without memory. */
 struct contents *contents_create(void);
 void contents_destroy(struct contents *contents);
 
-/** Finds the content of the file; reads the file if no checksum is kept. ^C ends the reading. */
+/** Sets *content; reads the file if its checksum is not known. ^C stops the reading. */
 void contents_find(struct contents *contents, const char *path, struct content *content);
 
 /** Returns whether the content of the file is `then`; if not, *now becomes its content. */

@@ -27,22 +27,22 @@ static int duplicate(int fd)
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* The file itself, where it is open. The descriptor of a tensor in an archive may be that of a copy
- * of the tensor, so archives are opened again. */
+/* Duplicates the descriptor of an open file. That of an archive may lead to a copy of one tensor,
+ * so archives are opened again later. */
 static int file_of(const struct tensor_file *file)
 {
     return file_format_is_archive(file->format) ? -1 : duplicate(file->fd);
 }
 
-/* A file that the job reads, or would have read. */
-static void take_input(struct evidence_file *evidence_file, const char *path,
-                       const struct tensor_file *open, const struct produced *produced)
+/* Takes a file that the job reads, or would have read. */
+static void take_input(struct evidence_file *file, const char *path, const struct tensor_file *open,
+                       const struct produced *produced)
 {
     if (!path)
         return;
     const struct tensor_file *found = produced_find(produced, path);
-    evidence_file->path = strdup(path);
-    evidence_file->fd = found ? duplicate(found->fd) : file_of(open);
+    file->path = strdup(path);
+    file->fd = found ? duplicate(found->fd) : file_of(open);
 }
 
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
@@ -51,18 +51,17 @@ void evidence_take(struct evidence *evidence, const struct resolved *resolved,
     evidence->job = resolved->job;
     take_input(&evidence->source, resolved->src_path, &resolved->src, produced);
     take_input(&evidence->golden, resolved->expect_path, &resolved->expect, produced);
-    /* What an update began with is needed wherever it lies: the job that does it again updates it.
-     */
+    /* The tensor before an update becomes the output file of the kept job, which updates it. */
     evidence->before.fd = duplicate(resolved->before.fd);
     if (outcome->moved)
         evidence->given = duplicate(resolved->output.fd);
 }
 
-static void finish(struct evidence_file *evidence_file)
+static void finish(struct evidence_file *file)
 {
-    free(evidence_file->path);
-    if (evidence_file->fd >= 0)
-        close(evidence_file->fd);
+    free(file->path);
+    if (file->fd >= 0)
+        close(file->fd);
 }
 
 void evidence_finish(struct evidence *evidence)
@@ -75,17 +74,17 @@ void evidence_finish(struct evidence *evidence)
     evidence_init(evidence);
 }
 
-/* Files of one case, by their name without the ending. */
+/* Of a file in a kept case, as "source.safetensors". */
 enum { FILE_NAME_MAX = 32 };
 
-/* Smaller files are copied for each case. */
+/* Cases share files of this size or more by hard links. */
 enum { LINKED_BYTES_MIN = 1 << 20 };
 
 struct keeper {
     const struct keeping *keeping;
     const char *place; /* the directory of the case */
-    int fd;            /* of that directory */
-    bool fresh;        /* its files are never replaced */
+    int fd;            /* of `place` */
+    bool fresh;        /* fail if a file exists, instead of replacing it */
     struct fault *fault;
 };
 
@@ -94,8 +93,9 @@ static int out_of_memory(struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-/* Bytes at `at` that a place has as they are: none of a character that no terminal shows, or of
- * what is no text, so that the place can be told and typed.
+/*
+ * Returns the length of the character at `at` if a place can have it unchanged. Returns 0 for
+ * control characters and bytes that are not UTF-8: nobody could read or type the place.
  */
 static size_t plain_bytes(const char *at)
 {
@@ -105,9 +105,9 @@ static size_t plain_bytes(const char *at)
 }
 
 /*
- * Writes "%" and two digits for bytes of a name that would lead out of the directory ("..", or a
- * slash in front), for bytes that no terminal shows, for "%" itself, and for the dot in front of
- * ".kept...", because the list and the pool have these names.
+ * Replaces by "%" and two digits: dots in parts of a name that have only dots and a leading slash,
+ * which would lead out of the directory; bytes for which plain_bytes() is 0; "%" itself; and the
+ * dot of a leading ".kept", because the list and the pool have these names.
  */
 char *kept_place(const char *directory, const char *name)
 {
@@ -117,7 +117,7 @@ char *kept_place(const char *directory, const char *name)
     if (!place)
         return NULL;
     char *out = stpcpy(place, directory);
-    bool begins = true; /* a part of the name */
+    bool begins = true; /* `c` is at the beginning of a part of the name */
     bool reserved = strncmp(name, ".kept", strlen(".kept")) == 0;
     *out++ = '/';
     for (const char *c = name; *c;) {
@@ -141,11 +141,11 @@ static int complain(const char *path, int error, struct fault *fault)
 {
     char shown[PRINT_PATH_MAX];
 
-    return fault_set(fault, FAULT_IO_ERROR, NULL, "%s cannot be made: %s", print_path(shown, path),
-                     strerror(error));
+    return fault_set(fault, FAULT_IO_ERROR, NULL, "%s cannot be created: %s",
+                     print_path(shown, path), strerror(error));
 }
 
-/* Makes the directory of --keep and those above it. */
+/* Creates the directory of --keep and its parents. */
 static int make_directories(const char *directory, struct fault *fault)
 {
     char *path = strdup(directory);
@@ -168,7 +168,7 @@ static const char *ending_of(const struct tensor_spec *ref)
     return file_format_word(tensor_spec_format(ref));
 }
 
-/* An open file, or `bytes`, as the file `name`. */
+/* Saves an open file, or `bytes` if fd < 0, as the file `name`. */
 static int save(const struct keeper *keeper, const char *name, int fd, const char *bytes,
                 size_t size)
 {
@@ -192,7 +192,7 @@ static int save(const struct keeper *keeper, const char *name, int fd, const cha
     return result;
 }
 
-/* Makes the copy in the pool, if no other thread has made it, and its second name. */
+/* Links the copy in the pool as `name`; creates the copy if no other thread has done so. */
 static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, const char *name,
                       int fd)
 {
@@ -211,8 +211,8 @@ static bool link_copy(const struct keeper *keeper, int pool, const char *stamp, 
 }
 
 /*
- * Saves a large, settled file as a hard link to one copy in the pool, because thousands of cases
- * may read the same file. Returns false if the caller has to make a copy.
+ * Saves a large file that has not changed recently as a hard link to its copy in the pool, because
+ * thousands of cases may read it. Returns false if the caller must make a copy.
  */
 static bool save_link(const struct keeper *keeper, const char *name, int fd)
 {
@@ -228,17 +228,17 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
     return done;
 }
 
-/* Copies a file that the job reads. A file that cannot be opened is left out, so the kept job fails
- * for the same reason. */
-static int save_input(const struct keeper *keeper, const struct evidence_file *evidence_file,
+/* Saves a file that the job reads. Omits a file that cannot be opened: then the kept job fails for
+ * the same reason as the original. */
+static int save_input(const struct keeper *keeper, const struct evidence_file *file,
                       struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
 {
-    if (!evidence_file->path)
+    if (!file->path)
         return out_of_memory(keeper->fault);
     struct stat looked;
-    int fd = evidence_file->fd, opened = -1, status = 0;
+    int fd = file->fd, opened = -1, status = 0;
     if (fd < 0)
-        fd = opened = regular_open(evidence_file->path, O_RDONLY, &looked);
+        fd = opened = regular_open(file->path, O_RDONLY, &looked);
     snprintf(name, FILE_NAME_MAX, "%s.%s", called, ending_of(ref));
     ref->file = name;
     if (fd >= 0 && !save_link(keeper, name, fd))
@@ -265,7 +265,7 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
 {
     static char params[] = "params.json";
     char source[FILE_NAME_MAX], golden[FILE_NAME_MAX], out[FILE_NAME_MAX], given[FILE_NAME_MAX];
-    struct job_spec job = *evidence->job; /* borrows all that is not replaced */
+    struct job_spec job = *evidence->job; /* borrows the members that are not replaced */
 
     snprintf(out, sizeof(out), "out.%s", ending_of(&job.dst));
     snprintf(given, sizeof(given), "given.%s", ending_of(&job.dst));
@@ -286,7 +286,8 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     return save_job(keeper, &job);
 }
 
-/* "batch-failed/a/given.npy". Heap; null: there is no result, or no memory. */
+/* Returns the path of the result, as "batch-failed/a/given.npy". Heap; NULL without result or
+ * memory. */
 static char *given_path(const char *place, const struct evidence *evidence)
 {
     char *path = NULL;
@@ -297,7 +298,7 @@ static char *given_path(const char *place, const struct evidence *evidence)
     return path;
 }
 
-/* Returns 0, or -1 with the directory removed again. */
+/* Fills the directory of the case. Returns 0, or -1 after removing the directory. */
 static int fill(struct keeper *keeper, const struct evidence *evidence)
 {
     keeper->fd = kept_open(keeper->keeping, keeper->place, keeper->fault);
@@ -306,7 +307,7 @@ static int fill(struct keeper *keeper, const struct evidence *evidence)
     kept_forget(keeper->fd);
     int status = keep_files(keeper, evidence);
     if (status)
-        kept_forget(keeper->fd); /* without a job file the rest is useless */
+        kept_forget(keeper->fd); /* the files are useless without job.json */
     close(keeper->fd);
     if (status)
         kept_abandon(keeper->keeping, keeper->place);

@@ -44,17 +44,17 @@ static int complain_errno(const struct keeping *keeping, const char *place, int 
 {
     char why[128];
 
-    snprintf(why, sizeof(why), "cannot be made: %s", strerror(error));
+    snprintf(why, sizeof(why), "cannot be created: %s", strerror(error));
     return complain(keeping, place, why, fault);
 }
 
-/* Opens the directory `name`, which is no link, of another. */
+/* Opens the directory `name` in `parent`; fails if it is a symbolic link. */
 static int open_below(int parent, const char *name)
 {
     return openat(parent, name, DIRECTORY | O_NOFOLLOW);
 }
 
-/* Opens a directory that exists; links are not followed. With `parent` the one above it. */
+/* Opens an existing directory, or with `parent` its parent. Does not follow links. */
 static int walk_to(int root, const char *place, bool parent)
 {
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
@@ -75,8 +75,8 @@ static int walk_to(int root, const char *place, bool parent)
     return at;
 }
 
-/* Notes one directory and makes it: a killed run leaves none that is not in the list. Returns a
- * descriptor or -1. */
+/* Creates one directory, after adding it to the list: a run that is killed in between leaves no
+ * directory outside the list. Returns a descriptor or -1. */
 static int make(const struct keeping *keeping, struct kept_list *list, int parent, const char *name,
                 const char *place, struct fault *fault)
 {
@@ -101,7 +101,7 @@ static int check_listed(const struct keeping *keeping, struct kept_list *list, c
                     fault);
 }
 
-/* Enters the last part of `place`; `last`: it is the directory of the case. */
+/* Opens or creates the directory `place` in `parent`; `last`: it is the directory of the case. */
 static int enter(const struct keeping *keeping, struct kept_list *list, int parent,
                  const char *place, bool last, struct fault *fault)
 {
@@ -112,7 +112,7 @@ static int enter(const struct keeping *keeping, struct kept_list *list, int pare
         return make(keeping, list, parent, name, place, fault);
     if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
         return complain(keeping, place,
-                        "is no directory or a symbolic link: the case is not kept; "
+                        "is not a directory, or is a symbolic link: the case is not kept; "
                         "rename it, or give another --keep DIR",
                         fault);
     if (fd < 0)
@@ -146,7 +146,7 @@ static int enter_all(const struct keeping *keeping, struct kept_list *list, int 
     return at;
 }
 
-/* The path of a case relative to the directory. */
+/* Returns the path of a case relative to DIR. */
 static const char *relative(const struct keeping *keeping, const char *place)
 {
     return place + strlen(keeping->directory) + 1;
@@ -180,7 +180,7 @@ void kept_forget(int fd)
         unlinkat(fd, names[i], 0);
 }
 
-/* Removes an empty directory. */
+/* Removes a directory if it is empty. */
 static int remove_empty(int root, const char *place)
 {
     const char *slash = strrchr(place, '/');
@@ -203,7 +203,8 @@ void kept_abandon(const struct keeping *keeping, const char *place)
     close(root);
 }
 
-/* The directory that `path` is in, relative to `directory`, links followed. Null: none. */
+/* Returns the directory of `path` relative to `directory`, after following links. Heap; NULL if it
+ * is not below `directory`. */
 static char *directory_below(const char *directory, const char *path)
 {
     char *root = realpath(directory, NULL), *real = realpath(path, NULL), *name = NULL;
@@ -237,7 +238,8 @@ bool kept_holds(const char *directory, const char *file)
     return holds;
 }
 
-/* By the job file, which is written last; a killed run may have left none. */
+/* Returns whether the case was kept before `begin`. Its job file is written last; if a killed run
+ * left none, the time of the directory counts. */
 static bool is_older(int fd, const struct timespec *begin)
 {
     struct stat status;
@@ -251,7 +253,7 @@ static bool is_older(int fd, const struct timespec *begin)
 
 struct cleaner {
     const struct keeping *keeping;
-    int root; /* of the directory */
+    int root; /* descriptor of DIR */
     const struct kept_case *cases;
     size_t count;
     bool all;
@@ -280,14 +282,14 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
             ? NULL
             : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
 
-    /* The list may be a copy from another working directory, with the same names in it. */
+    /* Compare origins: DIR may be a copy from another working directory, with equal names. */
     size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
     if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
         return false;
     return found ? !found->in_use : cleaner->all;
 }
 
-/* Removes the directory of a case, and those above it that are in the list and empty then. */
+/* Removes the directory of a case, then its parents that are in the list and empty. */
 static void remove_place(struct cleaner *cleaner, const char *place)
 {
     int fd = walk_to(cleaner->root, place, false);
@@ -311,7 +313,7 @@ static void remove_place(struct cleaner *cleaner, const char *place)
     free(path);
 }
 
-/* Drops the lines whose directories do not exist any more, or were replaced by links. */
+/* Drops the lines of directories that no longer exist or that links replaced. */
 static void drop_lines(struct cleaner *cleaner)
 {
     struct kept_list *list = &cleaner->list;

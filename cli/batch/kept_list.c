@@ -18,7 +18,7 @@ static const char head[] =
     "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
 static const char ours[] = "# It has made this directory, too.\n";
 
-/* Opens the file once and locks it; *gone: another run has removed it meanwhile. */
+/* Opens and locks the file. *gone: another run removed it before the lock was taken. */
 static int open_locked(int root, int flags, bool *gone)
 {
     struct stat status;
@@ -27,7 +27,7 @@ static int open_locked(int root, int flags, bool *gone)
     *gone = false;
     if (fd < 0)
         return -1;
-    /* File systems without locks do without. */
+    /* Continue without a lock if the file system has no locks. */
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
         (void)flock(fd, LOCK_EX);
         *gone = fstat(fd, &status) == 0 && status.st_nlink == 0;
@@ -50,7 +50,7 @@ int kept_list_open(struct kept_list *list, int root, bool make)
     return list->fd < 0 ? -1 : 0;
 }
 
-/* Somebody may have edited the list: nothing outside of the directory is touched. */
+/* Returns whether a place is below DIR. An edited list must not lead out of DIR. */
 static bool is_below(const char *name)
 {
     if (*name == '/' || *name == '\0')
@@ -164,7 +164,8 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
     put_line(&w, place, digits);
     int result = write_all(list->fd, &w);
     int error = errno;
-    if (result && ftruncate(list->fd, status.st_size)) /* or the next line would join this one */
+    if (result &&
+        ftruncate(list->fd, status.st_size)) /* or the next line would continue this one */
         error = errno;
     textw_finish(&w);
     errno = error;

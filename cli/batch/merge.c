@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl batch merge: checks that state files are of all shards of one batch, and reports them. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,27 +11,27 @@
 #include "cli/batch/state_file.h"
 #include "cli/term/print.h"
 
-/* "shards 1 to 4294967294 of 4294967295" */
+/* Room for "shards 1 to 4294967294 of 4294967295". */
 enum { GAP_NAME_MAX = 64 };
 
 /* One state file. */
 struct part {
     const char *path;
     struct state state;
-    size_t current; /* of its records */
+    size_t current; /* number of current records */
 };
 
 struct merge {
     struct print_style style;
     struct batch_report *report;
     bool flaky_is_good;
-    struct part *parts; /* by shard, once they are known to be of the same cases */
+    struct part *parts; /* in the order of the arguments; check_parts() sorts them by shard */
     size_t count;
-    const struct case_result **results; /* of all parts, by name */
+    const struct case_result **results; /* of all parts, sorted by name */
     size_t result_count;
 };
 
-static void tell_text(const struct merge *merge, const char *file, const char *text)
+static void print_problem(const struct merge *merge, const char *file, const char *text)
 {
     char shown[PRINT_PATH_MAX];
 
@@ -48,9 +49,9 @@ static void tell_text(const struct merge *merge, const char *file, const char *t
     print_json(&w);
 }
 
-/* What is wrong with a file, or with all of them together (null). */
-__attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge, const char *file,
-                                                       const char *format, ...)
+/* Prints a problem of a state file, or of all state files if `file` is NULL. */
+__attribute__((format(printf, 3, 4))) static void problem(const struct merge *merge,
+                                                          const char *file, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -58,12 +59,14 @@ __attribute__((format(printf, 3, 4))) static void tell(const struct merge *merge
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    tell_text(merge, file, text);
+    print_problem(merge, file, text);
 }
 
-/* Shards that have not run, or not all of them: that stands in reports, too. */
-__attribute__((format(printf, 4, 5))) static void
-tell_not_run(const struct merge *merge, const char *file, const char *name, const char *format, ...)
+/* Prints that shards are missing or incomplete, and reports it as a case `name` that did not run.
+ */
+__attribute__((format(printf, 4, 5))) static void report_not_run(const struct merge *merge,
+                                                                 const char *file, const char *name,
+                                                                 const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -71,11 +74,11 @@ tell_not_run(const struct merge *merge, const char *file, const char *name, cons
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    tell_text(merge, file, text);
+    print_problem(merge, file, text);
     batch_report_gap(merge->report, name, text);
 }
 
-/* Which shard a file is of; what was not sharded is one of one. */
+/* Returns the shard of a state file; without --shard it is 1/1. */
 static struct shard shard_in(const struct part *part)
 {
     struct shard shard = part->state.outline.shard;
@@ -89,15 +92,15 @@ static enum exit_code load(const struct merge *merge, struct part *part)
 
     if (state_load(&part->state, part->path, &fault)) {
         if (fault.line)
-            tell(merge, part->path, "line %u: %s%s%s; it is no state file, or was changed",
-                 fault.line, fault.pointer, *fault.pointer ? ": " : "", fault.text);
+            problem(merge, part->path, "line %u: %s%s%s; the file is no state file, or was edited",
+                    fault.line, fault.pointer, *fault.pointer ? ": " : "", fault.text);
         else
-            tell(merge, part->path, "%s", fault.text);
+            problem(merge, part->path, "%s", fault.text);
         enum exit_code code = exit_code_of(&fault);
         return code == EXIT_CODE_FAILED ? code : EXIT_CODE_INVALID;
     }
     if (!part->state.begun) {
-        tell(merge, part->path, "no run has begun in it");
+        problem(merge, part->path, "the file has no complete \"begin\" line");
         return EXIT_CODE_FAILED;
     }
     for (size_t i = 0; i < part->state.count; i++)
@@ -118,7 +121,7 @@ static enum exit_code load_all(const struct merge *merge)
     return first;
 }
 
-/* Whether a file is of the same cases, and as many shards of them, as the first. */
+/* Returns whether a file has the same cases and number of shards as the first file. */
 static bool is_of_same(const struct merge *merge, const struct part *part)
 {
     const struct part *first = &merge->parts[0];
@@ -128,13 +131,13 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
 
     print_path(shown, first->path);
     if (a->total != b->total)
-        tell(merge, part->path, "not of the same cases as %s: %zu in all, not %zu", shown, b->total,
-             a->total);
+        problem(merge, part->path, "not of the same cases as %s: the batch has %zu cases, not %zu",
+                shown, b->total, a->total);
     else if (a->set != b->set)
-        tell(merge, part->path, "not of the same cases as %s: as many, but other names", shown);
+        problem(merge, part->path, "not of the same cases as %s: the names differ", shown);
     else if (x.count != y.count)
-        tell(merge, part->path, "shard %s, but %s is shard %s", shard_text(other, &y), shown,
-             shard_text(one, &x));
+        problem(merge, part->path, "shard %s, but %s is shard %s", shard_text(other, &y), shown,
+                shard_text(one, &x));
     else
         return true;
     return false;
@@ -147,7 +150,7 @@ static int compare_parts(const void *a, const void *b)
     return (x.index > y.index) - (x.index < y.index);
 }
 
-/* That the files can be parts of one run, and none is there twice. Sorts them. */
+/* Checks that the files are different shards of one batch, and sorts them by shard. */
 static enum exit_code check_parts(struct merge *merge)
 {
     bool good = true;
@@ -164,15 +167,15 @@ static enum exit_code check_parts(struct merge *merge)
 
         if (shard_in(before).index != shard.index)
             continue;
-        tell(merge, part->path, "shard %s, as %s is", shard_text(text, &shard),
-             print_path(shown, before->path));
+        problem(merge, part->path, "shard %s was given twice, also as %s", shard_text(text, &shard),
+                print_path(shown, before->path));
         good = false;
     }
     return good ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
 
-/* The shards from `from` to before `to`. */
-static void tell_gap(const struct merge *merge, uint64_t from, uint64_t to)
+/* Reports shards `from` to `to` - 1 as missing. */
+static void report_missing(const struct merge *merge, uint64_t from, uint64_t to)
 {
     uint32_t count = shard_in(&merge->parts[0]).count;
     char name[GAP_NAME_MAX];
@@ -181,18 +184,19 @@ static void tell_gap(const struct merge *merge, uint64_t from, uint64_t to)
         return;
     if (to - from == 1) {
         snprintf(name, sizeof(name), "shard %" PRIu64 " of %" PRIu32, from, count);
-        tell_not_run(merge, NULL, name,
-                     "shard %" PRIu64 "/%" PRIu32 " is missing; run it, with a --resume of its own",
-                     from, count);
+        report_not_run(merge, NULL, name,
+                       "shard %" PRIu64 "/%" PRIu32
+                       " is missing; run it, with a --resume of its own",
+                       from, count);
     } else {
         snprintf(name, sizeof(name), "shards %" PRIu64 " to %" PRIu64 " of %" PRIu32, from, to - 1,
                  count);
-        tell_not_run(merge, NULL, name, "%s are missing; run them, each with a --resume of its own",
-                     name);
+        report_not_run(merge, NULL, name,
+                       "%s are missing; run them, each with a --resume of its own", name);
     }
 }
 
-/* Says which shards are missing, and which have not run to their end. */
+/* Reports missing and incomplete shards. Returns whether there are none. */
 static bool is_complete(const struct merge *merge)
 {
     bool complete = true;
@@ -204,19 +208,20 @@ static bool is_complete(const struct merge *merge)
         size_t selected = part->state.outline.selected;
         char text[SHARD_TEXT_MAX], name[GAP_NAME_MAX];
 
-        tell_gap(merge, next, shard.index);
+        report_missing(merge, next, shard.index);
         complete = complete && shard.index == next;
         next = (uint64_t)shard.index + 1;
         if (part->current >= selected)
             continue;
         snprintf(name, sizeof(name), "shard %" PRIu32 " of %" PRIu32, shard.index, shard.count);
-        tell_not_run(merge, part->path, name,
-                     "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
-                     shard_text(text, &shard), selected - part->current, selected);
+        report_not_run(
+            merge, part->path, name,
+            "shard %s: %zu of %zu cases have not run; run it again with the same --resume",
+            shard_text(text, &shard), selected - part->current, selected);
         complete = false;
     }
     uint64_t count = shard_in(&merge->parts[0]).count;
-    tell_gap(merge, next, count + 1);
+    report_missing(merge, next, count + 1);
     return complete && next == count + 1;
 }
 
@@ -227,7 +232,7 @@ static int compare_results(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* The results of all parts, by name. */
+/* Collects the current results of all parts, sorted by name. */
 static enum exit_code collect(struct merge *merge)
 {
     size_t count = 0;
@@ -251,8 +256,8 @@ static enum exit_code collect(struct merge *merge)
     return EXIT_CODE_DONE;
 }
 
-/* That no case is there twice, and of complete files, that they are the cases that were selected.
- */
+/* Checks that no case has two results and, if all shards are complete, that the results are those
+ * of the selected cases. */
 static enum exit_code check_results(const struct merge *merge, bool complete)
 {
     const struct batch_outline *outline = &merge->parts[0].state.outline;
@@ -264,18 +269,20 @@ static enum exit_code check_results(const struct merge *merge, bool complete)
         set = digest_add(set, name);
         if (i == 0 || strcmp(merge->results[i - 1]->name, name) != 0)
             continue;
-        tell(merge, NULL, "case %s is in two of the files: they were changed", name);
+        problem(merge, NULL, "case %s is in two state files; at least one of them was edited",
+                name);
         return EXIT_CODE_FAILED;
     }
     if (merge->result_count > outline->total || (complete && set != outline->set)) {
-        tell(merge, NULL, "the files hold other cases than were selected: they were changed");
+        problem(merge, NULL,
+                "the state files have other cases than the batch; at least one of them was edited");
         return EXIT_CODE_FAILED;
     }
     return EXIT_CODE_DONE;
 }
 
-/* The same as of a run that has just ended. */
-static enum exit_code tell_report(const struct merge *merge)
+/* Writes the same reports as a run of all shards would. */
+static enum exit_code report_all(const struct merge *merge)
 {
     const struct batch_outline *first = &merge->parts[0].state.outline;
     const struct batch_outline outline = {
@@ -287,7 +294,7 @@ static enum exit_code tell_report(const struct merge *merge)
         batch_report_result(merge->report, merge->results[i]);
         summary.count[merge->results[i]->status]++;
     }
-    /* Shards run side by side. */
+    /* Shards run in parallel: the slowest one counts. */
     for (size_t i = 0; i < merge->count; i++) {
         if (merge->parts[i].state.ns > summary.ns)
             summary.ns = merge->parts[i].state.ns;
@@ -311,7 +318,7 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
 
         code = check_results(merge, complete);
         if (code == EXIT_CODE_DONE)
-            code = tell_report(merge);
+            code = report_all(merge);
         if (code == EXIT_CODE_DONE && !complete)
             code = EXIT_CODE_FAILED;
     }
@@ -319,7 +326,7 @@ static enum exit_code merge_parts(struct merge *merge, const struct options *opt
     return code;
 }
 
-/* What runs is decided. */
+/* Refuses options that control a run. */
 static int check_options(const struct options *options)
 {
     static const char *const allowed[] = {"tap",   "junit",   "flaky", "json",
@@ -333,8 +340,8 @@ static int check_options(const struct options *options)
         while (allowed[i] && strcmp(allowed[i], o->name) != 0)
             i++;
         if (!allowed[i]) {
-            print_error("--%s: batch merge runs nothing; it takes --tap, --junit, --flaky, --json, "
-                        "-v and -q",
+            print_error("--%s: batch merge runs no cases; its options are --tap, --junit, --flaky, "
+                        "--json, -v and -q",
                         o->name);
             return -1;
         }

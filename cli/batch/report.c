@@ -40,7 +40,7 @@ static bool wants_progress(const struct report_style *style)
     return style->live_fd >= 0;
 }
 
-/* In the order they are called: the live line comes back below all others. */
+/* In calling order: the live line is last, because it is drawn below all other lines. */
 static const struct form {
     const struct reporter *reporter;
     bool (*wanted)(const struct report_style *style);
@@ -72,8 +72,11 @@ int batch_report_flaky(const struct options *options, bool *is_good)
     return status;
 }
 
-/* People see it below the lines; or, where these go to a file, on standard error. A pipe may lead
- * to somebody who writes to the same terminal. */
+/*
+ * Returns the descriptor for the live line, or -1. It is standard output if that is a terminal, or
+ * standard error if standard output goes to a file. With a pipe there is no live line, because the
+ * reader of the pipe may write to the same terminal.
+ */
 static int live_place(const struct report_style *style)
 {
     struct stat output;
@@ -86,7 +89,7 @@ static int live_place(const struct report_style *style)
     return to_file && terminal_draws(STDERR_FILENO) ? STDERR_FILENO : -1;
 }
 
-/* Two that would write into each other. */
+/* Refuses two reports on standard output. */
 static int refuse_both(const struct report_style *style)
 {
     const char *first = NULL;
@@ -99,7 +102,8 @@ static int refuse_both(const struct report_style *style)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (all[i].given && first) {
-            print_error("%s and %s: both are for standard output", first, all[i].name);
+            print_error("%s cannot be combined with %s: both write to standard output", first,
+                        all[i].name);
             return -1;
         }
         if (all[i].given)
@@ -119,7 +123,7 @@ static int find_style(const struct options *options, struct report_style *style)
     if (batch_report_flaky(options, &style->flaky_is_good) || refuse_both(style))
         return -1;
     if (style->verbose && style->quiet) {
-        print_error("--verbose and --quiet: say one of them");
+        print_error("--verbose cannot be combined with --quiet");
         return -1;
     }
     style->live_fd = live_place(style);
@@ -149,7 +153,7 @@ enum exit_code batch_report_create(const struct options *options, struct batch_r
     return EXIT_CODE_DONE;
 }
 
-/* Calls a member of each sink that has it. */
+/* Calls a callback of each active reporter that has it. */
 #define EACH(report, member, ...)                                                                  \
     for (size_t i = 0; i < (report)->count; i++) {                                                 \
         if ((report)->active[i].reporter->member)                                                  \
@@ -209,6 +213,8 @@ void batch_report_destroy(struct batch_report *report)
     free(report);
 }
 
+/* Helpers of several reporters. */
+
 void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule)
 {
     const char *message = result->message ? result->message : case_reason_word(result->reason);
@@ -232,7 +238,7 @@ void reporter_rate(struct textw *w, size_t cases, uint64_t ns)
         textw_printf(w, ", %.*f cases/s", rate < 9.95 ? 2 : 0, rate);
 }
 
-/* A batch for programs: an object to each line, as things happen. */
+/* --json: one JSON object for each event, written at once. */
 static int create(const struct report_style *style, void **state)
 {
     (void)style;

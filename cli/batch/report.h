@@ -1,4 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reports of a batch, while it runs and at its end. Each form of report is a reporter:
+ *
+ *     results -> batch_report_*() -> reporter_lines, reporter_progress   people
+ *                                 -> reporter_tap, reporter_junit        CI servers
+ *                                 -> reporter_events (--json)            programs
+ *
+ * A run calls batch_report_*() as its cases end, merge.c with results of state files, both from one
+ * thread. Reporters do not know which of the two calls them.
+ *
+ * To add a form of report, start here:
+ *   1. Write reporter_NAME.c with a struct reporter; reporter_tap.c is a short example.
+ *   2. Declare it below and add it to forms[] in report.c, with the condition that selects it.
+ *   3. Add its option to BATCH_REPORT_OPTIONS and struct report_style, to of_no_result in
+ *      connector.c and to check_options() in merge.c.
+ *   4. Test it in tests/unit/cli/test_batch_report.c.
+ */
 #ifndef CLI_BATCH_REPORT_H
 #define CLI_BATCH_REPORT_H
 
@@ -12,81 +29,79 @@
 #include "cli/term/escaped.h"
 #include "proto/json/textw.h"
 
-/*
- * What is told of a batch, while it runs and at its end. One thread calls all of this. `merge`
- * tells the same of results that it reads, so that reports do not know whether anything runs.
- *
- * To add a form: write a struct reporter, and list it in report.c.
- */
 struct batch_report;
 
-/* What --flaky can be. */
+/* The values of --flaky. */
 extern const struct value batch_report_flaky_value;
 
-/** Options of batch and of merge, beside --json and --quiet. */
+/** Options for reports, of batch and merge, besides --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
-    {"tap", 0, NULL, "TAP version 13 on standard output"},                                         \
-        {"junit", 0, "FILE", "a report in JUnit's XML; `-` is standard output",                    \
+    {"tap", 0, NULL, "Write TAP version 13 to standard output."},                                  \
+        {"junit", 0, "FILE", "Write a report in JUnit XML; - is standard output.",                 \
          .takes = &value_file},                                                                    \
-        {"flaky", 0, "WORD", "pass or fail: what flaky cases are for the exit code (pass)",        \
+        {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",           \
          .takes = &batch_report_flaky_value},                                                      \
     {                                                                                              \
-        "verbose", 'v', NULL, "a line for each case also where nobody watches"                     \
+        "verbose", 'v', NULL, "Print a line for each case, even if output is no terminal."         \
     }
 
-/** What --flaky says. Returns 0, or -1 after saying on stderr what is wrong. */
+/** Reads --flaky. Returns 0, or -1 after printing an error. */
 int batch_report_flaky(const struct options *options, bool *is_good);
 
 /**
- * Chooses the forms that the options ask for. Two that both want standard output are refused
- * (INVALID), as is a --junit file that cannot be made. batch_report_destroy() is legal after both.
+ * Creates the reporters that the options select. Returns INVALID after printing an error if two of
+ * them need standard output or a --junit file cannot be created. batch_report_destroy() is required
+ * in both cases.
  */
 enum exit_code batch_report_create(const struct options *options, struct batch_report **out);
-/** Before the beginning: "shard 2 of 4" has not run, or not all of it. `text` is told of it. */
+/** Reports shards that are missing or incomplete, before batch_report_begin(). */
 void batch_report_gap(struct batch_report *report, const char *name, const char *text);
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
-/** Writes a sentence about the run; after batch_report_begin(). */
+/** Reports a sentence about the run, after batch_report_begin(). */
 void batch_report_note(struct batch_report *report, const char *text);
-/** As cases end; first those of outline->resumed. */
+/** Reports the result of a case; those of outline->resumed come first. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);
-/** About ten times a second; `ns` since begin. */
+/** Updates the live line, about ten times a second; `ns` since batch_report_begin(). */
 void batch_report_tick(struct batch_report *report, uint64_t ns);
-/** Before a tick, with --repeat: the attempt that began last is its case's number `now` of `all`.
- */
+/** With --repeat, before a tick: the newest attempt is number `now` of `all` of its case. */
 void batch_report_repeat(struct batch_report *report, uint32_t now, uint32_t all);
-/** Before the end, where it is known which cases have not run. */
+/** Reports a case that has not run, before batch_report_end(). */
 void batch_report_not_run(struct batch_report *report, const char *name, const char *file);
-/** Returns the summary's exit code, or FAILED where it was DONE and a report could not be written.
- */
+/** Ends the report. Returns summary->exit, or FAILED instead of DONE if writing a report failed. */
 enum exit_code batch_report_end(struct batch_report *report, const struct batch_summary *summary);
 void batch_report_destroy(struct batch_report *report);
 
-/* One form in which a batch is told. Private to the reports. */
-/* What the options say, and where standard output goes. */
+/**
+ * `mlictl batch merge`: makes one report of the state files of all shards (merge.c). `options` are
+ * those of `mlictl batch`; the first argument is "merge". Refuses options that control a run.
+ */
+enum exit_code batch_merge(const struct options *options);
+
+/* The rest is for reporters only. */
+
+/* What the options select, and where standard output goes. */
 struct report_style {
-    const char *junit; /* a file, or null */
+    const char *junit; /* path, "-", or NULL */
     bool json, tap, verbose, quiet;
     bool flaky_is_good;
-    bool terminal; /* people watch standard output */
-    int live_fd;   /* where a live line may be, or -1 */
+    bool terminal; /* standard output is a terminal */
+    int live_fd;   /* descriptor for the live line, or -1 */
 };
 
-/* Null members are not called; `create`, `end` and `destroy` are always there. */
+/* Callbacks of one reporter, as batch_report_*() above. All but create, end and destroy may be
+ * NULL. */
 struct reporter {
-    /** Returns 0, or -1 after saying what is wrong; `destroy` is not called then. */
+    /** Sets *state. Returns 0, or -1 after printing an error; then destroy() is not called. */
     int (*create)(const struct report_style *style, void **state);
-    /** Before the beginning: a shard that is missing, or shards, and what is told of that. */
     void (*gap)(void *state, const char *name, const char *text);
     void (*begin)(void *state, const struct batch_outline *outline);
-    /** Writes a sentence about the run; names in it may be any bytes. */
+    /** `text` may have any bytes, because it contains names of cases. */
     void (*note)(void *state, const char *text);
     void (*result)(void *state, const struct case_result *result);
     void (*tick)(void *state, uint64_t ns);
-    /** Before a tick, with --repeat: the attempt that began last is the case's number `now` of
-     *  `all`. */
     void (*repeat)(void *state, uint32_t now, uint32_t all);
     void (*not_run)(void *state, const char *name, const char *file);
-    /** Returns 0, or -1 after saying what could not be written. Called at most once. */
+    /** Returns 0, or -1 after printing what could not be written. Called at most once. */
     int (*end)(void *state, const struct batch_summary *summary);
     void (*destroy)(void *state);
 };
@@ -94,18 +109,13 @@ struct reporter {
 extern const struct reporter reporter_events, reporter_junit, reporter_lines, reporter_progress,
     reporter_tap;
 
-/* What is said of a case, the same in all forms. */
-/** "cases/a.json: /expect: 2 of 24 elements differ, ...", what is known of it, by a rule. */
+/**
+ * Writes file, pointer and message of a result, escaped with `rule`, as in
+ * "cases/a.json: /expect: 2 of 24 elements differ".
+ */
 void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
 
-/** ", 580 cases/s", where anything was done. */
+/** Writes the rate, as in ", 580 cases/s"; nothing if it is 0. */
 void reporter_rate(struct textw *w, size_t cases, uint64_t ns);
-
-/* mlictl batch merge: one report of the state files of all shards. */
-/**
- * `options` are those of `mlictl batch`, the first argument is the word "merge". Options that say
- * what is run, or how, are refused.
- */
-enum exit_code batch_merge(const struct options *options);
 
 #endif /* CLI_BATCH_REPORT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A batch in JUnit's XML, as the Surefire plugin of Maven writes it and CI servers read it. The
- * counts come first in it, so that it is kept in memory until the end.
+ * reporter_junit: JUnit XML, as the Surefire plugin of Maven writes it and CI servers read it. The
+ * counts come first in the file, so the cases stay in memory until the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,14 +19,15 @@ enum { HOST_MAX = 256 };
 struct junit {
     bool flaky_is_good;
     bool to_file;
-    struct output output; /* where it is one */
+    struct output output; /* if to_file */
     struct batch_outline outline;
     time_t began;
     size_t tests, failures, errors, skipped, flaky;
     struct textw cases;
 };
 
-/* Characters that XML 1.0 has no place for are U+FFFD; white space survives in attributes too. */
+/* Escapes for XML 1.0. Characters that XML cannot contain become U+FFFD. White space becomes
+ * references, because readers normalise it in attributes. */
 static const char *xml_rule(uint32_t code, char out[ESCAPED_MAX])
 {
     switch (code) {
@@ -91,7 +92,8 @@ static void put_attribute(struct textw *w, const char *key, const char *value)
     textw_printf(w, "\"");
 }
 
-/* A name's directories are the class, as they are: with dots for slashes two could be the same. */
+/* Writes the directories of a name as class. Slashes stay: "a/b" and "a.b" are different classes.
+ */
 static void put_class(struct textw *w, const char *name, size_t length)
 {
     char *class = strndup(name, length);
@@ -145,7 +147,7 @@ static void put_failed(struct junit *junit, const struct case_result *result)
                 *type ? type : case_status_word(result->status), result);
 }
 
-/* What Surefire calls those that passed when they were tried again: they count as passed. */
+/* Flaky cases that count as passed have elements of their own in Surefire. */
 static void put_flaky(struct junit *junit, const struct case_result *result)
 {
     put_verdict(&junit->cases, case_reason_is_error(result->reason) ? "flakyError" : "flakyFailure",
@@ -157,7 +159,7 @@ static void put_out(struct textw *w, const struct case_result *result)
     textw_printf(w, "      <system-out>%" PRIu32 " attempt%s", result->attempts,
                  print_s(result->attempts));
     if (result->rerun_command) {
-        textw_printf(w, "; again: ");
+        textw_printf(w, "; rerun: ");
         escaped_write(w, result->rerun_command, xml_rule);
     }
     textw_printf(w, "</system-out>\n");
@@ -191,7 +193,8 @@ static void not_run(void *state, const char *name, const char *file)
     junit->skipped++;
 }
 
-/* Nobody knows its cases, and without any the report would be that of a good run. */
+/* The cases of a missing shard are unknown; one error stands for them, so the report is not good.
+ */
 static void gap(void *state, const char *name, const char *text)
 {
     struct junit *junit = state;

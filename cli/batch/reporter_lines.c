@@ -10,16 +10,16 @@
 #include "cli/term/print.h"
 #include "cli/term/terminal.h"
 
-/* A batch as lines for people: cases, and a summary. */
+/* reporter_lines: a line for each case and a summary. */
 struct lines {
-    bool all;   /* cases that passed, too */
-    bool quiet; /* not even a summary where all is well */
+    bool all;   /* also lines for cases that passed */
+    bool quiet; /* no summary if all cases are good */
     bool flaky_is_good;
     size_t resumed;
     struct textw text;
 };
 
-/* "FAILED ", its column filled to the width. */
+/* Writes a coloured word, as "FAILED ", padded to the width. */
 static void put_word(struct textw *w, enum colour_role role, int width, const char *word)
 {
     int length = (int)strlen(word);
@@ -55,7 +55,7 @@ static void put_other(struct lines *lines, const struct case_result *result)
     reporter_sentence(w, result, escaped_plain);
     textw_printf(w, "\n");
     if (result->rerun_command) {
-        textw_printf(w, "       again: ");
+        textw_printf(w, "       rerun: ");
         escaped_write(w, result->rerun_command, escaped_plain);
         textw_printf(w, "\n");
     }
@@ -106,7 +106,7 @@ static void result(void *state, const struct case_result *result)
         put_passed(lines, result);
 }
 
-/* ": 2497 passed, 1 flaky, 2 failed" */
+/* Writes counts as ": 2497 passed, 1 flaky, 2 failed". */
 static void put_counts(struct textw *w, const struct batch_summary *summary)
 {
     const char *before = ": ";
@@ -134,8 +134,8 @@ static int end(void *state, const struct batch_summary *summary)
     if (summary->not_run)
         textw_printf(w, "; %zu not run", summary->not_run);
     if (lines->resumed)
-        textw_printf(w, "; %zu from before", lines->resumed);
-    if (summary->ns) /* a shard that was killed cannot tell */
+        textw_printf(w, "; %zu reused", lines->resumed);
+    if (summary->ns) /* 0 if a shard was killed: then its state file has no duration */
         textw_printf(w, "; %s", print_time(time, summary->ns));
     reporter_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
     textw_printf(w, "\n");
@@ -158,10 +158,11 @@ const struct reporter reporter_lines = {.create = create,
                                         .end = end,
                                         .destroy = destroy};
 
-/* A live line: how far a batch is, at which rate, how long it will take, and what has failed. */
+/* reporter_progress: a live line with progress, rate, remaining time and problems. */
+
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
 
-/* Rates are those of the last seconds: of as many samples, one for each. */
+/* The rate is that of the last 16 s, with one sample for each second. */
 enum { SAMPLES = 16 };
 
 struct sample {
@@ -173,14 +174,14 @@ struct progress {
     struct batch_outline outline;
     size_t count[CASE_STATUS_COUNT];
     size_t ended;
-    uint32_t repeat, repeats; /* of the attempt that began last; 0: --repeat was not given */
+    uint32_t repeat, repeats; /* number of the newest attempt, --repeat; 0: not given */
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
-    bool due; /* the first tick has come: very short batches show nothing */
+    bool due; /* a tick has come; very short runs show no live line */
 };
 
-/* Cases of this run: those that it took over cost no time. */
+/* Returns the number of cases that ran; reused results cost no time. */
 static size_t ran(const struct progress *progress)
 {
     size_t resumed = progress->outline.resumed;
@@ -188,7 +189,7 @@ static size_t ran(const struct progress *progress)
     return progress->ended > resumed ? progress->ended - resumed : 0;
 }
 
-/* The oldest that is kept; the beginning until then. */
+/* Returns the oldest sample, or the beginning of the run while the ring is not full. */
 static struct sample oldest(const struct progress *progress)
 {
     if (progress->sampled < SAMPLES)
@@ -206,12 +207,12 @@ static void sample(struct progress *progress)
         (struct sample){.ns = progress->ns, .ran = ran(progress)};
 }
 
-/* What rates and the time that is left are taken from: what was done since then. */
+/* Returns cases and time since the oldest sample, from which rate and remaining time follow. */
 static struct sample done_since(const struct progress *progress)
 {
     struct sample since = oldest(progress);
 
-    /* Cases may take longer than what is looked back upon. */
+    /* No case ended in that time: take the whole run. */
     if (ran(progress) == since.ran)
         since = (struct sample){0};
     return (struct sample){.ns = progress->ns - since.ns, .ran = ran(progress) - since.ran};
@@ -242,13 +243,13 @@ static void put_line(struct textw *w, const struct progress *progress)
                  all ? (unsigned)((uint64_t)progress->ended * 100 / all) : 100);
     if (progress->repeats)
         textw_printf(w, ", repeat %" PRIu32 " of %" PRIu32, progress->repeat, progress->repeats);
-    /* What is wrong is told even where the window is narrow. */
+    /* Problems come first: a narrow window cuts the end of the line off. */
     for (int status = CASE_FLAKY; status < CASE_STATUS_COUNT; status++) {
         if (progress->count[status])
             textw_printf(w, ", %zu %s", progress->count[status],
                          case_status_word((enum case_status)status));
     }
-    /* The first moments tell nothing: programs start, files are read for the first time. */
+    /* No rate in the first second: starting and reading files for the first time distort it. */
     if (done.ran == 0 || progress->ns < SECOND_NS)
         return;
     reporter_rate(w, done.ran, done.ns);
@@ -260,7 +261,7 @@ static void show(const struct progress *progress)
 {
     struct textw w;
 
-    /* Who ends it finds the terminal as it was, however it ends. */
+    /* After ^C, leave the terminal clean however the process ends. */
     if (cancel_requested()) {
         terminal_line_hide();
         return;
@@ -296,7 +297,7 @@ static void progress_result(void *state, const struct case_result *result)
 
     progress->count[result->status]++;
     progress->ended++;
-    /* A line was put in its place; else the next tick is soon enough. */
+    /* A line has replaced the live line: draw it again. Otherwise the next tick does. */
     if (progress->due && !terminal_line_is_shown())
         show(progress);
 }

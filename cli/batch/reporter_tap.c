@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A batch in the Test Anything Protocol: testanything.org. It says version 13, as there are readers
- * that refuse to know 14, whose escapes it uses; all of them understand these.
+ * reporter_tap: the Test Anything Protocol, testanything.org. The output declares version 13,
+ * because some readers refuse version 14, and uses the escapes of version 14, which all readers
+ * understand.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ struct tap {
     struct textw text;
 };
 
-/* '#' begins a directive. */
+/* Escapes for descriptions, in which # begins a directive. */
 static const char *description_rule(uint32_t code, char out[ESCAPED_MAX])
 {
     if (code == '#')
@@ -24,7 +25,7 @@ static const char *description_rule(uint32_t code, char out[ESCAPED_MAX])
     return code == '\\' ? "\\\\" : escaped_plain(code, out);
 }
 
-/* Within double quotes of YAML, 1.1 and 1.2: what is not printable there, or a line of its own. */
+/* Escapes for double-quoted strings of YAML 1.1 and 1.2: unprintable characters and line breaks. */
 static const char *yaml_rule(uint32_t code, char out[ESCAPED_MAX])
 {
     if (code == '"' || code == '\\')

@@ -9,7 +9,11 @@
 #include "cli/batch/fingerprint.h"
 #include "proto/json/utf8.h"
 
-int count_read(const struct json *object, const char *key, uint64_t max, uint64_t *out)
+/* The greatest whole number that jsonw_uint() writes. */
+#define COUNT_MAX ((UINT64_C(1) << 53) - 1)
+
+/* Reads member `key`, a whole number from 0 to `max`. Returns 0, or -1 with the fault filled. */
+static int read_count(const struct json *object, const char *key, uint64_t max, uint64_t *out)
 {
     struct json value = json_member(object, key);
     int64_t number;
@@ -59,7 +63,10 @@ bool case_reason_is_error(enum case_reason reason)
     return reason >= CASE_WHY_UNREADABLE;
 }
 
-/* Names are file names, which are any bytes: what JSON cannot hold stands beside it in digits. */
+/*
+ * Names of cases. File names may have any bytes, and JSON only UTF-8, so another member has the
+ * bytes in hexadecimal.
+ */
 
 static bool is_text(const char *bytes)
 {
@@ -93,7 +100,7 @@ static int read_copy(const struct json *value, const char *text, char **out)
     return *out ? 0 : fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-/* "61ff" into the two bytes. False: it is no such text; no byte is 0, since none is in a name. */
+/* Decodes "61ff" into two bytes. Returns false if the digits are invalid or a byte is zero. */
 static bool decode(const char *digits, char *bytes)
 {
     size_t length = strlen(digits);
@@ -122,8 +129,9 @@ static int read_bytes(const struct json *value, char **out)
         return fault_set(value->fault, FAULT_INTERNAL, NULL, "out of memory");
     if (decode(digits, *out) && !is_text(*out))
         return 0;
-    return json_complain(value, "bytes of a name that is no UTF-8 are wanted, two hexadecimal "
-                                "digits each");
+    return json_complain(value,
+                         "the bytes of a name that is not UTF-8 are required, two hexadecimal "
+                         "digits each");
 }
 
 static int read_text(const struct json *object, const char *key, char **out)
@@ -148,7 +156,7 @@ static int read_name(const struct json *object, char **out)
     return read_bytes(&bytes, out);
 }
 
-/* What is told only where there is something to tell. */
+/* Members that are only written if they apply. */
 
 static void write_optional(struct jsonw *w, const char *key, const char *text)
 {
@@ -163,7 +171,8 @@ static int read_optional(const struct json *object, const char *key, char **out)
 
     if (!json_present(&value))
         return 0;
-    if (json_text(&value, SIZE_MAX, &text)) /* the root's pointer is empty */
+    if (json_text(&value, SIZE_MAX,
+                  &text)) /* not json_string(): the pointer to the root is empty */
         return -1;
     return read_copy(&value, text, out);
 }
@@ -176,7 +185,7 @@ static int read_difference(const struct json *object, char **out)
     if (!json_present(&value))
         return 0;
     if (!json_is_object(&value))
-        return json_complain(&value, "an object is wanted");
+        return json_complain(&value, "an object is required");
     jsonw_init(&w);
     json_write(&w, NULL, &value);
     const char *text = jsonw_text(&w);
@@ -220,7 +229,8 @@ static int read_words(const struct json *object, struct case_result *result)
     result->status = (enum case_status)index;
     if (!json_present(&reason))
         return 0;
-    if (json_choice(&reason, reason_words + 1, &index)) /* the empty word is never written */
+    if (json_choice(&reason, reason_words + 1,
+                    &index)) /* CASE_WHY_NONE, the first word, is never written */
         return -1;
     result->reason = (enum case_reason)(index + 1);
     return 0;
@@ -237,9 +247,9 @@ int case_result_read(const struct json *value, struct case_result *result)
     *result = (struct case_result){0};
     if (json_object(value, keys) || read_name(value, &result->name) ||
         read_text(value, "file", &result->file) || read_words(value, result) ||
-        count_read(value, "attempts", UINT32_MAX, &attempts) ||
-        count_read(value, "ns", COUNT_MAX, &result->ns) ||
-        count_read(value, "bytes", COUNT_MAX, &result->bytes) ||
+        read_count(value, "attempts", UINT32_MAX, &attempts) ||
+        read_count(value, "ns", COUNT_MAX, &result->ns) ||
+        read_count(value, "bytes", COUNT_MAX, &result->bytes) ||
         read_optional(value, "message", &result->message) ||
         read_optional(value, "pointer", &result->pointer) ||
         read_difference(value, &result->difference) ||
@@ -290,7 +300,7 @@ static int read_shard(const struct json *object, struct shard *shard)
     return shard_parse(text, shard, &fault) ? json_complain(&value, "%s", fault.text) : 0;
 }
 
-/* First of all: what a newer format has is unknown here. */
+/* Checked before all members, because a newer format may have unknown ones. */
 static int check_format(const struct json *value, bool *older)
 {
     int64_t format;
@@ -301,7 +311,8 @@ static int check_format(const struct json *value, bool *older)
     return format <= OUTLINE_FORMAT
                ? 0
                : json_complain(value,
-                               "%" PRId64 " given, at most %d is known; a newer mlictl wrote it",
+                               "%" PRId64
+                               " given, at most %d is supported; a newer mlictl wrote the file",
                                format, OUTLINE_FORMAT);
 }
 
@@ -316,9 +327,9 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
 
     *outline = (struct batch_outline){0};
     if ((json_present(&format) && check_format(&format, &older)) || json_object(value, keys) ||
-        read_shard(value, &outline->shard) || count_read(value, "total", UINT32_MAX, &total) ||
-        count_read(value, "cases", total, &selected) ||
-        count_read(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
+        read_shard(value, &outline->shard) || read_count(value, "total", UINT32_MAX, &total) ||
+        read_count(value, "cases", total, &selected) ||
+        read_count(value, "resumed", selected, &resumed) || digest_read(&set, &outline->set) ||
         (json_present(&anew) && json_bool(&anew, &outline->anew)))
         return -1;
     outline->older = !json_present(&format) || older;
@@ -326,7 +337,7 @@ int batch_outline_read(const struct json *value, struct batch_outline *outline)
     outline->selected = (size_t)selected;
     outline->resumed = (size_t)resumed;
     if (outline->shard.count == 0 && selected != total)
-        return json_complain(&cases, "%zu given; without a shard these are all %zu",
+        return json_complain(&cases, "%zu given, but without a shard this must be the total, %zu",
                              outline->selected, outline->total);
     return 0;
 }
@@ -371,13 +382,13 @@ int batch_summary_read(const struct json *value, struct batch_summary *summary)
     if (json_object(value, keys))
         return -1;
     for (int status = 0; status < CASE_STATUS_COUNT; status++) {
-        if (count_read(value, case_status_word((enum case_status)status), UINT32_MAX, &number))
+        if (read_count(value, case_status_word((enum case_status)status), UINT32_MAX, &number))
             return -1;
         summary->count[status] = (size_t)number;
     }
-    if (count_read(value, "not_run", UINT32_MAX, &number) ||
-        count_read(value, "ns", COUNT_MAX, &summary->ns) ||
-        count_read(value, "exit", EXIT_CODE_STOPPED, &exit))
+    if (read_count(value, "not_run", UINT32_MAX, &number) ||
+        read_count(value, "ns", COUNT_MAX, &summary->ns) ||
+        read_count(value, "exit", EXIT_CODE_STOPPED, &exit))
         return -1;
     summary->not_run = (size_t)number;
     summary->exit = (enum exit_code)exit;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plain data of a batch, which reports show and state files keep as lines of JSON:
+ *
+ *     struct batch_outline    which cases a run has         {"event":"begin",...}
+ *     struct case_result      how one case ended            {"event":"case",...}
+ *     struct batch_summary    how the run ended             {"event":"end",...}
+ */
 #ifndef CLI_BATCH_RESULT_H
 #define CLI_BATCH_RESULT_H
 
@@ -12,23 +19,29 @@
 #include "proto/json/json.h"
 #include "proto/json/jsonw.h"
 
-/* Numbers in the lines of a state file. */
-/* The greatest number of JSON: jsonw_uint() writes none above. */
-#define COUNT_MAX ((UINT64_C(1) << 53) - 1)
+/* The version of the state file format: from 2 on, each result has its fingerprint. */
+enum { OUTLINE_FORMAT = 2 };
 
-/** Requires member `key`, a whole number from 0 to `max`. Returns 0, or -1 with the fault filled.
- */
-int count_read(const struct json *object, const char *key, uint64_t max, uint64_t *out);
+struct batch_outline {
+    size_t total;         /* cases before --shard */
+    size_t selected;      /* cases of this shard */
+    size_t resumed;       /* cases of this shard with a valid earlier result: they do not run */
+    struct shard shard;   /* 0/0: not sharded */
+    uint64_t set;         /* digest_add() of all `total` names */
+    uint64_t resumed_set; /* digest_add() of the `resumed` names; not written */
+    bool anew;            /* in a state file: the run begins anew (state_file.h) */
+    bool older;           /* read from a line with an older format, or without a format */
+};
 
-/*
- * What became of a case, as plain data: what cases give, reports show, and state files keep.
- *
- *     cases.c     PATH... -> the cases, by name
- *     workers.c   workers, each with its own connection -> attempt.c: one attempt at one case
- *     struct case_result ---> report.h: what people and CI servers see
- *                        \--> state_file.h: one line of a state file, for --resume and merge
- */
-/* X(name, word): how a case ended. The words are those of mlictl-batch(1). */
+/** Returns whether both are the same shard of the same cases. */
+bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
+
+/** Writes the members of a "begin" event, including "event", into the open object. */
+void batch_outline_write(struct jsonw *w, const struct batch_outline *outline);
+/** Reads a "begin" event. Returns 0, or -1 with value's fault filled. */
+int batch_outline_read(const struct json *value, struct batch_outline *outline);
+
+/* X(name, word): how a case ended. mlictl-batch(1) documents the words. */
 #define CASE_STATUS_TABLE(X)                                                                       \
     X(PASSED, "passed")                                                                            \
     X(FLAKY, "flaky")                                                                              \
@@ -36,16 +49,16 @@ int count_read(const struct json *object, const char *key, uint64_t max, uint64_
     X(ERROR, "error")                                                                              \
     X(UPDATED, "updated")
 
-/* X(name, word): why it did not pass. */
+/* X(name, word): why a case did not pass. The reasons from UNREADABLE on are errors. */
 #define CASE_REASON_TABLE(X)                                                                       \
     X(NONE, "")                                                                                    \
-    X(MISMATCH, "mismatch")       /* the result differs from what is expected */                   \
-    X(REFUSED, "refused")         /* or failed, and should not have, or not with this error */     \
-    X(NOT_REFUSED, "not refused") /* an error was expected, and did not come */                    \
-    X(CHANNEL, "channel")         /* a DMA channel failed, or does not come back */                \
-    X(UNREADABLE, "unreadable")   /* the job file, or a file of it */                              \
-    X(TIMEOUT, "timeout")         /* an attempt took longer than --timeout or its own limit */     \
-    X(STORAGE, "storage")         /* no memory, no disk, no descriptors */                         \
+    X(MISMATCH, "mismatch")       /* the result differs from the expected one */                   \
+    X(REFUSED, "refused")         /* an unexpected error, or another error than expected */        \
+    X(NOT_REFUSED, "not refused") /* the expected error did not occur */                           \
+    X(CHANNEL, "channel")         /* a DMA channel failed or is stuck */                           \
+    X(UNREADABLE, "unreadable")   /* the job file, or a file that a job names */                   \
+    X(TIMEOUT, "timeout")         /* the attempt exceeded --timeout, or a job its own limit */     \
+    X(STORAGE, "storage")         /* out of memory, disk space or file descriptors */              \
     X(SERVICE, "service")         /* a lost connection, a shutdown, a limit of the service */
 
 #define CASE_ENUM(name, word) CASE_##name,
@@ -55,89 +68,64 @@ enum case_status { CASE_STATUS_TABLE(CASE_ENUM) CASE_STATUS_COUNT };
 enum case_reason { CASE_REASON_TABLE(CASE_ENUM) CASE_REASON_COUNT };
 #undef CASE_ENUM
 
-/* Before the path of the kept result, at the end of a message. */
+/* Precedes the path of the kept result at the end of a message. */
 #define RESULT_GIVEN "; the result is "
 
 struct case_result {
     char *name; /* of the case */
-    char *file; /* its job file, as it was found */
+    char *file; /* path of the job file */
     enum case_status status;
     enum case_reason reason; /* of the first attempt that did not pass */
     uint32_t attempts;
-    uint64_t ns;    /* the last attempt, files included */
+    uint64_t ns;    /* duration of the last attempt, with reading files */
     uint64_t bytes; /* moved by the last attempt */
     struct fingerprint fingerprint;
-    /* Null where there is nothing to tell. */
-    char *message;       /* a sentence, as `mlictl run` would say it, without the file */
-    char *pointer;       /* into the job file */
-    char *difference;    /* JSON, as `mlictl diff --json` tells it */
-    char *kept;          /* the job file that does it again */
-    char *rerun_command; /* the command that does so, for a shell */
-    char *rerun_reason;  /* why it ran again although --resume knew a result; in no state file */
+    /* NULL if they do not apply. */
+    char *message;       /* as `mlictl run` prints it, without the file name */
+    char *pointer;       /* JSON pointer into the job file */
+    char *difference;    /* JSON object, as of `mlictl diff --json` */
+    char *kept;          /* path of the kept job file, which reproduces the failure */
+    char *rerun_command; /* shell command that runs it; the member "again" in JSON */
+    char *rerun_reason;  /* why --resume ran the case again; not in state files */
 };
 
-/** Frees what a result holds; `struct case_result r = {0}` is an empty one. */
+/** Frees the members; `struct case_result r = {0}` is an empty result. */
 void case_result_finish(struct case_result *result);
 
 const char *case_status_word(enum case_status status);
 const char *case_reason_word(enum case_reason reason);
 
-/** Whether the exit code may be 0 with it. */
+/** Returns whether the exit code can be 0 if a case ended with this status. */
 bool case_status_is_good(enum case_status status, bool flaky_is_good);
 
-/** Whether nobody can tell what the case is worth: the machine is at fault, or a file. */
+/** Returns whether the reason makes the status ERROR: the case could not be judged. */
 bool case_reason_is_error(enum case_reason reason);
 
 /**
- * The members of a "case" event, `event` too, into the object that is open; with the fingerprint
- * and the basis for a state file. A name that is no UTF-8 is written as such, and its bytes beside
- * it.
+ * Writes the members of a "case" event, including "event", into the open object. With
+ * `fingerprint`, as in state files, writes the fingerprint instead of rerun_reason. A name that is
+ * not UTF-8 gets a second member with its bytes in hexadecimal.
  */
 void case_result_write(struct jsonw *w, const struct case_result *result, bool fingerprint);
-/** The reverse. Returns 0, or -1 with value's fault filled and *result empty. */
+/** Reads a "case" event. Returns 0, or -1 with value's fault filled and *result empty. */
 int case_result_read(const struct json *value, struct case_result *result);
 
-/* What a batch is going to run. */
-/* Of a state file: 2 says of each result what it depends on. */
-enum { OUTLINE_FORMAT = 2 };
-
-struct batch_outline {
-    size_t total;       /* cases before --shard */
-    size_t selected;    /* those of this shard */
-    size_t resumed;     /* of these, how many stand in the state file already and are not run */
-    struct shard shard; /* 0/0: not sharded */
-    uint64_t set;       /* digest_add() of all `total` names */
-    uint64_t kept;      /* and of the `resumed` ones; is not written */
-    bool anew;          /* in a state file: lines before this one are of no use to merge */
-    bool older;         /* it was read without the current format */
-};
-
-/** Whether both are the same part of the same cases. */
-bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
-
-/** The members of a "begin" event, `event` too, into the object that is open. */
-void batch_outline_write(struct jsonw *w, const struct batch_outline *outline);
-/** The reverse. Returns 0, or -1 with value's fault filled. */
-int batch_outline_read(const struct json *value, struct batch_outline *outline);
-
-/* What became of a batch. */
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];
     size_t not_run;
-    uint64_t ns; /* of the whole batch */
+    uint64_t ns; /* duration of the run */
     enum exit_code exit;
 };
 
-/** Cases that ended. */
+/** Returns the number of cases that ended. */
 size_t batch_summary_ended(const struct batch_summary *summary);
 
-/** DONE or FAILED, by what the cases ended with; a lost connection and ^C are the runner's to say.
- */
+/** Returns DONE if all cases ran and all are good, else FAILED. Ignores summary->exit. */
 enum exit_code batch_summary_exit(const struct batch_summary *summary, bool flaky_is_good);
 
-/** The members of an "end" event, `event` too, into the object that is open. */
+/** Writes the members of an "end" event, including "event", into the open object. */
 void batch_summary_write(struct jsonw *w, const struct batch_summary *summary);
-/** The reverse. Returns 0, or -1 with value's fault filled. */
+/** Reads an "end" event. Returns 0, or -1 with value's fault filled. */
 int batch_summary_read(const struct json *value, struct batch_summary *summary);
 
 #endif /* CLI_BATCH_RESULT_H */

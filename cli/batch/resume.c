@@ -11,7 +11,7 @@
 #include "cli/term/print.h"
 #include "proto/json/textw.h"
 
-/* Names, borrowed. */
+/* A set of names, which are borrowed. */
 struct names {
     const char **slots; /* open addressing; a power of 2 */
     size_t capacity;
@@ -35,7 +35,7 @@ static const char **slot_of(const struct names *names, const char *name)
     return &names->slots[at];
 }
 
-/* Returns whether it was not there. */
+/* Adds a name. Returns whether it is new. */
 static bool names_add(struct names *names, const char *name)
 {
     const char **slot = slot_of(names, name);
@@ -47,8 +47,8 @@ static bool names_add(struct names *names, const char *name)
 
 struct collector {
     struct fingerprint *fingerprint;
-    struct names known; /* files that are noted, or that a job has written */
-    size_t bytes;       /* of the names */
+    struct names known; /* files that were noted, or that an earlier job writes */
+    size_t bytes;       /* of all names that were noted */
     size_t capacity;
 };
 
@@ -98,7 +98,7 @@ static int collect(struct collector *collector, const struct job_file *file)
     return 0;
 }
 
-/* `directory` and a slash, or nothing. Heap; null: no memory. */
+/* Returns `name` relative to the first `length` bytes of `directory`. Heap; NULL without memory. */
 static char *join(const char *directory, int length, const char *name)
 {
     char *path = NULL;
@@ -108,8 +108,8 @@ static char *join(const char *directory, int length, const char *name)
     return asprintf(&path, "%.*s%s", length, directory, name) < 0 ? NULL : path;
 }
 
-static void look_at_all(struct fingerprint *fingerprint, const struct job_file *file,
-                        struct contents *contents, bool recheck)
+static void note_contents(struct fingerprint *fingerprint, const struct job_file *file,
+                          struct contents *contents, bool recheck)
 {
     for (size_t i = 0; i < fingerprint->count; i++) {
         struct content *content = &fingerprint->files[i].content, now = {.word = CONTENT_CHANGED};
@@ -123,6 +123,7 @@ static void look_at_all(struct fingerprint *fingerprint, const struct job_file *
     }
 }
 
+/* Keeps job_file, which is known without the files. */
 static void forget_inputs(struct fingerprint *fingerprint)
 {
     uint64_t job_file = fingerprint->job_file;
@@ -140,7 +141,7 @@ void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *
         fingerprint->known = collect(&collector, file) == 0;
     free(collector.known.slots);
     if (fingerprint->known)
-        look_at_all(fingerprint, file, contents, false);
+        note_contents(fingerprint, file, contents, false);
     else
         forget_inputs(fingerprint);
 }
@@ -148,7 +149,7 @@ void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *
 void resume_recheck_inputs(struct fingerprint *fingerprint, const struct job_file *file,
                            struct contents *contents)
 {
-    look_at_all(fingerprint, file, contents, true);
+    note_contents(fingerprint, file, contents, true);
 }
 
 static const char *how_changed(const struct content *then, const struct content *now)
@@ -181,21 +182,21 @@ static const struct input_file *changed_input(const struct fingerprint *fingerpr
 
 enum { REASONS_SHOWN_MAX = 8 };
 
-/* The setup comes first: if it changed, no file has to be read. */
+/* Checked first: if the setup changed, no file has to be read. */
 static const char *common_reason(const struct fingerprint *then, const struct run_setup *now)
 {
     if (!then->known)
-        return "the state file does not say what the result depends on";
+        return "the state file has no complete fingerprint for it";
     if (then->setup.program != now->program)
         return "mlictl changed";
     if (then->setup.service != now->service)
         return "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or the daemon changed";
     if (then->setup.options != now->options)
-        return "an option that results depend on changed, as --repeat or --timeout";
+        return "an option that can change results changed, such as --repeat or --timeout";
     return NULL;
 }
 
-/* Whether the kept files of the result are where this run would keep them. */
+/* Returns whether the kept case exists where this run would keep it. */
 static bool is_kept(const struct keeping *keeping, const struct case_result *then)
 {
     static const char job[] = "/job.json";
@@ -211,10 +212,10 @@ static bool is_kept(const struct keeping *keeping, const struct case_result *the
 /* A report must not name files that do not exist. */
 static const char *output_reason(const struct resume *resume, const struct case_result *then)
 {
-    const struct keeping *keeping = &resume->settings->trial.keeping;
+    const struct keeping *keeping = resume->keeping;
 
     if (then->status == CASE_UPDATED)
-        return "--update-golden has to write its result again";
+        return "--update-golden must write its result again";
     if (then->kept && keeping->directory && !is_kept(keeping, then))
         return "its kept files are missing";
     return NULL;
@@ -235,7 +236,7 @@ static void cut_given(struct case_result *result)
     free(given);
 }
 
-/* Takes the paths of kept files that do not exist any more from the result. */
+/* Removes the paths of kept files that no longer exist from the result. */
 static void drop_kept(struct case_result *result)
 {
     if (!result->kept || access(result->kept, F_OK) == 0)
@@ -246,9 +247,9 @@ static void drop_kept(struct case_result *result)
     result->kept = result->rerun_command = NULL;
 }
 
-/* Returns the reason, on the heap; NULL if the result holds, or without memory. */
+/* Sets *valid. Returns why the result is not valid, on the heap; NULL without memory. */
 static char *reason_of(const struct resume *resume, const struct case_result *then,
-                       struct batch_case *batch_case, bool *holds)
+                       struct batch_case *batch_case, bool *valid)
 {
     const char *why = common_reason(&then->fingerprint, resume->setup), *how;
     const struct input_file *file = NULL;
@@ -258,12 +259,11 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
         why = "the job file changed";
     if (!why)
         file = changed_input(&then->fingerprint, batch_case->file, resume->contents, &how);
-    if (!why && !file && resume->settings->rerun &&
-        !case_status_is_good(then->status, resume->settings->flaky_is_good))
+    if (!why && !file && resume->rerun && !case_status_is_good(then->status, resume->flaky_is_good))
         why = "it did not pass";
     if (!why && !file)
         why = output_reason(resume, then);
-    *holds = !why && !file;
+    *valid = !why && !file;
     if (file && asprintf(&text, "%s %s %s", input_role_text(file->role), file->name, how) < 0)
         return NULL;
     return why ? strdup(why) : text;
@@ -272,12 +272,12 @@ static char *reason_of(const struct resume *resume, const struct case_result *th
 const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case)
 {
     struct state_record *record = state_find(resume->state, batch_case->name);
-    bool holds;
+    bool valid;
 
     if (!record)
         return NULL;
-    batch_case->rerun_reason = reason_of(resume, &record->result, batch_case, &holds);
-    if (!holds)
+    batch_case->rerun_reason = reason_of(resume, &record->result, batch_case, &valid);
+    if (!valid)
         return NULL;
     drop_kept(&record->result);
     return &record->result;
@@ -302,7 +302,7 @@ static struct reason *reason_for(struct reason *reasons, size_t *count,
     return &reasons[(*count)++];
 }
 
-static void tell_reason(struct batch_report *report, const struct reason *reason)
+static void report_reason(struct batch_report *report, const struct reason *reason)
 {
     struct textw w;
 
@@ -321,20 +321,20 @@ static void tell_reason(struct batch_report *report, const struct reason *reason
 void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count)
 {
     struct reason reasons[REASONS_SHOWN_MAX];
-    size_t told = 0, others = 0;
+    size_t shown = 0, others = 0;
     char text[80];
 
     for (size_t i = 0; i < count; i++) {
         struct reason *reason =
-            cases[i]->rerun_reason ? reason_for(reasons, &told, cases[i]) : NULL;
+            cases[i]->rerun_reason ? reason_for(reasons, &shown, cases[i]) : NULL;
 
         if (reason)
             reason->count++;
         else if (cases[i]->rerun_reason)
             others++;
     }
-    for (size_t i = 0; i < told; i++)
-        tell_reason(report, &reasons[i]);
+    for (size_t i = 0; i < shown; i++)
+        report_reason(report, &reasons[i]);
     if (others == 0)
         return;
     snprintf(text, sizeof(text), "%zu more run again, for other reasons", others);

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * --resume: notes the inputs of each result, and later decides which results are still valid.
+ */
 #ifndef CLI_BATCH_RESUME_H
 #define CLI_BATCH_RESUME_H
 
-#include "cli/batch/batch.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "cli/batch/cases.h"
 #include "cli/batch/fingerprint.h"
+#include "cli/batch/kept.h"
 #include "cli/batch/report.h"
 #include "cli/batch/state_file.h"
 #include "cli/job/job_files.h"
 
-/* The files that a case reads, and whether they are still what they were. */
 /**
- * Notes what the jobs of the file read, but for the outputs of jobs before them. *basis is empty
- * before; it stays unknown where there is no memory, or the files are too many.
- * fingerprint_finish() when done.
+ * Notes the files that the jobs of `file` read, except outputs of earlier jobs, before they run.
+ * Leaves the inputs unknown without memory or if the files exceed FINGERPRINT_FILES_MAX or
+ * FINGERPRINT_NAMES_MAX. fingerprint_finish() when done.
  */
 void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *file,
                         struct contents *contents);
 
-/** After the jobs have run: marks the files that changed meanwhile. */
+/** Marks the noted files that changed while the jobs ran. */
 void resume_recheck_inputs(struct fingerprint *fingerprint, const struct job_file *file,
                            struct contents *contents);
 
-/* Decides which results of an earlier run are still valid, and explains why others are not. */
 struct resume {
-    const struct batch_settings *settings;
+    bool rerun, flaky_is_good; /* --rerun, --flaky */
+    const struct keeping *keeping;
     const struct state *state;
     const struct run_setup *setup; /* of this run */
     struct contents *contents;
@@ -32,11 +37,11 @@ struct resume {
 
 /**
  * Returns the earlier result of the case if it is still valid, else NULL. If the state file has a
- * result that is not valid, batch_case->rerun becomes the reason (NULL without memory).
+ * result that is not valid, batch_case->rerun_reason becomes the reason (NULL without memory).
  */
 const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case);
 
-/** Reports how many of the cases run again, a line for each reason. */
+/** Reports how many of the cases have a rerun_reason, in one line for each reason. */
 void resume_report(struct batch_report *report, struct batch_case *const *cases, size_t count);
 
 #endif /* CLI_BATCH_RESUME_H */

@@ -11,7 +11,7 @@
 
 enum { DIGITS_MAX = 10 };
 
-/* Decimal digits alone, up to `length` of them. */
+/* Reads a number of `length` decimal digits and nothing else. */
 static bool number_of(const char *text, size_t length, uint32_t *out)
 {
     uint64_t value = 0;
@@ -34,14 +34,13 @@ int shard_parse(const char *text, struct shard *shard, struct fault *fault)
     if (!slash || !number_of(text, (size_t)(slash - text), &shard->index) ||
         !number_of(slash + 1, strlen(slash + 1), &shard->count))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "\"%s\": I/N is wanted, two whole numbers, as in 2/4", text);
+                         "\"%s\": I/N is required, two whole numbers as in 2/4", text);
     if (shard->index < 1 || shard->index > shard->count)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "\"%s\": shards are counted from 1 to N", text);
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "\"%s\": I must be from 1 to N", text);
     return 0;
 }
 
-/* A variable of the environment; an empty one is as good as none. */
+/* Returns an environment variable, or NULL if it is missing or empty. */
 static const char *variable(const char *name)
 {
     const char *text = getenv(name);
@@ -49,7 +48,7 @@ static const char *variable(const char *name)
     return text && *text ? text : NULL;
 }
 
-/* A variable that must be there because `witness` is, from `min`. */
+/* Reads a number of at least `min` from a variable that must be set because `witness` is set. */
 static int read_variable(const char *name, const char *witness, uint32_t min, uint32_t *out,
                          struct fault *fault)
 {
@@ -60,100 +59,102 @@ static int read_variable(const char *name, const char *witness, uint32_t min, ui
                          name);
     if (!number_of(text, strlen(text), out) || *out < min)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s=%s: a whole number from %" PRIu32 " is wanted", name, text, min);
+                         "%s=%s: a whole number of at least %" PRIu32 " is required", name, text,
+                         min);
     return 0;
 }
 
-/* What the environment tells: `count` is 0 where it does not tell how many there are. */
-struct told {
+/* The shard that environment variables define. */
+struct environment {
     const char *index_name, *count_name;
-    uint32_t index, count; /* index from 0 */
+    uint32_t index, count; /* index from 0; count 0: unknown */
 };
 
-static int ask_slurm(struct told *told, struct fault *fault)
+static int read_slurm(struct environment *environment, struct fault *fault)
 {
     static const char id_name[] = "SLURM_ARRAY_TASK_ID";
     uint32_t id = 0, min = 0, max = 0, step = 1;
 
-    *told = (struct told){.index_name = id_name, .count_name = "SLURM_ARRAY_TASK_COUNT"};
+    *environment =
+        (struct environment){.index_name = id_name, .count_name = "SLURM_ARRAY_TASK_COUNT"};
     if (read_variable(id_name, id_name, 0, &id, fault) ||
-        read_variable("SLURM_ARRAY_TASK_COUNT", id_name, 1, &told->count, fault) ||
+        read_variable("SLURM_ARRAY_TASK_COUNT", id_name, 1, &environment->count, fault) ||
         read_variable("SLURM_ARRAY_TASK_MIN", id_name, 0, &min, fault) ||
         read_variable("SLURM_ARRAY_TASK_MAX", id_name, 0, &max, fault) ||
         read_variable("SLURM_ARRAY_TASK_STEP", id_name, 1, &step, fault))
         return -1;
-    /* A list, as in --array=1,5,6, has a step too, which does not lead through it. */
-    if (max < min || max - min != (told->count - 1) * (uint64_t)step)
+    /* A list such as --array=1,5,6 also sets a step, but does not follow it. */
+    if (max < min || max - min != (environment->count - 1) * (uint64_t)step)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "SLURM_ARRAY_TASK_MIN=%" PRIu32 " to SLURM_ARRAY_TASK_MAX=%" PRIu32
                          " in steps of SLURM_ARRAY_TASK_STEP=%" PRIu32
                          " are not SLURM_ARRAY_TASK_COUNT=%" PRIu32
                          ": submit a range, as in --array=1-%" PRIu32,
-                         min, max, step, told->count, told->count);
+                         min, max, step, environment->count, environment->count);
     if (id < min || id > max || (id - min) % step != 0)
         return fault_set(
             fault, FAULT_INVALID_PARAMS, NULL,
             "SLURM_ARRAY_TASK_ID=%" PRIu32 " is not between SLURM_ARRAY_TASK_MIN=%" PRIu32
             " and SLURM_ARRAY_TASK_MAX=%" PRIu32 " in steps of SLURM_ARRAY_TASK_STEP=%" PRIu32,
             id, min, max, step);
-    told->index = (id - min) / step;
+    environment->index = (id - min) / step;
     return 0;
 }
 
-static int ask_gitlab(struct told *told, struct fault *fault)
+static int read_gitlab(struct environment *environment, struct fault *fault)
 {
     static const char index_name[] = "CI_NODE_INDEX", count_name[] = "CI_NODE_TOTAL";
 
-    *told = (struct told){.index_name = index_name, .count_name = count_name};
-    if (read_variable(count_name, index_name, 1, &told->count, fault) ||
-        read_variable(index_name, count_name, 1, &told->index, fault))
+    *environment = (struct environment){.index_name = index_name, .count_name = count_name};
+    if (read_variable(count_name, index_name, 1, &environment->count, fault) ||
+        read_variable(index_name, count_name, 1, &environment->index, fault))
         return -1;
-    told->index--;
+    environment->index--;
     return 0;
 }
 
-static int ask_kubernetes(struct told *told, struct fault *fault)
+static int read_kubernetes(struct environment *environment, struct fault *fault)
 {
     static const char index_name[] = "JOB_COMPLETION_INDEX";
 
-    *told = (struct told){.index_name = index_name};
-    return read_variable(index_name, index_name, 0, &told->index, fault);
+    *environment = (struct environment){.index_name = index_name};
+    return read_variable(index_name, index_name, 0, &environment->index, fault);
 }
 
-static int ask(struct told *told, struct fault *fault)
+static int read_environment(struct environment *environment, struct fault *fault)
 {
     if (variable("SLURM_ARRAY_TASK_ID"))
-        return ask_slurm(told, fault);
+        return read_slurm(environment, fault);
     if (variable("CI_NODE_INDEX"))
-        return ask_gitlab(told, fault);
+        return read_gitlab(environment, fault);
     if (variable("JOB_COMPLETION_INDEX"))
-        return ask_kubernetes(told, fault);
+        return read_kubernetes(environment, fault);
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                      "auto: none of SLURM_ARRAY_TASK_ID, CI_NODE_INDEX and JOB_COMPLETION_INDEX is "
-                     "set; say I/N");
+                     "set; give I/N");
 }
 
 static int choose_auto(uint32_t count, struct shard *shard, struct fault *fault)
 {
-    struct told told = {0};
+    struct environment environment = {0};
 
-    if (ask(&told, fault))
+    if (read_environment(&environment, fault))
         return -1;
-    if (told.count == 0 && count == 0)
+    if (environment.count == 0 && count == 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "auto: %s does not tell how many shards there are; say auto/N",
-                         told.index_name);
-    if (told.count && count && told.count != count)
+                         "auto: %s does not define the number of shards; give auto/N",
+                         environment.index_name);
+    if (environment.count && count && environment.count != count)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "auto/%" PRIu32 ": %s=%" PRIu32 " says otherwise", count, told.count_name,
-                         told.count);
+                         "auto/%" PRIu32 ": %s=%" PRIu32 " is another number of shards", count,
+                         environment.count_name, environment.count);
     if (count == 0)
-        count = told.count;
-    if (told.index >= count)
+        count = environment.count;
+    if (environment.index >= count)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s=%s is beyond the last of %" PRIu32 " shards", told.index_name,
-                         variable(told.index_name), count);
-    *shard = (struct shard){.index = told.index + 1, .count = count};
+                         "%s=%s exceeds the last index of %" PRIu32 " shards",
+                         environment.index_name, variable(environment.index_name), count);
+    *shard = (struct shard){.index = environment.index + 1, .count = count};
     return 0;
 }
 
@@ -167,7 +168,7 @@ int shard_choose(const char *text, struct shard *shard, struct fault *fault)
         return shard_parse(text, shard, fault);
     if (!number_of(text + 5, strlen(text + 5), &count) || count == 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "\"%s\": auto/N is wanted, N a whole number from 1", text);
+                         "\"%s\": auto/N is required, N a whole number of at least 1", text);
     return choose_auto(count, shard, fault);
 }
 

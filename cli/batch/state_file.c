@@ -18,12 +18,14 @@
 #include "proto/wire/frame.h"
 #include "proto/wire/rpc.h"
 
-/* A file as it is read. */
+/* Reading. */
+
+/* The state of reading a file. */
 struct reader {
     struct state *state;
-    size_t line;     /* that is read, from 1 */
+    size_t line;     /* current line, from 1 */
     size_t capacity; /* of the records */
-    size_t epoch;    /* records before this one are of other cases than the last run's */
+    size_t epoch;    /* index of the first current record */
     struct fault *fault;
 };
 
@@ -71,7 +73,7 @@ static int take_case(struct reader *reader, const struct json *value)
     struct case_result result;
 
     if (!reader->state->begun)
-        return json_complain(value, "a case before a run has begun");
+        return json_complain(value, "a \"case\" line before the first \"begin\" line");
     if (case_result_read(value, &result))
         return -1;
     struct state_record *record = add_record(reader);
@@ -80,7 +82,7 @@ static int take_case(struct reader *reader, const struct json *value)
         return no_memory(reader->fault);
     }
     record->result = result;
-    if (reader->state->outline.older) /* what a result depends on meant something else then */
+    if (reader->state->outline.older) /* older formats have other fingerprints */
         fingerprint_finish(&record->result.fingerprint);
     return 0;
 }
@@ -108,14 +110,14 @@ static int take_line(struct reader *reader, const char *line, size_t length)
         return -1;
     struct json event = json_member(&root, "event");
     int status = json_is_object(&root) ? json_choice(&event, words, &index)
-                                       : json_complain(&root, "an object is wanted");
+                                       : json_complain(&root, "an object is required");
     if (status == 0)
         status = takers[index](reader, &root);
     json_free(&root);
     return status;
 }
 
-/* The lines that are whole. */
+/* Takes the complete lines of the frame. */
 static int take_lines(struct reader *reader, struct frame *frame)
 {
     const char *line;
@@ -141,7 +143,7 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
 
         if (!room)
             return fault_set(reader->fault, FAULT_LIMIT, NULL,
-                             "line %zu is too long: this is no state file", reader->line + 1);
+                             "line %zu is too long: the file is no state file", reader->line + 1);
         ssize_t got = read(fd, room, size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -157,7 +159,7 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
     }
 }
 
-/* Whether a run was killed at these bytes: the beginning of a line of it. */
+/* Returns whether an incomplete last line is the beginning of a line of a state file. */
 static bool is_cut_line(const struct state *state, const char *bytes, size_t length)
 {
     const char *head = state->begun ? "{\"event\":\"" : "{\"event\":\"begin\",";
@@ -166,7 +168,7 @@ static bool is_cut_line(const struct state *state, const char *bytes, size_t len
     return memcmp(bytes, head, length < most ? length : most) == 0;
 }
 
-/* By name; of one name the newest first. */
+/* Sorts by name; of equal names the newest comes first. */
 static int compare_records(const void *a, const void *b)
 {
     const struct state_record *x = a, *y = b;
@@ -218,7 +220,7 @@ int state_load(struct state *state, const char *path, struct fault *fault)
     *state = (struct state){0};
     int fd = regular_open(path, O_RDONLY, &status);
     if (fd == REGULAR_OTHER)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file");
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "not a regular file");
     if (fd < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "cannot be opened: %s",
                          strerror(errno));
@@ -247,6 +249,8 @@ struct state_record *state_find(const struct state *state, const char *name)
     return bsearch(name, state->records, state->count, sizeof(*state->records), compare_name);
 }
 
+/* Writing. */
+
 static int complain(const struct state_file *state_file, int error, const char *what,
                     struct fault *fault)
 {
@@ -265,11 +269,12 @@ static int refuse(const struct state_file *state_file, const char *why, struct f
                      print_path(shown, state_file->path), why);
 }
 
-/* File systems without locks do without. */
+/* Continues without a lock if the file system has no locks. */
 static int lock(struct state_file *state_file, struct fault *fault)
 {
     if (flock(state_file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return refuse(state_file, "another run writes to it; give each its own --resume", fault);
+        return refuse(state_file,
+                      "another run is using the file; give each run its own --resume STATE", fault);
     return 0;
 }
 
@@ -279,17 +284,17 @@ static int open_file(struct state_file *state_file, struct fault *fault)
 
     if (stat(state_file->path, &status) == 0 && !S_ISREG(status.st_mode) &&
         !S_ISDIR(status.st_mode))
-        return refuse(state_file, "it is no regular file", fault);
+        return refuse(state_file, "not a regular file", fault);
     state_file->fd =
         open(state_file->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
     if (state_file->fd < 0)
         return complain(state_file, errno, "cannot be opened", fault);
     if (fstat(state_file->fd, &status))
-        return complain(state_file, errno, "cannot be looked up", fault);
-    return S_ISREG(status.st_mode) ? 0 : refuse(state_file, "it is no regular file", fault);
+        return complain(state_file, errno, "cannot read its status", fault);
+    return S_ISREG(status.st_mode) ? 0 : refuse(state_file, "not a regular file", fault);
 }
 
-/* The fault of a line, with the file in front of it. */
+/* Copies the fault of a line, with the path of the file before its text. */
 static int blame_line(const struct state_file *state_file, const struct fault *line,
                       struct fault *fault)
 {
@@ -298,25 +303,27 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
     print_path(shown, state_file->path);
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
-    return fault_set(fault, line->code, NULL,
-                     "%s:%u: %s%s%s; it is no state file, or was changed: take another one", shown,
-                     line->line, line->pointer, *line->pointer ? ": " : "", line->text);
+    return fault_set(
+        fault, line->code, NULL,
+        "%s:%u: %s%s%s; the file is no state file, or was edited: give another --resume STATE",
+        shown, line->line, line->pointer, *line->pointer ? ": " : "", line->text);
 }
 
-/* What a killed run left half written would stand before our first line. */
+/* Removes the incomplete last line of a killed run. */
 static int cut(struct state_file *state_file, struct fault *fault)
 {
     state_file->size = state_file->state.whole;
     return ftruncate(state_file->fd, state_file->size)
-               ? complain(state_file, errno, "cannot be cut after its last whole line", fault)
+               ? complain(state_file, errno, "cannot be truncated after its last complete line",
+                          fault)
                : 0;
 }
 
 int state_file_open(struct state_file *state_file, const char *path, struct fault *fault)
 {
     static const char foreign[] =
-        "its last line has no end and is none of a state file, and is not taken away: take another "
-        "file";
+        "its incomplete last line is not from a state file and is not removed: give another "
+        "--resume STATE";
     struct fault line;
 
     *state_file = (struct state_file){.path = path, .fd = -1};
@@ -329,8 +336,9 @@ int state_file_open(struct state_file *state_file, const char *path, struct faul
     return cut(state_file, fault);
 }
 
-/* A line that is not whole; where that fails too, no line comes behind it, and the next run cuts
- * it.
+/*
+ * Removes an incomplete line. If that fails, the file is closed, so that no line follows the
+ * incomplete one, and the next run removes it.
  */
 static void take_back(struct state_file *state_file)
 {
@@ -368,7 +376,7 @@ static int append_line(struct state_file *state_file, struct jsonw *w, struct fa
     jsonw_object_end(w);
     jsonw_newline(w);
     const char *text = jsonw_text(w);
-    /* The second ^C does not end us within a line. */
+    /* A second ^C ends the process, but not within a line. */
     cancel_hold(&old);
     int status = text ? append(state_file, text, w->length, fault)
                       : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -383,9 +391,9 @@ static void begin_line(struct jsonw *w)
     jsonw_object_begin(w, NULL);
 }
 
-/* Whether this run goes on where the one before it was: no case is other, and none is done again.
- */
-static bool goes_on(const struct state *state, const struct batch_outline *outline)
+/* Returns whether this run continues the one before it: it has the same cases and reuses all
+ * current results. */
+static bool continues(const struct state *state, const struct batch_outline *outline)
 {
     uint64_t current = 0;
 
@@ -395,7 +403,7 @@ static bool goes_on(const struct state *state, const struct batch_outline *outli
         if (state->records[i].current)
             current = digest_add(current, state->records[i].result.name);
     }
-    return current == outline->kept;
+    return current == outline->resumed_set;
 }
 
 int state_file_begin(struct state_file *state_file, const struct batch_outline *outline,
@@ -404,7 +412,7 @@ int state_file_begin(struct state_file *state_file, const struct batch_outline *
     struct batch_outline line = *outline;
     struct jsonw w;
 
-    state_file->anew = !goes_on(&state_file->state, outline);
+    state_file->anew = !continues(&state_file->state, outline);
     line.anew = state_file->anew && state_file->state.begun;
     begin_line(&w);
     batch_outline_write(&w, &line);

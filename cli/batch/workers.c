@@ -16,22 +16,23 @@
 
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 
-/* A case that has ended, on its way to the thread that waits. */
+/* A case that has ended: a worker hands it to the waiting thread. */
 struct ended_case {
     struct ended_case *next;
     size_t index;
     struct trial trial;
 };
 
+/* The state that all workers and the waiting thread share. */
 struct shared {
     const struct workers_plan *plan;
-    pthread_mutex_t mutex; /* of what follows */
-    pthread_cond_t changed;
-    struct ended_case *first, **last;
-    size_t next;         /* case to begin */
-    size_t alive;        /* workers */
-    bool stop;           /* no further case begins */
-    enum exit_code exit; /* why not; the first reason */
+    pthread_mutex_t mutex;            /* protects the members below */
+    pthread_cond_t changed;           /* `first` or `alive` has changed */
+    struct ended_case *first, **last; /* ended cases that the waiting thread has not taken */
+    size_t next;                      /* index of the next case to begin */
+    size_t alive;                     /* number of running workers */
+    bool stop;                        /* begin no further case */
+    enum exit_code exit;              /* the first reason for that */
     struct fault fault;
 };
 
@@ -50,7 +51,7 @@ static void stop_for(struct shared *shared, const struct fault *fault)
     shared->stop = true;
 }
 
-/* The next case, with room for what will be told of it; null: there is none. */
+/* Returns the next case, with room for its result; NULL if no case is left or the run stops. */
 static struct ended_case *take(struct shared *shared)
 {
     struct fault fault;
@@ -114,8 +115,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Until there is something to tell, no worker is left, or it is time for a tick. Returns whether
- * there will be more. */
+/* Waits until cases have ended, no worker is left, or `until_ns`. Returns whether workers are left.
+ */
 static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **ended)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
@@ -133,8 +134,8 @@ static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **
     return more;
 }
 
-static void tell(struct shared *shared, struct ended_case *ended,
-                 const struct workers_callbacks *callbacks)
+static void deliver(struct shared *shared, struct ended_case *ended,
+                    const struct workers_callbacks *callbacks)
 {
     while (ended) {
         struct ended_case *next = ended->next;
@@ -150,7 +151,7 @@ static void tell(struct shared *shared, struct ended_case *ended,
     }
 }
 
-static void listen(struct shared *shared, const struct workers_callbacks *callbacks)
+static void wait_for_cases(struct shared *shared, const struct workers_callbacks *callbacks)
 {
     uint64_t tick_ns = clock_ns() + TICK_NS;
     bool more;
@@ -159,7 +160,7 @@ static void listen(struct shared *shared, const struct workers_callbacks *callba
         struct ended_case *ended;
 
         more = await(shared, tick_ns, &ended);
-        tell(shared, ended, callbacks);
+        deliver(shared, ended, callbacks);
         if (clock_ns() < tick_ns)
             continue;
         callbacks->tick(callbacks->context);
@@ -167,7 +168,8 @@ static void listen(struct shared *shared, const struct workers_callbacks *callba
     } while (more);
 }
 
-/* Signals are the first thread's, but for those that a fault sends. */
+/* Starts the workers. They block all signals except those that their own faults raise: the first
+ * thread handles the others. */
 static int start_threads(struct shared *shared, struct worker *workers, uint32_t count)
 {
     static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
@@ -210,12 +212,12 @@ static void run_workers(struct shared *shared, struct worker *workers, uint32_t 
     struct fault fault;
     int error = start_threads(shared, workers, count);
 
-    /* Fewer workers do as well, but none do not. */
+    /* Fewer workers are enough, but one is needed. */
     if (error && !workers[0].shared) {
-        fault_set(&fault, FAULT_INTERNAL, NULL, "no thread: %s", strerror(error));
+        fault_set(&fault, FAULT_INTERNAL, NULL, "cannot create a thread: %s", strerror(error));
         stop_for(shared, &fault);
     }
-    listen(shared, callbacks);
+    wait_for_cases(shared, callbacks);
     for (uint32_t i = 0; i < count; i++) {
         if (workers[i].shared)
             pthread_join(workers[i].thread, NULL);
@@ -234,7 +236,7 @@ enum exit_code workers_run(const struct workers_plan *plan, struct client *first
         workers[0].client = *first;
         *first = (struct client){0};
         run_workers(&shared, workers, count, callbacks);
-        client_finish(&workers[0].client); /* where its thread was none */
+        client_finish(&workers[0].client); /* if its thread did not start */
     } else {
         fault_set(&shared.fault, FAULT_INTERNAL, NULL, "out of memory");
         shared.exit = EXIT_CODE_FAILED;
@@ -247,16 +249,16 @@ enum exit_code workers_run(const struct workers_plan *plan, struct client *first
     return cancel_requested() ? EXIT_CODE_STOPPED : shared.exit;
 }
 
-/* What the attempts have come to. */
+/* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    uint64_t ns, bytes;             /* of the last one */
-    struct fingerprint fingerprint; /* of the last one */
+    uint64_t ns, bytes;             /* of the last attempt */
+    struct fingerprint fingerprint; /* of the last attempt */
     bool failed;
-    struct attempt failure; /* the first */
+    struct attempt failure; /* the first one that failed */
 };
 
-/* Returns 0, or -1 with the trial ended. */
+/* Connects the client if necessary. Returns 0, or -1 with trial->end set. */
 static int connect(struct trial *trial, const struct connector *connector, struct client *client)
 {
     if (client_connected(client))
@@ -268,7 +270,8 @@ static int connect(struct trial *trial, const struct connector *connector, struc
     return -1;
 }
 
-/* Takes the attempt; whether another one is to follow. */
+/* Adds an attempt to the tally, which takes its members. Returns whether another attempt follows.
+ */
 static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
 {
     uint32_t failures = ++tally->attempts - tally->passed;
@@ -277,7 +280,7 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
     tally->bytes = attempt->result.bytes;
     fingerprint_finish(&tally->fingerprint);
     tally->fingerprint = attempt->result.fingerprint;
-    attempt->result.fingerprint = (struct fingerprint){0}; /* has moved */
+    attempt->result.fingerprint = (struct fingerprint){0}; /* it has moved */
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
         return ++tally->passed < plan->repeat;
@@ -312,7 +315,8 @@ static void attempt_all(struct trial *trial, struct tally *tally,
     } while (count(tally, plan, &attempt));
 }
 
-static void tell_given(struct case_result *result, const char *given)
+/* Adds the path of the kept result to the message. */
+static void add_given(struct case_result *result, const char *given)
 {
     char *message = NULL;
 
@@ -337,9 +341,9 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
     if (kept.job)
         trial->result.rerun_command = connector_rerun_command(plan->options, kept.job);
     if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
-        tell_given(&trial->result, kept.given);
+        add_given(&trial->result, kept.given);
     free(kept.given);
-    /* The run that goes on is to tell the same as one that was never interrupted. */
+    /* Give no result: the run that continues must report the same as an uninterrupted one. */
     if (trial->complains && cancel_requested())
         trial->end = ATTEMPT_INTERRUPTED;
 }
@@ -373,7 +377,7 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->message = failure->message;
     result->pointer = failure->pointer;
     result->difference = failure->difference;
-    *failure = (struct case_result){0}; /* its texts have moved */
+    *failure = (struct case_result){0}; /* its strings have moved */
     keep(trial, batch_case, plan, &tally->failure);
 }
 

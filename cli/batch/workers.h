@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Workers: threads that take one case after the other. The thread that calls workers_run() waits
+ * for ended cases and alone calls the callbacks, so reports and state file need no lock.
+ *
+ *     worker: take a case -> trial_run(): attempts until the verdict -> hand in the result
+ */
 #ifndef CLI_BATCH_WORKERS_H
 #define CLI_BATCH_WORKERS_H
 
@@ -12,35 +18,30 @@
 #include "cli/batch/connector.h"
 #include "cli/batch/kept.h"
 
-/* A case until its verdict: as many attempts as that takes. */
+enum { WORKERS_MAX = 256 };
+
+/* A trial: all attempts at one case until its verdict. */
 struct trial_plan {
     struct attempt_plan attempt;
-    uint32_t repeat;               /* times that it has to pass */
-    atomic_uint *repeat_now;       /* set to the number of each attempt that begins; null: not */
-    uint32_t retries;              /* attempts that may fail, if the next one passes */
-    struct keeping keeping;        /* where failed cases are kept */
-    const struct options *options; /* of the command line, which tell how to do that again */
-    struct run_setup setup;        /* what all results depend on, where they are noted */
+    uint32_t repeat;               /* attempts that must pass */
+    uint32_t retries;              /* attempts that may fail */
+    atomic_uint *repeat_now;       /* set to the number of each attempt that begins; or NULL */
+    struct keeping keeping;        /* directory for failed cases */
+    const struct options *options; /* of the command line, for connector_rerun_command() */
+    struct run_setup setup;        /* for the fingerprints of results */
 };
 
-/* What came of it. */
 struct trial {
     enum attempt_end end;
-    struct case_result result; /* where it ended: of the whole case, to be finished */
-    struct fault fault;        /* why the connection is lost, or why nothing could be kept */
-    bool complains;            /* the latter */
+    struct case_result result; /* if the trial ended; case_result_finish() when done */
+    struct fault fault;        /* why the connection is lost, or why the case was not kept */
+    bool complains;            /* the case was not kept */
 };
 
-/** `client` is opened where it is not connected, and stays open. */
+/** Runs the trial of a case. Connects `client` if it is not connected, and leaves it open. */
 void trial_run(struct trial *trial, const struct batch_case *batch_case,
                const struct trial_plan *plan, const struct connector *connector,
                struct client *client);
-
-/*
- * Workers: threads that take one case after the other and hand in what became of it. The thread
- * that started them waits for that and alone tells and writes it down.
- */
-enum { WORKERS_MAX = 256 };
 
 struct workers_plan {
     struct trial_plan trial;
@@ -51,19 +52,18 @@ struct workers_plan {
     size_t count;
 };
 
-/* What the thread that waits does. */
+/* Called by the thread that called workers_run(). */
 struct workers_callbacks {
-    /** A case has ended; the result is the caller's, until it returns. False: begin no further one.
-     */
+    /** Records an ended case; `trial` is valid until it returns. False: begin no further case. */
     bool (*ended)(void *context, size_t index, const struct trial *trial);
-    /** About ten times a second. */
+    /** Called about ten times a second. */
     void (*tick)(void *context);
     void *context;
 };
 
 /**
- * Runs all cases; `first` becomes the connection of the first worker and is closed. Returns DONE;
- * or what ended it before: STOPPED, or what goes with *fault.
+ * Runs all cases. `first` becomes the connection of the first worker and is closed. Returns DONE;
+ * STOPPED after ^C; or the code of *fault, which is why no further case began.
  */
 enum exit_code workers_run(const struct workers_plan *plan, struct client *first,
                            const struct workers_callbacks *callbacks, struct fault *fault);

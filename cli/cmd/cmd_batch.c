@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl batch: job files as test cases. */
+/* mlictl batch: runs job files as test cases; start with cli/batch/batch.h. */
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -16,25 +16,26 @@
 #include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
-    {"jobs", 'j', "N", "cases at a time (the number of processors; 1 with -H)"},
+    {"jobs", 'j', "N", "Run at most N cases at a time (default: processors; 1 with -H)."},
     FILTER_OPTION,
-    {"shard", 0, "I/N", "only the cases of shard I of N; auto, auto/N: as the environment says"},
-    {"list", 0, NULL, "tell the selected cases, run nothing"},
-    {"retries", 0, "N", "attempts more at a case that did not pass (0)"},
-    {"repeat", 0, "N", "times that each case has to pass (1)"},
-    {"fail-fast", 0, NULL, "begin no further case after the first that failed"},
-    {"timeout", 0, "MS", "longest time of one attempt at one case (none)"},
-    {"resume", 0, "STATE", "write down what became of each case; run those that are not there",
+    {"shard", 0, "I/N", "Run shard I of N; auto, auto/N: from the environment (default: all)."},
+    {"list", 0, NULL, "Print the names of the selected cases; run nothing."},
+    {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0)."},
+    {"repeat", 0, "N", "Run each case N times; each time must pass (default: 1)."},
+    {"fail-fast", 0, NULL, "Begin no further case after the first failure."},
+    {"timeout", 0, "MS", "Limit each attempt at a case to MS ms (default: none)."},
+    {"resume", 0, "STATE", "Record results in STATE; skip cases with valid results there.",
      .takes = &value_file},
-    {"rerun", 0, NULL, "with --resume: also those that did not pass"},
-    {"update-golden", 0, NULL, "write what is not as expected beside the golden file, as *.new"},
-    {"keep", 0, "DIR", "where cases that failed go (batch-failed); none: nowhere",
+    {"rerun", 0, NULL, "With --resume, also run the cases again that did not pass."},
+    {"update-golden", 0, NULL, "Write results that differ beside their golden files, as *.new."},
+    {"keep", 0, "DIR", "Keep failed cases in DIR; none keeps nothing (default: batch-failed).",
      .takes = &value_directory},
     BATCH_REPORT_OPTIONS,
     EMBEDDED_OPTIONS("all that the engine has"),
     EMBEDDED_LIMIT_OPTION,
-    {"socket", 's', "PATH", "run on the daemon at this socket", .takes = &value_file},
-    {"host", 'H', "URL", "run on the daemon of ssh://[user@]host[:port]"},
+    {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
+     .takes = &value_file},
+    {"host", 'H', "URL", "Run on the daemon of ssh://[user@]host[:port]."},
     OPTIONS_COMMON,
 };
 
@@ -77,36 +78,36 @@ static int read_numbers(struct batch_settings *settings, const struct options *o
     return embedded_channels(options, &settings->channels);
 }
 
-/* The report would take the place of what --resume has written. */
+/* Refuses a report that would replace the state file. */
 static int check_files(const struct options *options)
 {
     const char *resume = options_get(options, "resume"), *junit = options_get(options, "junit");
 
     if (!resume || !junit || strcmp(junit, "-") == 0 || !place_same_file(resume, junit))
         return 0;
-    print_error("--resume and --junit: both are %s", resume);
+    print_error("--resume and --junit cannot be the same file: %s", resume);
     return -1;
 }
 
-/* Options that go together, or do not. */
+/* Refuses options that cannot be combined. */
 static int check(const struct options *options)
 {
     if (check_files(options))
         return -1;
     if (given(options, "rerun") && !given(options, "resume")) {
-        print_error("--rerun: of what --resume knows; give that, too");
+        print_error("--rerun requires --resume STATE");
         return -1;
     }
     if (given(options, "update-golden") &&
         (given(options, "retries") || given(options, "repeat"))) {
-        print_error(
-            "--update-golden: not with --retries and --repeat: one attempt is written down");
+        print_error("--update-golden cannot be combined with --retries or --repeat");
         return -1;
     }
     if (!connector_is_embedded(options) &&
         (given(options, "engine") || given(options, "channels"))) {
-        print_error("--engine and --channels are for the service in this process; not with "
-                    "--socket and --host");
+        print_error(
+            "--engine and --channels cannot be combined with --socket or --host: a daemon has "
+            "its own");
         return -1;
     }
     return cases_check_filter(options);
@@ -164,7 +165,7 @@ static bool is_selected(const void *context, const char *name)
     return cases_filter_selects(context, name);
 }
 
-/* A run must not remove the files that it reads. */
+/* Refuses cases in kept directories: a run must not remove the files that it reads. */
 static int check_kept(const struct cases *cases, const struct batch_settings *settings,
                       struct fault *fault)
 {
@@ -183,7 +184,7 @@ static int check_kept(const struct cases *cases, const struct batch_settings *se
     return 0;
 }
 
-/* Sorted, and without those that --filter leaves out. */
+/* Finds the cases of all PATHs, sorted and filtered by --filter. */
 static enum exit_code collect(struct cases *cases, const struct batch_settings *settings,
                               const struct options *options)
 {
@@ -202,7 +203,7 @@ static enum exit_code collect(struct cases *cases, const struct batch_settings *
     if (cases->count > 0)
         return EXIT_CODE_DONE;
     fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
-              found ? "--filter leaves none of %zu cases" : "there is no case", found);
+              found ? "--filter selects none of %zu cases" : "the paths have no cases", found);
     return fail(options, &fault);
 }
 
@@ -226,7 +227,7 @@ static enum exit_code list(const struct cases *cases, const struct options *opti
     return EXIT_CODE_DONE;
 }
 
-/* Outputs in memory are descriptors. */
+/* Raises the limit of file descriptors: each output in memory needs one. */
 static void raise_limit(void)
 {
     struct rlimit limit;
@@ -237,12 +238,12 @@ static void raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A run, and the service that it is on. */
+/* A run and its connection to the service. */
 struct batch_run {
     const struct batch_settings *settings;
     const struct options *options;
     struct connector connector;
-    struct client first; /* the first connection, until a worker has it */
+    struct client first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
 };
@@ -256,7 +257,8 @@ static int connect_first(struct batch_run *run, struct fault *fault)
                           fault);
 }
 
-/* With a state file the daemon must answer, even if no case has to run: its build counts. */
+/* With a state file the daemon must answer, even if no case has to run: its build is part of the
+ * fingerprint. */
 static int find_setup(struct batch_run *run, struct fault *fault)
 {
     if (!run->settings->resume || run->settings->list)
@@ -341,11 +343,10 @@ static enum exit_code batch(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"all cases of a directory, with a report for a CI server",
+    {"run all cases of a directory and write a report for a CI server",
      "mlictl batch cases --junit report.xml"},
-    {"what an interrupted run has left", "mlictl batch cases --resume state.jsonl"},
-    {"one of four machines, then one report of them all",
-     "mlictl batch cases --shard 1/4 --resume 1.jsonl"},
+    {"continue an interrupted run", "mlictl batch cases --resume state.jsonl"},
+    {"run the cases of one of four machines", "mlictl batch cases --shard 1/4 --resume 1.jsonl"},
     {0},
 };
 
@@ -354,10 +355,9 @@ const struct command cmd_batch = {
     .arguments = "PATH...",
     .summary = "run job files as test cases",
     .details =
-        "PATH is a job file (*.json), a directory of them, or a manifest: any other file, a\n"
-        "path to each line, `-` being standard input. Outputs stay in memory.\n"
-        "`mlictl batch merge STATE...` makes one report of the --resume files of all "
-        "shards.\n",
+        "PATH is a job file (*.json), a directory with job files, or a manifest: any other file,\n"
+        "with one path on each line; - is standard input. Outputs stay in memory.\n"
+        "`mlictl batch merge STATE...` makes one report of the state files of all shards.\n",
     .options = options_table,
     .takes = &value_file, /* manifests and state files have any name */
     .first = &(const struct value){VALUE_FILE, (const char *const[]){"merge", NULL}},

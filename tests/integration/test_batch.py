@@ -59,21 +59,21 @@ class Cases(BatchCase):
 
     def test_wrong_usage(self):
         self.add("one")
-        self.write("again", "cases/one.json\n./cases/one.json\n")
+        self.write("twice", "cases/one.json\n./cases/one.json\n")
         self.write("binary", b"cases/one.json\n\0\n")
         self.write("empty", "\n")
         (self.dir / "nothing").mkdir()
         for arguments, word in (
-                (["none"], "No such file"), ([], "usage"), (["again"], "two cases are called"),
-                (["binary"], "binary:2"), (["empty"], "no case"), (["nothing"], "no case"),
-                (["cases", "--filter", "x*"], "leaves none of 1"),
+                (["none"], "No such file"), ([], "usage"), (["twice"], "two cases have the name"),
+                (["binary"], "binary:2"), (["empty"], "no cases"), (["nothing"], "no cases"),
+                (["cases", "--filter", "x*"], "selects none of 1"),
                 (["cases", "--filter", ""], "pattern"), (["cases", "-j", "0"], "--jobs"),
-                (["cases", "--resume", "s", "--junit", "./s"], "both are s"),
+                (["cases", "--resume", "s", "--junit", "./s"], "cannot be the same file: s"),
                 (["cases", "--rerun"], "--resume"), (["cases", "--shard", "3/2"], "--shard"),
                 (["cases", "--update-golden", "--retries", "1"], "--update-golden"),
                 (["cases", "-s", "x.sock", "-c", "2"], "--channels"),
                 (["cases", "--engine", "none"], "none"), (["cases", "--flaky", "x"], "--flaky"),
-                (["cases", "cases"], "the case one is given twice: cases/one.json")):
+                (["cases", "cases"], "case one is given twice: cases/one.json")):
             with self.subTest(arguments):
                 result = self.batch(*arguments, code=2)
                 self.assertIn(word, result.err)

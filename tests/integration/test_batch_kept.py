@@ -248,7 +248,7 @@ class Kept(BatchCase):
                       encoding="utf-8") as file:
                 json.dump(self.job("bad.npy", "../"), file)
         result = self.batch("cases", code=1)
-        again = re.findall(r"^       again: (.*)$", result.out, re.M)
+        again = re.findall(r"^       rerun: (.*)$", result.out, re.M)
         self.assertEqual(len(again), len(names), str(result))
         self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names) + 1)
         for command in again:
@@ -326,7 +326,7 @@ class Kept(BatchCase):
             return {k: v for k, v in self.listing().items() if k.startswith("moved-")}
         before = moved()
         result = self.batch("cases", code=1)
-        self.assertIn("is no directory or a symbolic link", result.err)
+        self.assertIn("is not a directory, or is a symbolic link", result.err)
         self.assertEqual(moved(), before)
         self.add("a")
         self.batch("cases", code=1)
@@ -506,7 +506,7 @@ class Golden(BatchCase):
         self.assertEqual(self.read("y.npy"), self.read("good.npy"))
         self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
         self.assertRegex(cases["a"]["message"],
-                         "; /2/expect: digests differ.*; the first one goes into the job")
+                         "; /2/expect: digests differ.*; to accept the result")
 
     def test_of_either_kind(self):
         self.write("cases/a.json", [
@@ -535,7 +535,7 @@ class Golden(BatchCase):
         self.assertIn("1 of 24 elements differ", again.err)
         before = self.listing()
         _, cases, _ = self.update()
-        self.assertIn("a golden tensor of a .npz file is not written", cases["b"]["message"])
+        self.assertIn("a golden tensor in a .npz file cannot be updated", cases["b"]["message"])
         self.assertEqual({k for k in self.listing() if k not in before}, set())
 
     def test_what_is_no_golden_matter(self):
@@ -545,7 +545,7 @@ class Golden(BatchCase):
         before = self.read("in.npy")
         _, cases, end = self.update()
         self.assertEqual(self.counts(end), {"failed": 1, "error": 1})
-        self.assertIn("no regular file", cases["b"]["message"])
+        self.assertIn("not a regular file", cases["b"]["message"])
         self.assertEqual(self.read("in.npy"), before)
 
 

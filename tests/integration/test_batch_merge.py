@@ -65,7 +65,7 @@ class Merge(Case):
         result = self.merge(*files, code=1)
         self.assertEqual(result.out,
                          "FAILED c3: cases/c3.json: /expect: 2 of 24 elements differ\n"
-                         "       again: mlictl run batch-failed/c3/job.json\n"
+                         "       rerun: mlictl run batch-failed/c3/job.json\n"
                          "24 cases: 23 passed, 1 failed; 2.00 s, 12 cases/s\n")
 
     def test_time_is_that_of_the_slowest(self):
@@ -132,8 +132,8 @@ class Merge(Case):
     def test_twice(self):
         files = self.write_shards(2)
         self.write("copy.jsonl", text_of(self.batch.state(2, 2)))
-        self.assert_told([*files, "copy.jsonl"], "copy.jsonl: shard 2/2, as 2.jsonl is")
-        self.assert_told(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2, as 1.jsonl is")
+        self.assert_told([*files, "copy.jsonl"], "copy.jsonl: shard 2/2 was given twice, also as 2.jsonl")
+        self.assert_told(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2 was given twice, also as 1.jsonl")
 
     def test_not_finished(self):
         self.write_shards(2)
@@ -157,15 +157,15 @@ class Merge(Case):
     def test_never_begun(self):
         self.write_shards(2)
         self.write("2.jsonl", "")
-        self.assert_told(["1.jsonl", "2.jsonl"], "2.jsonl: no run has begun in it")
+        self.assert_told(["1.jsonl", "2.jsonl"], "2.jsonl: the file has no complete \"begin\" line")
 
     def test_other_cases(self):
         self.write_shards(2)
         self.write_shards(2, Batch([case(f"d{i}") for i in range(24)]), "d")
         self.write_shards(2, Batch([case(f"c{i}") for i in range(25)]), "e")
         self.assert_told(["1.jsonl", "d2.jsonl", "e2.jsonl"],
-                         "d2.jsonl: not of the same cases as 1.jsonl: as many, but other names",
-                         "e2.jsonl: not of the same cases as 1.jsonl: 25 in all, not 24")
+                         "d2.jsonl: not of the same cases as 1.jsonl: the names differ",
+                         "e2.jsonl: not of the same cases as 1.jsonl: the batch has 25 cases, not 24")
 
     def test_another_number_of_shards(self):
         self.write_shards(2)
@@ -192,15 +192,15 @@ class Merge(Case):
         lines = self.batch.state()
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[2:]))
         self.assert_told(["a.jsonl"],
-                         "the files hold other cases than were selected: they were changed")
+                         "the state files have other cases than the batch; at least one of them was edited")
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[1:]))
         self.assert_told(["a.jsonl"],
-                         "the files hold other cases than were selected: they were changed")
+                         "the state files have other cases than the batch; at least one of them was edited")
         self.write_shards(2)
         one, two = self.batch.state(1, 2), self.batch.state(2, 2)
         self.write("2.jsonl", text_of(two[:1] + [one[1]] + two[2:]))
         self.assert_told(["1.jsonl", "2.jsonl"],
-                         f"case {one[1]['name']} is in two of the files: they were changed")
+                         f"case {one[1]['name']} is in two state files; at least one of them was edited")
 
     # What cannot be read
 
@@ -211,27 +211,27 @@ class Merge(Case):
         os.mkfifo(self.path("fifo"))
         for files, complaint in (
                 ("none", "none: cannot be opened: No such file or directory"),
-                (".", ".: it is no regular file"),
-                ("fifo", "fifo: it is no regular file"),
-                ("/dev/zero", "/dev/zero: it is no regular file"),
-                ("long.jsonl", "long.jsonl: line 1 is too long: this is no state file"),
+                (".", ".: not a regular file"),
+                ("fifo", "fifo: not a regular file"),
+                ("/dev/zero", "/dev/zero: not a regular file"),
+                ("long.jsonl", "long.jsonl: line 1 is too long: the file is no state file"),
                 ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required; "
-                               "it is no state file, or was changed")):
+                               "the file is no state file, or was edited")):
             code = 1 if files == "long.jsonl" else 2
             self.assert_told([files], complaint, code=code)
-        self.assert_told(["job.json"], "job.json: no run has begun in it")  # no newline
+        self.assert_told(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_told(["job.json"],
                          "job.json: line 1: /event: event: missing, a string is required; "
-                         "it is no state file, or was changed", code=2)
+                         "the file is no state file, or was edited", code=2)
 
     def test_usage(self):
         result = self.merge(code=2)
         self.assertIn("usage: mlictl batch merge", result.err)
         self.write("a.jsonl", text_of(self.batch.state()))
         result = self.merge("a.jsonl", "--jobs", "3", code=2)
-        self.assertEqual(result.err, "mlictl: --jobs: batch merge runs nothing; it takes --tap, "
-                                     "--junit, --flaky, --json, -v and -q\n")
+        self.assertEqual(result.err, "mlictl: --jobs: batch merge runs no cases; its options are "
+                                     "--tap, --junit, --flaky, --json, -v and -q\n")
 
     def test_random_damage(self):
         """Whatever a file holds, merge ends with a code of its own."""

@@ -234,13 +234,13 @@ class Lines(Merged):
         for options in ((), ("--verbose",), ("--quiet",)):
             out = self.merge(*options).out
             self.assertNotRegex(out.replace("\n", ""), "[\x00-\x1f\x7f-\x9f]")
-            lines = [line for line in out.split("\n") if not line.startswith("       again: ")]
+            lines = [line for line in out.split("\n") if not line.startswith("       rerun: ")]
             passed = sum(c["status"] == "passed" for c in self.batch.cases)
             self.assertEqual(len(lines) - 2, COUNT if "--verbose" in options else COUNT - passed)
 
     def test_again_is_one_word_of_a_shell(self):
         out = self.merge().out
-        again = re.findall(r"^       again: mlictl run (.*)$", out, re.M)
+        again = re.findall(r"^       rerun: mlictl run (.*)$", out, re.M)
         kept = [plain(c["kept"]) for c in self.in_order if "kept" in c]
         self.assertEqual(len(again), len(kept))
         script = "".join(f"printf '%s\\0' {word}\n" for word in again)

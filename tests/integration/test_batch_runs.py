@@ -286,7 +286,7 @@ class Resumed(BatchCase):
         self.assertEqual(cases["c00"]["status"], "updated")
         os.unlink(self.path("bad.npy.new"))
         _, cases, _ = self.told(*words, code=1)
-        self.assertEqual(cases["c00"]["rerun"], "--update-golden has to write its result again")
+        self.assertEqual(cases["c00"]["rerun"], "--update-golden must write its result again")
         self.assertTrue(self.exists("bad.npy.new"))
         # Without the option the case has failed.
         os.unlink(self.path("bad.npy.new"))
@@ -304,7 +304,7 @@ class Resumed(BatchCase):
         self.told("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
-        why = "the state file does not say what the result depends on"
+        why = "the state file has no complete fingerprint for it"
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
         self.write("s.jsonl", text.replace(',"format":2', ''))
         self.assertNotEqual(self.read("s.jsonl").decode(), text)
@@ -313,7 +313,7 @@ class Resumed(BatchCase):
     def test_options_that_change_results(self):
         self.told("cases", "--resume", "s.jsonl", code=1)
         engine = ENGINE_CHANGED
-        other = "an option that results depend on changed, as --repeat or --timeout"
+        other = "an option that can change results changed, such as --repeat or --timeout"
         self.assertEqual(self.reruns("-j1", "--retries", "2", "--flaky", "fail", "-v", code=1), {})
         self.assertEqual(self.reruns("-e", "inline", code=1), self.all_cases(engine))
         self.assertEqual(self.reruns("-e", "inline", code=1), {})
@@ -355,7 +355,7 @@ class Resumed(BatchCase):
             line.pop("format", None)
         old = "".join(json.dumps(line) + "\n" for line in lines)
         self.write("s.jsonl", old)
-        why = "the state file does not say what the result depends on"
+        why = "the state file has no complete fingerprint for it"
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
         self.assertEqual(self.reruns(code=1), {})
         self.write("s.jsonl", old)
@@ -367,7 +367,7 @@ class Resumed(BatchCase):
         lines[0]["format"] = 3
         self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         result = self.batch("cases", "--resume", "s.jsonl", code=2)
-        self.assertIn("format: 3 given, at most 2 is known; a newer mlictl wrote it", result.err)
+        self.assertIn("format: 3 given, at most 2 is supported; a newer mlictl wrote the file", result.err)
 
     def test_a_file_that_changes_while_its_case_runs(self):
         for i in range(1, 12):
@@ -412,8 +412,8 @@ class Resumed(BatchCase):
         for arguments, words in ((("--shard", "2/2"), "of shard 2/2"), ((), "of all shards"),
                                  (("--shard", "1/3"), "of shard 1/3")):
             result = self.batch("cases", *arguments, "--resume", "s.jsonl", code=2)
-            self.assertEqual(result.err, "mlictl: s.jsonl: it is of shard 1/2, and this run is "
-                                         f"{words}; give each shard its own --resume\n")
+            self.assertEqual(result.err, "mlictl: s.jsonl is a state file of shard 1/2, but this run is "
+                                         f"{words}; give each shard its own --resume STATE\n")
         self.assertEqual(self.read("s.jsonl"), before)
         self.assertIn("s.txt", self.batch("cases", "--resume", self.write("s.txt", "hello\n"),
                                           code=2).err)
@@ -469,7 +469,7 @@ class Resumed(BatchCase):
                      whole + b"{}"):
             self.write("s.jsonl", text)
             result = self.batch("cases", "--resume", "s.jsonl", code=2)
-            self.assertIn("s.jsonl: its last line has no end and is none of a state", result.err)
+            self.assertIn("s.jsonl: its incomplete last line is not from a state file", result.err)
             self.assertEqual(self.read("s.jsonl"), text)
 
     def test_a_full_disk(self):

@@ -56,7 +56,7 @@ static void test_sorted_and_unique(void **state)
     assert_string_equal(cases.list[2].file, "1");
     add(&cases, "./c.json", "5");
     assert_int_equal(cases_sort(&cases, &fault), -1);
-    assert_non_null(strstr(fault.text, "two cases are called c: 1 and 5"));
+    assert_non_null(strstr(fault.text, "two cases have the name c: 1 and 5"));
     cases_finish(&cases);
 }
 

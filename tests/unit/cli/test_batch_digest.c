@@ -46,9 +46,9 @@ static void test_json(void **state)
     static const struct bad bads[] = {
         {"1", "", "a string is required, not a number"},
         {"\"\"", "", "must not be empty"},
-        {"\"12\"", "", "16 hexadecimal digits are wanted"},
-        {"\"0123456789ABCDEF\"", "", "16 hexadecimal digits are wanted"},
-        {"\"+123456789abcdef\"", "", "16 hexadecimal digits are wanted"},
+        {"\"12\"", "", "16 hexadecimal digits are required"},
+        {"\"0123456789ABCDEF\"", "", "16 hexadecimal digits are required"},
+        {"\"+123456789abcdef\"", "", "16 hexadecimal digits are required"},
         {"\"0123456789abcdef0\"", "", "17 bytes given, at most 16 allowed"},
     };
     static const uint64_t good[] = {0, 1, UINT64_MAX, UINT64_C(0x0123456789abcdef)};

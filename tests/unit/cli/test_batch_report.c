@@ -120,7 +120,7 @@ static void check_told(const char *line, bool hostile, const char *expected)
     "FLAKY  flaky: passed at attempt 3; before that cases/a.json: /expect: took longer than 5 "    \
     "ms\n"                                                                                         \
     "FAILED conv/tile_3: " MISMATCH "\n"                                                           \
-    "       again: " AGAIN "\n"                                                                    \
+    "       rerun: " AGAIN "\n"                                                                    \
     "ERROR  e: cases/a.json: /expect: no file\n"                                                   \
     "UPDATED u: cases/a.json: /expect: wrote g.npy.new\n"                                          \
     "5 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated; 2 not run; 1.31 s, 3.82 cases/s\n"
@@ -156,7 +156,7 @@ static void test_lines_hostile(void **state)
                         "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: "
                         "/expect: ]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 "
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"
-                        "       again: mlictl run 'it'\\''s here/a b'\n");
+                        "       rerun: mlictl run 'it'\\''s here/a b'\n");
 }
 
 /* A summary of `passed` cases, of which some stood in a state file. */
@@ -176,14 +176,13 @@ static void check_summary(const char *line, size_t passed, size_t resumed, const
 static void test_summary_resumed(void **state)
 {
     (void)state;
-    check_summary("", 2500, 1200,
-                  "2500 cases: 2500 passed; 1200 from before; 2.00 s, 650 cases/s\n");
+    check_summary("", 2500, 1200, "2500 cases: 2500 passed; 1200 reused; 2.00 s, 650 cases/s\n");
 }
 
 static void test_summary_one(void **state)
 {
     (void)state;
-    check_summary("", 1, 1, "1 case: 1 passed; 1 from before; 2.00 s\n");
+    check_summary("", 1, 1, "1 case: 1 passed; 1 reused; 2.00 s\n");
 }
 
 static void test_summary_none(void **state)
@@ -339,7 +338,7 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
                                    "      <failure type=\"mismatch\" message=\"2 of 24 elements "
                                    "differ, the first at [1, 0, 2]: "
                                    "14 in out.npy, 99 in golden.npy\">" MISMATCH "</failure>\n"
-                                   "      <system-out>1 attempt; again: " AGAIN "</system-out>\n"
+                                   "      <system-out>1 attempt; rerun: " AGAIN "</system-out>\n"
                                    "    </testcase>\n" TESTCASE(
                                        "(root)", "a#b\\c&#10;&quot;&lt;&amp;&gt;'"
                                                  "\xef\xbf\xbd["
@@ -359,7 +358,7 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
                                                          "\xef\xbf\xbd\xef\xbf\xbd\xef"
                                                          "\xbf\xbd</error>\n"
                                                          "      <system-out>1 attempt; "
-                                                         "again: mlictl run 'it'\\''s "
+                                                         "rerun: mlictl run 'it'\\''s "
                                                          "here/a b'</system-out>\n"
                                                          "    </testcase>\n" TESTCASE(
                                                              "(root)", "u") ">\n"
@@ -466,11 +465,15 @@ static void check_refused(const char *line, const char *complaint)
 static void test_refused(void **state)
 {
     (void)state;
-    check_refused("--json --tap", "mlictl: --json and --tap: both are for standard output\n");
-    check_refused("--tap --junit -", "mlictl: --tap and --junit -: both are for standard output\n");
-    check_refused("--json --junit=-",
-                  "mlictl: --json and --junit -: both are for standard output\n");
-    check_refused("-v -q", "mlictl: --verbose and --quiet: say one of them\n");
+    check_refused("--json --tap",
+                  "mlictl: --json cannot be combined with --tap: both write to standard output\n");
+    check_refused(
+        "--tap --junit -",
+        "mlictl: --tap cannot be combined with --junit -: both write to standard output\n");
+    check_refused(
+        "--json --junit=-",
+        "mlictl: --json cannot be combined with --junit -: both write to standard output\n");
+    check_refused("-v -q", "mlictl: --verbose cannot be combined with --quiet\n");
     check_refused("--flaky maybe", "mlictl: --flaky maybe: pass or fail is needed\n");
     check_refused("--junit /nowhere/report.xml",
                   "mlictl: --junit /nowhere/report.xml: the directory /nowhere must exist: No such "

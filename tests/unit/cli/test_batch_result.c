@@ -162,7 +162,7 @@ static void test_bytes(void **state)
     "{\"event\":\"case\",\"name\":\"a\",\"file\":\"f\",\"status\":\"passed\",\"attempts\":1,"
 #define REST "\"ns\":1,\"bytes\":1"
 #define BYTES_WANTED                                                                               \
-    "name_bytes: bytes of a name that is no UTF-8 are wanted, two hexadecimal digits each"
+    "name_bytes: the bytes of a name that is not UTF-8 are required, two hexadecimal digits each"
 
 static void test_strict(void **state)
 {
@@ -178,9 +178,9 @@ static void test_strict(void **state)
         {HEAD REST ",\"reason\":\"timeouts\"}", "/reason",
          "reason: \"timeouts\" is unknown; did you mean \"timeout\"?"},
         {HEAD REST ",\"message\":null}", "/message", "message: a string is required, not null"},
-        {HEAD REST ",\"difference\":[]}", "/difference", "difference: an object is wanted"},
+        {HEAD REST ",\"difference\":[]}", "/difference", "difference: an object is required"},
         {HEAD REST ",\"fingerprint\":\"7\"}", "/fingerprint",
-         "fingerprint: 16 hexadecimal digits are wanted"},
+         "fingerprint: 16 hexadecimal digits are required"},
         {HEAD REST ",\"basis\":{}}", "/basis/program",
          "basis.program: missing, a string is required"},
         {HEAD REST ",\"basis\":{" SETUP ",\"files\":[{\"role\":\"x\"}]}}", "/basis/files/0/role",
@@ -231,12 +231,12 @@ static void test_outline(void **state)
 {
     static const struct bad bads[] = {
         {BEGIN("3", "2", "null", "0"), "/cases", "cases: 3 given, 0 to 2 allowed"},
-        {BEGIN("2", "3", "null", "0"), "/cases", "cases: 2 given; without a shard these are all 3"},
+        {BEGIN("2", "3", "null", "0"), "/cases",
+         "cases: 2 given, but without a shard this must be the total, 3"},
         {BEGIN("2", "3", "\"1/2\"", "3"), "/resumed", "resumed: 3 given, 0 to 2 allowed"},
-        {BEGIN("2", "3", "\"3/2\"", "0"), "/shard",
-         "shard: \"3/2\": shards are counted from 1 to N"},
+        {BEGIN("2", "3", "\"3/2\"", "0"), "/shard", "shard: \"3/2\": I must be from 1 to N"},
         {BEGIN("2", "3", "\"auto\"", "0"), "/shard",
-         "shard: \"auto\": I/N is wanted, two whole numbers, as in 2/4"},
+         "shard: \"auto\": I/N is required, two whole numbers as in 2/4"},
         {BEGIN("2", "4294967296", "\"1/2\"", "0"), "/total",
          "total: 4294967296 given, 0 to 4294967295 allowed"},
     };

@@ -57,9 +57,9 @@ static void check(const struct choice *c)
         fail_msg("%s: %u/%u", what, shard.index, shard.count);
 }
 
-#define WANTED   ": I/N is wanted, two whole numbers, as in 2/4"
-#define FROM_ONE ": shards are counted from 1 to N"
-#define AUTO_N   ": auto/N is wanted, N a whole number from 1"
+#define WANTED   ": I/N is required, two whole numbers as in 2/4"
+#define FROM_ONE ": I must be from 1 to N"
+#define AUTO_N   ": auto/N is required, N a whole number of at least 1"
 #define SLURM(id, count, min, max, step)                                                           \
     "SLURM_ARRAY_TASK_ID=" id " SLURM_ARRAY_TASK_COUNT=" count " SLURM_ARRAY_TASK_MIN=" min        \
     " SLURM_ARRAY_TASK_MAX=" max " SLURM_ARRAY_TASK_STEP=" step
@@ -109,17 +109,17 @@ static void test_slurm(void **state)
         {SLURM("0", "1", "0", "0", "1") " CI_NODE_INDEX=2 CI_NODE_TOTAL=3 JOB_COMPLETION_INDEX=7",
          "auto", 1, 1, NULL},
         {SLURM("3", "4", "0", "3", "1"), "auto/5", 0, 0,
-         "auto/5: SLURM_ARRAY_TASK_COUNT=4 says otherwise"},
+         "auto/5: SLURM_ARRAY_TASK_COUNT=4 is another number of shards"},
         {"SLURM_ARRAY_TASK_ID=3", "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_COUNT is not"},
         {"SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_COUNT=4", "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_MIN is not"},
         {SLURM("x", "4", "0", "3", "1"), "auto", 0, 0,
-         "SLURM_ARRAY_TASK_ID=x: a whole number from 0 is wanted"},
+         "SLURM_ARRAY_TASK_ID=x: a whole number of at least 0 is required"},
         {SLURM("3", "0", "0", "3", "1"), "auto", 0, 0,
-         "SLURM_ARRAY_TASK_COUNT=0: a whole number from 1 is wanted"},
+         "SLURM_ARRAY_TASK_COUNT=0: a whole number of at least 1 is required"},
         {SLURM("3", "4", "0", "3", "0"), "auto", 0, 0,
-         "SLURM_ARRAY_TASK_STEP=0: a whole number from 1 is wanted"},
+         "SLURM_ARRAY_TASK_STEP=0: a whole number of at least 1 is required"},
         {SLURM("1", "3", "1", "6", "1"), "auto", 0, 0, /* --array=1,5,6 */
          "SLURM_ARRAY_TASK_MIN=1 to SLURM_ARRAY_TASK_MAX=6 in steps of SLURM_ARRAY_TASK_STEP=1 "
          "are not SLURM_ARRAY_TASK_COUNT=3: submit a range, as in --array=1-3"},
@@ -133,8 +133,7 @@ static void test_slurm(void **state)
          "range, as in --array=1-4294967295"},
         {SLURM("4", "4", "0", "3", "1"), "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID=4 is not between SLURM_ARRAY_TASK_MIN=0 and SLURM_ARRAY_TASK_MAX=3 "
-         "in "
-         "steps of SLURM_ARRAY_TASK_STEP=1"},
+         "in steps of SLURM_ARRAY_TASK_STEP=1"},
         {SLURM("6", "3", "5", "15", "5"), "auto", 0, 0,
          "SLURM_ARRAY_TASK_ID=6 is not between SLURM_ARRAY_TASK_MIN=5 and SLURM_ARRAY_TASK_MAX=15 "
          "in steps of SLURM_ARRAY_TASK_STEP=5"},
@@ -152,25 +151,25 @@ static void test_others(void **state)
         {"CI_NODE_INDEX=3 CI_NODE_TOTAL=3 JOB_COMPLETION_INDEX=0", "auto/3", 3, 3, NULL},
         {"SLURM_ARRAY_TASK_ID= CI_NODE_INDEX=3 CI_NODE_TOTAL=3", "auto", 3, 3, NULL},
         {"CI_NODE_INDEX=4 CI_NODE_TOTAL=3", "auto", 0, 0,
-         "CI_NODE_INDEX=4 is beyond the last of 3 shards"},
+         "CI_NODE_INDEX=4 exceeds the last index of 3 shards"},
         {"CI_NODE_INDEX=0 CI_NODE_TOTAL=3", "auto", 0, 0,
-         "CI_NODE_INDEX=0: a whole number from 1 is wanted"},
+         "CI_NODE_INDEX=0: a whole number of at least 1 is required"},
         {"CI_NODE_INDEX=1", "auto", 0, 0, "CI_NODE_INDEX is set, but CI_NODE_TOTAL is not"},
         {"CI_NODE_INDEX=1 CI_NODE_TOTAL=-3", "auto", 0, 0,
-         "CI_NODE_TOTAL=-3: a whole number from 1 is wanted"},
+         "CI_NODE_TOTAL=-3: a whole number of at least 1 is required"},
         {"CI_NODE_INDEX=1 CI_NODE_TOTAL=3", "auto/2", 0, 0,
-         "auto/2: CI_NODE_TOTAL=3 says otherwise"},
+         "auto/2: CI_NODE_TOTAL=3 is another number of shards"},
         {"JOB_COMPLETION_INDEX=0", "auto/3", 1, 3, NULL},
         {"JOB_COMPLETION_INDEX=2", "auto/3", 3, 3, NULL},
         {"JOB_COMPLETION_INDEX=3", "auto/3", 0, 0,
-         "JOB_COMPLETION_INDEX=3 is beyond the last of 3 shards"},
+         "JOB_COMPLETION_INDEX=3 exceeds the last index of 3 shards"},
         {"JOB_COMPLETION_INDEX=2", "auto", 0, 0,
-         "auto: JOB_COMPLETION_INDEX does not tell how many shards there are; say auto/N"},
+         "auto: JOB_COMPLETION_INDEX does not define the number of shards; give auto/N"},
         {"JOB_COMPLETION_INDEX=1e1", "auto/3", 0, 0,
-         "JOB_COMPLETION_INDEX=1e1: a whole number from 0 is wanted"},
+         "JOB_COMPLETION_INDEX=1e1: a whole number of at least 0 is required"},
         /* GitLab sets it for jobs without `parallel:` too. */
         {"CI_NODE_TOTAL=1", "auto", 0, 0,
-         "auto: none of SLURM_ARRAY_TASK_ID, CI_NODE_INDEX and JOB_COMPLETION_INDEX is set; say "
+         "auto: none of SLURM_ARRAY_TASK_ID, CI_NODE_INDEX and JOB_COMPLETION_INDEX is set; give "
          "I/N"},
     };
 

@@ -132,11 +132,12 @@ static void check_bad(const char *text, unsigned line, enum fault_code code, con
 static void test_bad(void **state)
 {
     (void)state;
-    check_bad(CASE("a", "passed"), 1, FAULT_INVALID_PARAMS, "", "a case before a run has begun");
+    check_bad(CASE("a", "passed"), 1, FAULT_INVALID_PARAMS, "",
+              "a \"case\" line before the first \"begin\" line");
     check_bad(BEGIN "\n", 2, FAULT_PARSE_ERROR, "", "the text ends where a value is expected");
     check_bad(BEGIN "{\"event\":\"cas\n" END, 2, FAULT_PARSE_ERROR, "/event",
               "the string that begins here does not end");
-    check_bad("[1]\n", 1, FAULT_INVALID_PARAMS, "", "an object is wanted");
+    check_bad("[1]\n", 1, FAULT_INVALID_PARAMS, "", "an object is required");
     check_bad("{}\n", 1, FAULT_INVALID_PARAMS, "/event", "event: missing, a string is required");
     check_bad("{\"event\":\"begins\"}\n", 1, FAULT_INVALID_PARAMS, "/event",
               "event: \"begins\" is unknown; did you mean \"begin\"?");
@@ -156,7 +157,8 @@ static void test_long_line(void **state)
     memcpy(text, BEGIN, strlen(BEGIN));
     text[LENGTH] = '\0';
     assert_int_equal(read_text(text, LENGTH, &got, &fault), -1);
-    assert_fault(&fault, FAULT_LIMIT, NULL, "line 2 is too long: this is no state file", "long");
+    assert_fault(&fault, FAULT_LIMIT, NULL, "line 2 is too long: the file is no state file",
+                 "long");
     state_finish(&got);
     free(text);
 }
@@ -201,7 +203,7 @@ static void test_files(void **state)
     snprintf(path, sizeof path, "%s/fifo", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_int_equal(state_load(&got, path, &fault), -1); /* and does not wait */
-    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file", path);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "not a regular file", path);
     state_finish(&got);
     unlink(path);
     assert_int_equal(state_load(&got, path, &fault), -1);
@@ -209,7 +211,7 @@ static void test_files(void **state)
                  path);
     state_finish(&got);
     assert_int_equal(state_load(&got, directory, &fault), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file", path);
+    assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "not a regular file", path);
     state_finish(&got);
     rmdir(directory);
 }

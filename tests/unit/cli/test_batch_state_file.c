@@ -38,7 +38,7 @@ static void begin(struct state_file *state_file, uint64_t set, const char *kept)
     struct fault fault;
 
     for (; *kept; kept++)
-        outline.kept = digest_add(outline.kept, (const char[]){*kept, '\0'});
+        outline.resumed_set = digest_add(outline.resumed_set, (const char[]){*kept, '\0'});
 
     assert_no_fault(state_file_begin(state_file, &outline, &fault), &fault);
 }
@@ -190,8 +190,8 @@ static void test_lock(void **state)
     (void)state;
     open_journal(&one);
     assert_int_equal(state_file_open(&two, path, &fault), -1);
-    snprintf(expected, sizeof expected, "%s: another run writes to it; give each its own --resume",
-             path);
+    snprintf(expected, sizeof expected,
+             "%s: another run is using the file; give each run its own --resume STATE", path);
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, "lock");
     state_file_close(&two);
     state_file_close(&one);
@@ -219,14 +219,15 @@ static void test_refused(void **state)
     (void)state;
     fputs("{\"op\":\"mov\"}\n", file);
     fclose(file);
-    check_refused(path, ":1: /event: event: missing, a string is required; it is no state file, "
-                        "or was changed: take another one");
+    check_refused(path,
+                  ":1: /event: event: missing, a string is required; the file is no state file, "
+                  "or was edited: give another --resume STATE");
     snprintf(inside, sizeof inside, "%s/x", path);
     check_refused(inside, ": cannot be opened: Not a directory");
     check_refused(directory, ": cannot be opened: Is a directory");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    check_refused(path, ": it is no regular file"); /* and does not wait */
+    check_refused(path, ": not a regular file"); /* and does not wait */
 }
 
 /* A line that finds no room is taken back; when there is room again, the file is whole. */
