@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A service with its own loop on its own thread. Other threads leave word in a list and wake the
- * loop, whose thread alone touches the service.
+ * A service with its own loop on its own thread. Other threads add to a list and wake the loop:
+ * only the loop's thread accesses the service.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -16,9 +16,9 @@
 #include "daemon/base/seam.h"
 #include "daemon/service.h"
 
-enum { DESCRIPTORS_NEEDED = 16 }; /* by a loop, a service and a job */
+enum { DESCRIPTORS_NEEDED = 16 }; /* for a loop, a service and a job */
 
-/* A connection that is to be served; lies with the thread that waits for it. */
+/* A connection to be served; on the stack of the thread that waits for it. */
 struct arrival {
     struct arrival *next;
     int socket;
@@ -31,13 +31,13 @@ struct service_thread {
     uv_async_t wake;
     uv_thread_t thread;
     struct service *service;
-    uv_mutex_t mutex; /* of what follows */
+    uv_mutex_t mutex; /* guards the members below */
     uv_cond_t adopted;
     struct arrival *arrivals;
     bool stop;
 };
 
-/* Calls under the mutex wait for nobody. */
+/* Serves new connections. The mutex must be held. */
 static void adopt_arrivals(struct service_thread *self)
 {
     struct arrival *arrival = self->arrivals;
@@ -71,12 +71,12 @@ static void serve(void *context)
 {
     struct service_thread *self = context;
 
-    /* Not 0: jobs outlast drain_ms. Their memory is this process's, so they are waited for. */
+    /* Non-zero: jobs outlast drain_ms. Wait for them, because this process owns their memory. */
     while (uv_run(&self->loop, UV_RUN_DEFAULT) != 0)
         ;
 }
 
-/* Signals are for the program's own threads, but for those that a fault sends to its thread. */
+/* Blocks signals in the service's thread, except those that a fault of the thread causes. */
 static int start_thread(struct service_thread *self)
 {
     sigset_t blocked, before;
@@ -93,7 +93,7 @@ static int start_thread(struct service_thread *self)
     return error;
 }
 
-/* Frees what service_thread_start() made, up to where it came. The loop does not run. */
+/* Frees all that service_thread_start() has created so far. The loop must not be running. */
 static void dismantle(struct service_thread *self)
 {
     if (!uv_is_closing((uv_handle_t *)&self->wake))
@@ -107,7 +107,7 @@ static void dismantle(struct service_thread *self)
     free(self);
 }
 
-/* The loop and what wakes it. Returns 0 or -errno with nothing left. */
+/* Initialises the loop and its wake handle. Returns 0, or -errno with nothing to close. */
 static int init_loop(struct service_thread *self)
 {
     int error = uv_loop_init(&self->loop);
@@ -132,7 +132,7 @@ static int init_lock(struct service_thread *self)
     return error;
 }
 
-/* libuv aborts where it finds no descriptors for its signal pipe: returns 0 or -errno before. */
+/* Checks that descriptors are left, because libuv aborts without them. Returns 0 or -errno. */
 static int check_descriptors(void)
 {
     int fds[DESCRIPTORS_NEEDED], count = 0, error = 0;

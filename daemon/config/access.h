@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "access": whose connections are served, of those who can open the socket. */
+/* "access": the users who are served, of those who can open the socket. */
 #ifndef DAEMON_ACCESS_H
 #define DAEMON_ACCESS_H
 
@@ -11,14 +11,14 @@
 enum { ACCESS_UIDS_MAX = 256 };
 
 struct access {
-    bool restricted; /* "uids" is there */
+    bool restricted; /* "uids" is given */
     uint32_t count;
     uint32_t uids[ACCESS_UIDS_MAX];
 };
 
-/** Replaces what there was. Returns 0 or -1 (fault). */
+/** Replaces *access. Returns 0, or -1 with the fault of `object` filled. */
 int access_read(const struct json *object, struct access *access);
-/** Root and the user the service runs as are always served. */
+/** Returns whether a user is served. Root and the user that the service runs as always are. */
 bool access_allows(const struct access *access, uint32_t uid);
 
 #endif /* DAEMON_ACCESS_H */

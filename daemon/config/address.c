@@ -36,16 +36,16 @@ static int parse_unix(const char *path, struct address *address, char *complaint
     struct sockaddr_un un = {.sun_family = AF_UNIX};
 
     if (path[0] != '/')
-        return complain(complaint, "an absolute path is wanted behind \"unix:\"");
+        return complain(complaint, "an absolute path is required after \"unix:\"");
     if (strlen(path) >= sizeof un.sun_path)
-        return complain(complaint, "the path behind \"unix:\" has more than 107 bytes");
+        return complain(complaint, "the path after \"unix:\" has more than 107 bytes");
     memcpy(un.sun_path, path, strlen(path));
     memcpy(&address->socket, &un, sizeof un);
     address->length = sizeof un;
     return 0;
 }
 
-/* Returns the port in network order, 0 where it is none. */
+/* Returns the port in network order, or 0 if the text is no port. */
 static in_port_t parse_port(const char *text)
 {
     char *end;
@@ -86,18 +86,18 @@ int address_parse(const char *text, struct address *address, char complaint[ADDR
     if (strncmp(text, "unix:", 5) == 0)
         return parse_unix(text + 5, address, complaint);
     if (!colon || colon == text || (bracketed && colon[-1] != ']'))
-        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is wanted");
+        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is required");
     port = parse_port(colon + 1);
     if (port == 0)
-        return complain(complaint, "a port from 1 to 65535 is wanted behind the last colon");
+        return complain(complaint, "a port from 1 to 65535 is required after the last colon");
     length = (size_t)(colon - text) - (bracketed ? 2 : 0);
     if (length >= sizeof host)
-        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is wanted");
+        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is required");
     memcpy(host, text + bracketed, length);
     host[length] = '\0';
     if (bracketed != (strchr(host, ':') != NULL) || parse_inet(host, port, address) < 0)
-        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is wanted");
+        return complain(complaint, "unix:/path, 127.0.0.1:PORT or [::1]:PORT is required");
     if (!address_is_local((const struct sockaddr *)&address->socket))
-        return complain(complaint, "an address of this machine's loopback is wanted");
+        return complain(complaint, "a loopback address is required");
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the metrics are listened for: on this machine, or nowhere. */
+/* The address of the metrics, which must not be reachable from other machines. */
 #ifndef DAEMON_ADDRESS_H
 #define DAEMON_ADDRESS_H
 
@@ -15,11 +15,11 @@ struct address {
 
 /**
  * Reads "unix:/path", "127.0.0.1:PORT" (any address of 127/8) or "[::1]:PORT". Returns 0, or -1
- * with a sentence of what is wrong.
+ * with an error message in `complaint`.
  */
 int address_parse(const char *text, struct address *address, char complaint[ADDRESS_COMPLAINT_MAX]);
 
-/** Whether nobody on another machine can reach it. */
+/** Returns whether no other machine can reach the address. */
 bool address_is_local(const struct sockaddr *socket);
 
 #endif /* DAEMON_ADDRESS_H */

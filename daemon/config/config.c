@@ -31,8 +31,8 @@ static const struct number top_numbers[] = {
 };
 
 /*
- * Each job has two mappings, of 65530 that Linux allows a process. A file that shrinks splits its
- * mapping in two: hence the default of less than half.
+ * Linux allows a process 65530 mappings. Each job has two. The default of `mappings` is less than
+ * half, because a file that shrinks splits its mapping in two.
  */
 static const struct number limit_numbers[] = {
     NUMBER(struct config, clients, "clients", 1, 4096, 64),
@@ -65,7 +65,7 @@ static const struct number watchdog_numbers[] = {
     {0},
 };
 
-/* Objects of nothing but numbers. */
+/* Objects that have only numbers. */
 static const struct {
     const char *key;
     const struct number *numbers;
@@ -75,7 +75,7 @@ static const struct {
     {"watchdog", watchdog_numbers},
 };
 
-/* Texts of the top level, which may be empty. */
+/* Texts of the top level. They may be empty. */
 static const struct {
     const char *key;
     size_t at, size;
@@ -143,7 +143,7 @@ static int read_mode(struct config *config, const struct json *root)
     if (json_string(&value, 4, &text) < 0)
         return -1;
     if (strlen(text) < 3 || text[strspn(text, "01234567")] != '\0' || strtoul(text, NULL, 8) > 0777)
-        return json_complain(&value, "octal digits from \"0000\" to \"0777\" are wanted");
+        return json_complain(&value, "octal digits from \"0000\" to \"0777\" are required");
     config->socket_mode = (uint32_t)strtoul(text, NULL, 8);
     return 0;
 }
@@ -207,7 +207,7 @@ static int read_metrics(struct config *config, const struct json *root)
     return json_complain(&listen, "%s", complaint);
 }
 
-/* What has a file of its own. */
+/* Reads the objects of the top level. */
 static int read_parts(struct config *config, const struct json *root)
 {
     struct json access = json_member(root, "access"), quotas = json_member(root, "quotas");
@@ -263,10 +263,10 @@ int config_check(const struct config *config, struct fault *fault)
         config->channels, MLI_MOV_MAX_CHANNELS - config->channel_offset, config->channel_offset);
 }
 
-/* Opens a regular file. Anything else could keep the loop waiting: returns -EINVAL. */
+/* Opens a regular file. Returns -EINVAL for other files, which could block the loop. */
 static int open_regular(const char *path)
 {
-    /* Not blocking: to open a pipe for reading waits until somebody writes to it. */
+    /* O_NONBLOCK: opening a pipe would wait for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
 
@@ -278,7 +278,7 @@ static int open_regular(const char *path)
     return -EINVAL;
 }
 
-/* The whole file, or one byte more than is allowed, which the parser then refuses. */
+/* Reads the whole file, or one byte more than the parser allows. */
 static ssize_t read_file(const char *path, char *text, size_t size)
 {
     int fd = open_regular(path);
@@ -295,7 +295,7 @@ static ssize_t read_file(const char *path, char *text, size_t size)
     return got < 0 ? got : (ssize_t)length;
 }
 
-/* Puts the file's name, and the place in it where that is known, before the sentence. */
+/* Prefixes the message with the name of the file, and with line and column if they are known. */
 static void name_file(struct fault *fault, const char *path)
 {
     struct fault bare = *fault;

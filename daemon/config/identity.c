@@ -12,7 +12,7 @@
 
 enum { ENTRY_MAX = 64 * 1024, GROUPS_MAX = 256 };
 
-/* getpwnam_r() and its like say "none" in several ways. */
+/* getpwnam_r() and the related functions report a missing entry by different errors. */
 static int result_of(int error, const void *found)
 {
     if (found)
@@ -103,7 +103,7 @@ int identity_check(const struct config *config, struct fault *fault)
     return 0;
 }
 
-/* Groups first: a process that is no longer root cannot change them. */
+/* Changes the groups first, because only root can. */
 static int change(const struct identity *identity)
 {
     gid_t groups[GROUPS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the configuration: a table says where each lies and what it may be. */
+/* Numbers of the configuration: tables of their keys, places, ranges and defaults. */
 #ifndef DAEMON_NUMBER_H
 #define DAEMON_NUMBER_H
 
@@ -10,7 +10,7 @@
 
 struct number {
     const char *key;
-    size_t at, size; /* a uint32_t or a uint64_t of some structure */
+    size_t at, size; /* of a uint32_t or uint64_t member of a structure */
     int64_t min, max, standard;
 };
 
@@ -19,14 +19,14 @@ struct number {
         key, offsetof(type, field), sizeof(((type *)0)->field), (min), (max), (standard)           \
     }
 
-/* Of one object's numbers, and of all its members at most. The tables end with a null key. */
+/* The longest table of one object. Tables end with a null key. */
 enum { NUMBERS_MAX = 16 };
 
-/** Sets each number to its standard. */
+/** Sets each number to its default. */
 void numbers_default(void *structure, const struct number *numbers);
-/** Reads those that are there over the structure. Returns 0 or -1 (fault). */
+/** Reads the numbers that the object has. Returns 0, or -1 with the object's fault filled. */
 int numbers_read(void *structure, const struct number *numbers, const struct json *object);
-/** Requires an object of nothing but numbers and reads it; one that is absent changes nothing. */
+/** Reads an object that may have only these numbers. Does nothing if the object is absent. */
 int numbers_read_object(void *structure, const struct number *numbers, const struct json *object);
 
 #endif /* DAEMON_NUMBER_H */

@@ -30,10 +30,10 @@ static int read_user(const struct json *member, struct quotas *quotas)
     uint32_t uid;
 
     if (uid_parse(member->key, &uid) < 0)
-        return json_complain(member, "\"default\" or the number of a user is wanted");
+        return json_complain(member, "\"default\" or the number of a user is required");
     for (uint32_t i = 0; i < quotas->count; i++)
         if (quotas->uids[i] == uid)
-            return json_complain(member, "is there twice");
+            return json_complain(member, "is given twice");
     if (quotas->count == QUOTA_USERS_MAX)
         return json_complain(member, "at most %d users are allowed", QUOTA_USERS_MAX);
     if (numbers_read_object(&quota, numbers, member) < 0)
@@ -59,7 +59,7 @@ int quotas_read(const struct json *object, struct quotas *quotas)
             if (read_user(&member, quotas) < 0)
                 return -1;
         } else if (seen) {
-            return json_complain(&member, "is there twice");
+            return json_complain(&member, "is given twice");
         } else {
             seen = true;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "quotas": what all connections of one user may have together. */
+/* "quotas": limits for all connections of one user together. */
 #ifndef DAEMON_QUOTA_H
 #define DAEMON_QUOTA_H
 
@@ -13,7 +13,7 @@ struct quota {
     uint32_t jobs;         /* QUOTA_SHARE: a share of limits.jobs */
     uint64_t buffer_bytes; /* UINT64_MAX: no limit */
     uint64_t reply_bytes;  /* unread and expected replies */
-    uint32_t weight;       /* of the user's turns on the channels */
+    uint32_t weight;       /* quanta of bytes in each of the user's turns */
     int32_t max_priority;  /* among the jobs of all users; QUOTA_BY_USER */
 };
 
@@ -21,7 +21,7 @@ struct quota {
 /* max_priority: 1 for root and the user that the service runs as, 0 for others. */
 #define QUOTA_BY_USER INT32_MIN
 
-/* An object has no more members than this. */
+/* The most members that an object may have. */
 enum { QUOTA_USERS_MAX = JSON_KEYS_MAX };
 
 struct quotas {
@@ -31,15 +31,18 @@ struct quotas {
     struct quota users[QUOTA_USERS_MAX];
 };
 
+/** Sets the default quota, and no users. */
 void quotas_default(struct quotas *quotas);
 /**
- * {"default": {...}, "1000": {...}}: what a user's quota does not name is the default's, and what
- * that does not name either has its default. Replaces what there was. Returns 0 or -1 (fault).
+ * Reads {"default": {...}, "1000": {...}}. A number that a user's object lacks is that of
+ * "default"; a number that "default" lacks has its default value. Replaces *quotas. Returns 0, or
+ * -1 with the fault of `object` filled.
  */
 int quotas_read(const struct json *object, struct quotas *quotas);
 struct number;
-/** The numbers of one user's object. */
+/** Returns the numbers of one user's object. */
 const struct number *quota_numbers(void);
+/** Returns the quota of a user, which points into *quotas. */
 const struct quota *quotas_of(const struct quotas *quotas, uint32_t uid);
 
 /**

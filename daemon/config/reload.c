@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Sockets are bound, channels taken, and the rights to do either are gone. */
+/* Sockets are bound, channels are taken, and the process has given up the rights to do it again. */
 static const struct {
     const char *key;
     size_t at, size;

@@ -32,16 +32,16 @@ static int check(int fd, bool for_metrics, struct fault *fault)
     socklen_t length = sizeof address;
 
     if (option(fd, SO_TYPE) != SOCK_STREAM || option(fd, SO_ACCEPTCONN) != 1)
-        return complain(fault, fd, "is no listening stream socket");
+        return complain(fault, fd, "is not a listening stream socket");
     if (!for_metrics && option(fd, SO_DOMAIN) != AF_UNIX)
-        return complain(fault, fd, "is no unix socket");
+        return complain(fault, fd, "is not a unix socket");
     if (getsockname(fd, (struct sockaddr *)&address, &length) < 0 ||
         !address_is_local((struct sockaddr *)&address))
         return complain(fault, fd, "can be reached from other machines");
     return 0;
 }
 
-/* The next name of a list with colons; an empty one where it has ended. */
+/* Copies the next name of a list with colons, or an empty name at its end. */
 static void next_name(const char **names, char *name, size_t size)
 {
     const size_t length = strcspn(*names, ":");
@@ -56,9 +56,9 @@ static int take_one(struct activation *activation, int fd, const char *name, str
     int *place = for_metrics ? &activation->metrics : &activation->service;
 
     if (!for_metrics && strcmp(name, "mlid") != 0)
-        return complain(fault, fd, "has another name than \"mlid\" and \"metrics\"");
+        return complain(fault, fd, "must be named \"mlid\" or \"metrics\"");
     if (*place >= 0)
-        return complain(fault, fd, "has the name of another one");
+        return complain(fault, fd, "has the same name as another one");
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
         return complain(fault, fd, "is not open");
     if (check(fd, for_metrics, fault) < 0)
@@ -84,7 +84,7 @@ static int take_all(struct activation *activation, int count, const char *names,
     return 0;
 }
 
-/* What is meant for this process: the variables are inherited by others, too. */
+/* Returns the number of sockets for this process. Child processes inherit the variables. */
 static long count_for_us(void)
 {
     const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");

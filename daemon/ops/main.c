@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlid: the process around the service. */
+/* mlid: reads the command line and the configuration, and runs the process (process.h). */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "daemon/service.h"
 #include "libmli/port/ports.h"
 
-/* A socket that becomes descriptor 2 because nothing else is would be written the log to. */
+/* Opens descriptors 0 to 2 if they are closed: else a socket could get the number of stderr. */
 static void fill_standard_streams(void)
 {
     int fd;
@@ -62,6 +62,6 @@ int main(int argc, char **argv)
     log_set_level(config.log_level);
     log_set_format(config.log_format);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a trace that may not grow is told so by write(2) */
+    signal(SIGXFSZ, SIG_IGN); /* the trace then gets EFBIG from write(2) */
     return process_run(&options, &config, &activation, &notify);
 }

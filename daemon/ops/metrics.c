@@ -27,13 +27,13 @@ struct scrape {
     struct service *service;
     enum { SCRAPE_FREE, SCRAPE_READS, SCRAPE_WRITES, SCRAPE_WAITS, SCRAPE_CLOSES } phase;
     int fd;
-    unsigned handles; /* not closed yet */
+    unsigned handles; /* that are not closed yet */
     uv_poll_t poll;
     uv_timer_t timer;
     size_t length, sent;
     char request[SCRAPE_REQUEST_MAX + 1];
     struct textw reply;
-    void (*gone)(struct scrape *scrape); /* it is free again */
+    void (*gone)(struct scrape *scrape); /* called when the scrape is free again */
     void *owner;
 };
 
@@ -42,8 +42,8 @@ struct metrics {
     struct service *service;
     struct bound bound;
     uv_poll_t poll;
-    uv_timer_t retry; /* runs while accepting pauses for want of descriptors */
-    unsigned parts;   /* handles and scrapes, not closed yet */
+    uv_timer_t retry; /* runs while accepting pauses without descriptors */
+    unsigned parts;   /* handles and scrapes that are not closed yet */
     bool closing;
     struct scrape scrapes[SCRAPES_MAX];
 };
@@ -101,7 +101,7 @@ static void reply_metrics(struct scrape *scrape)
     textw_finish(&body);
 }
 
-/* The request line is all that matters: METHOD SP TARGET SP HTTP/1.x. */
+/* Writes the reply. Reads only the request line: METHOD SP TARGET SP HTTP/1.x. */
 static void answer(struct scrape *scrape, bool whole)
 {
     char *line = scrape->request, *target, *version;
@@ -110,7 +110,8 @@ static void answer(struct scrape *scrape, bool whole)
     target = strchr(line, ' ');
     version = target ? strchr(target + 1, ' ') : NULL;
     if (!whole || !version || strncmp(version, " HTTP/1.", 8) != 0) {
-        reply(scrape, "400 Bad Request", "", "text/plain", "no HTTP/1 request of 4 KiB at most\n");
+        reply(scrape, "400 Bad Request", "", "text/plain",
+              "an HTTP/1 request of at most 4 KiB is required\n");
         return;
     }
     *target++ = *version = '\0';
@@ -122,8 +123,8 @@ static void answer(struct scrape *scrape, bool whole)
         reply_metrics(scrape);
 }
 
-/* Whoever sends descriptors over a unix socket does not speak HTTP. They are received because the
- * kernel would close those that are not, on the loop's thread. */
+/* Receives and discards descriptors too: the kernel would close those that are not received, on the
+ * loop's thread. */
 static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
 {
     int fds[FD_RECV_MAX];
@@ -166,7 +167,7 @@ static int write_reply(struct scrape *scrape)
     return 1;
 }
 
-/* To close before the peer has sent all could take the reply away from him. */
+/* Waits until the peer has closed: closing earlier could discard the reply. */
 static int wait_for_end(struct scrape *scrape)
 {
     ssize_t got = receive(scrape, scrape->request, SCRAPE_REQUEST_MAX);
@@ -249,7 +250,7 @@ static void on_retry(uv_timer_t *retry)
     uv_poll_start(&metrics->poll, UV_READABLE, on_accept);
 }
 
-/* Who keeps a place without asking for anything gives it up to the next. */
+/* Ends the oldest connection that has not sent its request yet. */
 static void make_room(struct metrics *metrics)
 {
     struct scrape *oldest = NULL;
@@ -263,7 +264,7 @@ static void make_room(struct metrics *metrics)
         scrape_end(oldest);
 }
 
-/* More than there is room for wait in the backlog. */
+/* Accepts a connection if a scrape is free; else connections wait in the backlog. */
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     struct metrics *metrics = poll->data;
@@ -274,7 +275,7 @@ static void on_accept(uv_poll_t *poll, int status, int events)
     while (scrape < metrics->scrapes + SCRAPES_MAX && scrape->phase != SCRAPE_FREE)
         scrape++;
     if (scrape == metrics->scrapes + SCRAPES_MAX) {
-        uv_poll_stop(poll); /* until a place is free */
+        uv_poll_stop(poll); /* until a scrape is free */
         make_room(metrics);
         return;
     }

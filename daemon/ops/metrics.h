@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics over HTTP, for Prometheus: GET /metrics and nothing else, a reply for each connection.
- * Its handles do not keep the loop alive.
+ * The statistics over HTTP, for Prometheus: only GET /metrics, one reply for each connection. The
+ * handles do not keep the loop alive.
  */
 #ifndef DAEMON_METRICS_H
 #define DAEMON_METRICS_H
@@ -16,10 +16,11 @@ struct service;
 /** Opens a listening socket at "metrics.listen". Returns 0 or -errno. */
 int metrics_bind(struct bound *bound, const char *listen, uint32_t mode, uid_t uid, gid_t gid);
 
-/** Serves a listening socket, which it owns from now on, also on failure. Returns 0 or -errno. */
+/** Serves a listening socket. Takes ownership, also on failure. Returns 0 or -errno. */
 int metrics_create(uv_loop_t *loop, struct service *service, const struct bound *bound,
                    struct metrics **out);
-/** Before the service goes. The memory goes when the loop runs on. Null is fine. */
+/** Stops serving; call it before service_destroy(). Frees the memory when the loop runs on. Accepts
+ *  NULL. */
 void metrics_destroy(struct metrics *metrics);
 
 #endif /* DAEMON_METRICS_H */

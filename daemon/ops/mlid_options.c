@@ -16,21 +16,23 @@ static const char help[] =
     "usage: mlid [OPTION]...\n"
     "Serves tensor moves and permutes to clients on a unix socket.\n"
     "\n"
-    "  --config FILE      read the configuration from FILE (default: " MLID_CONFIG ",\n"
-    "                     if it is there)\n"
-    "  --socket PATH      listen at PATH (default: $XDG_RUNTIME_DIR/mlid.sock, or\n"
-    "                     /run/mlid.sock)\n"
-    "  --channels N       DMA channels to serve, 1 to 16\n"
-    "  --engine SPEC      what moves the bytes: NAME[:KEY=NUMBER,...], as \"threads\"\n"
-    "  --log-level LEVEL  error, warning, info or debug\n"
-    "  --log-format NAME  text or json\n"
-    "  --trace FILE       write a timeline of the channels to FILE, for Perfetto\n"
-    "  --allow-core       leave core dumps and debuggers possible\n"
-    "  --check            check the configuration and exit\n"
-    "  --version          print the version and exit\n"
-    "  --help             print this and exit\n"
+    "  --config FILE      Read the configuration from FILE (default: " MLID_CONFIG ",\n"
+    "                     if it exists).\n"
+    "  --socket PATH      Listen at PATH (default: $XDG_RUNTIME_DIR/mlid.sock, or\n"
+    "                     /run/mlid.sock).\n"
+    "  --channels N       Use N DMA channels, 1 to 16 (default: 4).\n"
+    "  --engine SPEC      Move bytes with NAME[:KEY=NUMBER,...] (default: threads).\n"
+    "  --log-level LEVEL  Log error, warning, info or debug (default: info).\n"
+    "  --log-format NAME  Log as text or json (default: text).\n"
+    "  --trace FILE       Write a timeline of the channels to FILE, for Perfetto\n"
+    "                     (default: none).\n"
+    "  --allow-core       Allow core dumps and debuggers.\n"
+    "  --check            Check the configuration and exit.\n"
+    "  --version          Print the version and exit.\n"
+    "  --help             Print this help and exit.\n"
     "\n"
-    "SIGTERM and SIGINT shut down: running jobs are finished, queued ones are refused.\n"
+    "The defaults apply if the configuration file does not set a value.\n"
+    "SIGTERM and SIGINT shut down: mlid finishes running jobs and refuses queued ones.\n"
     "A second one exits at once. SIGHUP reads the configuration again.\n"
     "Exit status: 0 clean, 1 failure while starting or running, 2 usage or configuration.\n";
 
@@ -51,7 +53,7 @@ static const struct option table[] = {
 
 enum { OPTIONS = sizeof table / sizeof *table - 1, OPTION_NAME_MAX = 32 };
 
-/* getopt_long() has said what is wrong with a word; this is what to do about it. */
+/* Suggests the right option, after getopt_long() has printed what is wrong. */
 static void suggest(const char *word)
 {
     const char *names[OPTIONS + 1] = {NULL}, *near;
@@ -64,12 +66,12 @@ static void suggest(const char *word)
         names[i] = table[i].name;
     near = nearest_word(name, names);
     if (!near)
-        fprintf(stderr, "mlid: --help lists the options there are\n");
+        fprintf(stderr, "mlid: --help lists all options\n");
     else if (strcmp(near, name) != 0)
         fprintf(stderr, "mlid: did you mean --%s?\n", near);
 }
 
-/* Where the value of an option goes. */
+/* Returns the member for the value of an option. */
 static const char **text_of(struct options *options, int letter)
 {
     switch (letter) {
@@ -147,7 +149,7 @@ static int override_text(char *out, size_t size, const char *option, const char 
 
     if (length >= size)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s: at most %zu bytes are wanted, %zu given", option, size - 1, length);
+                         "%s: %zu bytes given, at most %zu allowed", option, length, size - 1);
     memset(out, 0, size);
     snprintf(out, size, "%s", text);
     return 0;
@@ -157,18 +159,18 @@ static int override_log(struct config *config, const struct options *options, st
 {
     if (options->log_level && config_set_log_level(config, options->log_level) < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--log-level: \"%s\" given, error, warning, info or debug wanted",
+                         "--log-level: \"%s\" given; error, warning, info or debug required",
                          options->log_level);
     if (options->log_format && config_set_log_format(config, options->log_format) < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--log-format: \"%s\" given, text or json wanted", options->log_format);
+                         "--log-format: \"%s\" given; text or json required", options->log_format);
     return 0;
 }
 
 static int override(struct config *config, const struct options *options, struct fault *fault)
 {
     if (options->socket && options->socket[0] == '\0')
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--socket: a path is wanted");
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--socket: a path is required");
     if (options->socket && override_text(config->socket, sizeof config->socket, "--socket",
                                          options->socket, fault) < 0)
         return -1;

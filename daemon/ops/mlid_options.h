@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlid's command line, and the configuration that follows from it. */
+/*
+ * The command line of mlid, and the configuration that results from it.
+ *
+ * To add an option, add it to struct options, to the table and the help in mlid_options.c, to
+ * override() there, and to man/mlid.8.scd.
+ */
 #ifndef DAEMON_OPTIONS_H
 #define DAEMON_OPTIONS_H
 
@@ -14,14 +19,16 @@ struct options {
     bool allow_core, check;
 };
 
-/** Returns -1 to go on, or the status to exit with. */
+/** Reads the command line. Returns -1 to go on, or the exit status. */
 int options_parse(struct options *options, int argc, char **argv);
 
-/** Flushes standard output. Returns EXIT_CLEAN, or EXIT_RUNTIME after saying that it failed. */
+/** Flushes standard output. Returns EXIT_CLEAN, or EXIT_RUNTIME after printing an error. */
 int options_printed(void);
 
-/** Defaults, then the file, then the options. Returns 0 or -1 (fault). To be called again when the
- *  file may have changed. */
+/**
+ * Fills *config from the defaults, then the file, then the options. Call it again after a change of
+ * the file. Returns 0, or -1 with *fault filled.
+ */
 int options_configure(const struct options *options, struct config *config, struct fault *fault);
 
 #endif /* DAEMON_OPTIONS_H */

@@ -23,13 +23,13 @@ static void set_address(struct notify *notify, const char *path)
     notify->address.sun_family = AF_UNIX;
     memcpy(notify->address.sun_path, path, length);
     notify->length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + length);
-    if (path[0] == '@') /* an abstract name, which has no terminator */
+    if (path[0] == '@') /* an abstract name has no terminator */
         notify->address.sun_path[0] = '\0';
     else
         notify->length++;
 }
 
-/* A whole environment variable that is a number; 0 where it is none. */
+/* Returns an environment variable as a number, or 0 if it is not a number. */
 static uint64_t number_of(const char *name)
 {
     const char *text = getenv(name);

@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -14,7 +16,6 @@
 #include "daemon/config/identity.h"
 #include "daemon/config/reload.h"
 #include "daemon/job/trace.h"
-#include "daemon/ops/harden.h"
 #include "daemon/ops/metrics.h"
 #include "daemon/service.h"
 #include "mli_helpers_api.h"
@@ -23,15 +24,15 @@
 #include "proto/wire/wire_limits.h"
 
 enum {
-    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* itself, and those of a line begun */
-    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* a message may bring as many */
+    DESCRIPTORS_PER_CLIENT = 1 + 2 * PROTO_FDS_MAX, /* its socket, and those of unfinished lines */
+    DESCRIPTORS_TO_SPARE = 64 + FD_RECV_MAX,        /* our own, and those of one message */
     USEC_PER_MS = 1000
 };
 
 struct process {
     uv_loop_t loop;
     uv_signal_t term, interrupt, hangup;
-    uv_timer_t alive; /* runs where the manager wants to hear of us */
+    uv_timer_t alive; /* sends WATCHDOG=1 if the service manager asks for it */
     const struct options *options;
     const struct activation *activation;
     const struct notify *notify;
@@ -63,17 +64,18 @@ static int cannot_listen(const char *key, const char *value, int error)
         log_text(&line, "error", bind_error_text(error));
         if ((error == -EACCES || error == -EOWNERDEAD) && strcmp(value, "/run/mlid.sock") == 0 &&
             geteuid() != 0)
-            log_text(&line, "hint", "XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH");
+            log_text(&line, "hint",
+                     "XDG_RUNTIME_DIR has no absolute path; start mlid with --socket PATH");
         if (error == -ENOENT)
             log_text(&line, "hint",
-                     "the directory of the socket does not exist: make it, or start mlid with "
+                     "the directory of the socket does not exist: create it, or start mlid with "
                      "--socket PATH");
         log_end(&line);
     }
     return error;
 }
 
-/* Whatever clients send, there is one left for the next: see DESCRIPTORS_PER_CLIENT. */
+/* Raises the limit so that clients cannot use up all descriptors. */
 static void raise_descriptor_limit(const struct config *config)
 {
     const rlim_t wanted =
@@ -92,7 +94,7 @@ static void raise_descriptor_limit(const struct config *config)
     }
 }
 
-/* Where "metrics.listen" says. A socket that was passed to us goes before that. */
+/* Listens at "metrics.listen", unless that is empty. */
 static int open_metrics(struct process *process, const struct config *config, struct metrics **out)
 {
     struct bound bound;
@@ -123,7 +125,7 @@ static int adopt_metrics(struct process *process)
 
 /* Reloading */
 
-/* The old ones are served until the new address is. */
+/* Opens the new address before the old one is closed. */
 static void change_metrics(struct process *process, struct config *fresh)
 {
     struct metrics *metrics;
@@ -201,7 +203,7 @@ static void on_term(uv_signal_t *signal, int number)
     service_shutdown(process->service);
 }
 
-/* Unreferenced: they alone do not keep the loop alive. */
+/* Handles a signal. The handle is unreferenced: it does not keep the loop alive. */
 static int watch_signal(struct process *process, uv_signal_t *signal, int number, uv_signal_cb call)
 {
     int error = uv_signal_init(&process->loop, signal);
@@ -213,7 +215,7 @@ static int watch_signal(struct process *process, uv_signal_t *signal, int number
     return uv_signal_start(signal, call, number);
 }
 
-/* The end is near and clean: closing the handles would bring back what signals do by default. */
+/* Blocks signals before the handles are closed, which restores the default actions. */
 static void hold_signals(void)
 {
     sigset_t set;
@@ -263,7 +265,26 @@ static int bind_all(struct process *process)
     return error;
 }
 
-/* With the sockets bound, what needed rights is done. */
+/*
+ * Restricts the process for good: programs that it runs get no more rights than it has, and files
+ * get no rights for other users. Unless core dumps are allowed, the process leaves none, because
+ * they would have clients' data, and other processes of its user cannot trace it. Call it after the
+ * user has changed. Returns 0 or -errno.
+ */
+static int harden(bool allow_core)
+{
+    const struct rlimit none = {0, 0};
+
+    umask(077);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    if (!allow_core && setrlimit(RLIMIT_CORE, &none) < 0)
+        return -errno;
+    /* Cores that are piped to a program ignore RLIMIT_CORE. setuid(2) has changed this flag. */
+    return prctl(PR_SET_DUMPABLE, allow_core ? 1 : 0, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+/* Gives up the rights that only binding the sockets needed. */
 static int give_up_rights(const struct process *process)
 {
     const char *user = process->config.user;
@@ -312,7 +333,7 @@ static void log_listening(const struct process *process)
     log_end(&line);
 }
 
-/* Until it has shut down. Returns the status to exit with. */
+/* Runs until the service has shut down. Returns the exit status. */
 static int serve(struct process *process)
 {
     if (bind_all(process) < 0 || give_up_rights(process) < 0 || open_trace(process) < 0)
@@ -321,7 +342,7 @@ static int serve(struct process *process)
     ready(process);
     if (uv_run(&process->loop, UV_RUN_DEFAULT) == 0)
         return EXIT_CLEAN;
-    /* Jobs that outlast drain_ms: the process ends, and they with it. */
+    /* Jobs outlast drain_ms: end the process. */
     end_now(process);
     return EXIT_RUNTIME;
 }

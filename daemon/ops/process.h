@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process around the service: its loop, signals, sockets, rights, and who is told of it. */
+/* The process mlid around the service: loop, signals, sockets, rights, service manager. */
 #ifndef DAEMON_PROCESS_H
 #define DAEMON_PROCESS_H
 
@@ -8,7 +8,7 @@
 #include "daemon/ops/mlid_options.h"
 #include "daemon/ops/notify.h"
 
-/** Runs until it has shut down. Returns the status to exit with. */
+/** Runs until the service has shut down. Returns the exit status. */
 int process_run(const struct options *options, const struct config *config,
                 const struct activation *activation, const struct notify *notify);
 

@@ -191,7 +191,7 @@ class Daemons(Messages):
         except PermissionError:
             self.skipTest("nobody may not run " + MLID)
         self.assertEqual(done.returncode, 1)
-        self.assertIn('hint="XDG_RUNTIME_DIR gives no path; start mlid with --socket PATH"',
+        self.assertIn('hint="XDG_RUNTIME_DIR has no absolute path; start mlid with --socket PATH"',
                       done.stderr)
 
     def test_no_socket(self):

@@ -214,9 +214,9 @@ class Systemd(OperationsCase):
     def test_activation_refused(self):
         with socket.create_server(("127.0.0.1", 0)) as inet:
             service = self.activate([inet], "mlid", code=2)
-            self.assertIn("is no unix socket", service.log())
+            self.assertIn("is not a unix socket", service.log())
             service = self.activate([inet], "other", code=2)
-            self.assertIn("has another name", service.log())
+            self.assertIn("must be named", service.log())
 
 
 class Unit(OperationsCase):
