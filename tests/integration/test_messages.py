@@ -176,7 +176,7 @@ class Daemons(Messages):
                   path, code=3)
         done = subprocess.run([MLID, "--socket", path], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
-        self.assertIn('hint="the directory of the socket does not exist: make it, or start mlid with '
+        self.assertIn('hint="the directory of the socket does not exist: create it, or start mlid with '
                       '--socket PATH"', done.stderr)
 
     @needs_root

@@ -9,7 +9,7 @@
 /* Runs the operation some thousand times. */
 typedef void cost_round(void *context);
 
-/** Returns the nanoseconds of the fastest of some rounds: other processes slow down the others. */
+/** Returns the nanoseconds of the fastest of several rounds; other processes may delay a round. */
 double cost_of(cost_round *round, void *context);
 
 /* A bound for sizes that are a factor of 64 to 1024 apart. */

@@ -17,7 +17,7 @@ static struct gate *closed;
 static struct lane {
     pthread_t thread;
     sem_t mail;
-    struct mli_work *work; /* null in the mail: the thread shall end */
+    struct mli_work *work; /* null: the thread must end */
 } lanes[MLI_MOV_MAX_CHANNELS];
 
 static void wait_for(sem_t *semaphore)
@@ -139,7 +139,7 @@ void gate_close(struct gate *gate, struct config *config)
     sem_init(&gate->entered, 0, 0);
     sem_init(&gate->leave, 0, 0);
     closed = gate;
-    (void)mli_mov_add_engine(&engine); /* refused where it is there already */
+    (void)mli_mov_add_engine(&engine); /* refused if it was added before */
     snprintf(config->engine, sizeof config->engine, "%s", engine.name);
 }
 

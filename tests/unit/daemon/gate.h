@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A gate that holds every transfer before it touches any data: an engine of its own, "gate", whose
- * channels are threads that wait there. It takes no notice of a cancel before it is let go, like
- * a device that is slow to stop.
+ * A gate holds every transfer before it accesses any data. It is an engine, "gate", whose channels
+ * are threads that wait at the gate. A held transfer notices a cancel only when it is released,
+ * like a device that is slow to stop.
  */
 #ifndef TEST_GATE_H
 #define TEST_GATE_H
@@ -18,11 +18,11 @@ struct gate {
 
 /** Sets the service's engine. Call it before the service starts. */
 void gate_close(struct gate *gate, struct config *config);
-/** Waits until a transfer has come to the gate. */
+/** Waits until a transfer is held at the gate. */
 void gate_wait(struct gate *gate);
-/** Lets one transfer go. All must be let go before the service stops. */
+/** Releases one transfer. All must be released before the service stops. */
 void gate_release(struct gate *gate);
-/** Call it when no service runs. */
+/** Frees the gate. Call it when no service is running. */
 void gate_remove(struct gate *gate);
 
 #endif /* TEST_GATE_H */

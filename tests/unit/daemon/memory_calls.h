@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of buffer.* and of prepared jobs, for tests. What goes wrong fails the test. */
+/* Calls of buffer.* and of prepared jobs, for tests. Every error fails the test. */
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 
 #include "proto/wire/buffer_calls.h"
 #include "tests/unit/daemon/test_peer.h"
 
-/** Sends a request without descriptors; `params` with ' for ". */
+/** Sends a request without descriptors; `params` has ' in place of ". */
 void send_call(struct peer *peer, int id, const char *method, const char *params);
-/** buffer.register with more params than "fd", as ",'size':4"; reads the answer. */
+/** Calls buffer.register with "fd" and more params, like ",'size':4"; reads the reply. */
 struct buffer_info register_buffer(struct peer *peer, int fd, const char *more);
-/** The same, which must fail. */
+/** Calls buffer.register, which must fail. */
 const struct fault *refused_buffer(struct peer *peer, int fd, const char *more,
                                    enum fault_code code);
-/** The index-th of buffer.list, which must have `count`. */
+/** Returns a buffer of buffer.list, which must have `count` buffers. */
 struct buffer_info list_buffers(struct peer *peer, size_t count, size_t index);
-/** buffer.release or job.release. */
+/** Calls buffer.release or job.release. */
 void release_buffer(struct peer *peer, unsigned number);
 void release_prepared(struct peer *peer, unsigned number);
-/** job.prepare; job_prepared_finish() the answer. `fds` may be null. */
+/** Calls job.prepare; call job_prepared_finish() on the result. `fds` may be null. */
 void prepare_job(struct peer *peer, const int *fds, size_t count, const char *params,
                  struct job_prepared *prepared);
 
-/** A memfd of zeros that may be sealed. */
+/** Returns a memfd of zeros that may be sealed. */
 int memfd_sealable(size_t size);
 
 #endif /* TEST_MEMORY_CALLS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What most tests of jobs begin with: a service of one channel, two clients, and four bytes to
- * copy; if wanted, with every transfer held at a gate.
+ * The scene of most tests of jobs: a service of one channel, two clients, and four bytes to copy;
+ * optionally, a gate holds every transfer.
  */
 #ifndef TEST_SCENE_H
 #define TEST_SCENE_H
@@ -17,18 +17,18 @@ extern struct gate gate;
 extern struct peer peer, other;
 extern int src, dst; /* memfds: "abcd", zeros */
 
-/** The service is configured, and may be configured further; it does not run yet. */
+/** Configures the service but does not start it: the test may change the configuration. */
 int scene_setup(void **state);
 void scene_start(void);
-/** With the gate closed. What is still held there at the end is let go. */
+/** Starts with the gate closed. The teardown releases transfers that are still held. */
 void scene_start_gated(void);
-/** All is closed, and no descriptor is left. */
+/** Closes everything, and checks that no descriptor is left. */
 int scene_teardown(void **state);
 
-/** Sends a request with these members as its params. */
+/** Sends a request with these members as params. */
 void scene_call(struct peer *who, int id, const char *method, const char *params);
 
-/** A test with all of that around it. */
+/** A test with setup and teardown of the scene. */
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_setup, scene_teardown)
 
 #endif /* TEST_SCENE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service that listens, on a thread of the test's, for tests with several clients. */
+/* A service that listens, on its own thread, for tests with several clients. */
 #ifndef TEST_SERVER_H
 #define TEST_SERVER_H
 
@@ -9,7 +9,7 @@
 #include "tests/unit/daemon/test_peer.h"
 
 struct server {
-    struct config config; /* server_config() sets it; the socket is the server's business */
+    struct config config; /* server_config() sets it; server_start() sets the socket */
     uv_loop_t loop;
     uv_async_t poke;
     struct service *service;
@@ -21,14 +21,14 @@ struct server {
 
 void server_config(struct server *server);
 void server_start(struct server *server);
-/** Begins to shut down; several calls are fine. */
+/** Begins to shut down. May be called again. */
 void server_shutdown(struct server *server);
-/** Waits for the end, once it has begun. Returns what uv_run() returned first. */
+/** Waits for the end of a shutdown. Returns what uv_run() returned first. */
 int server_join(struct server *server);
 /** Shuts down, waits for the end, and frees everything. */
 void server_stop(struct server *server);
 
-/** A new connection. */
+/** Makes a new connection. */
 void server_connect(struct server *server, struct peer *peer);
 
 #endif /* TEST_SERVER_H */

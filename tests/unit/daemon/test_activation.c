@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors from a service manager, each time in a child that has nothing else from 3 on. */
+/* activation_take(), in child processes whose first free descriptor is 3. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -36,14 +36,14 @@ static int inet_listener(uint32_t address)
     return fd;
 }
 
-/* What the child finds: 1 the service's socket, 2 the metrics', 3 both, 0 none; 9: refused. */
+/* Returns the sockets that a child finds: 1 service, 2 metrics, 3 both, 0 none; 9: refused. */
 static int take(const int *fds, int count, const char *names)
 {
     struct activation activation;
     struct fault fault;
     char text[16];
 
-    /* Out of the way first: one may be where another has to go. */
+    /* Duplicate first: a descriptor may have the number that another one must get. */
     for (int i = 0; i < count; i++)
         dup2(fds[i], 100 + i);
     for (int i = 0; i < count; i++)
@@ -137,7 +137,7 @@ static void test_environment(void **state)
 
     (void)state;
     snprintf(pid, sizeof pid, "%d", (int)getpid());
-    assert_int_equal(with_environment("1", "1"), -1); /* meant for another: not taken */
+    assert_int_equal(with_environment("1", "1"), -1); /* for another process */
     assert_null(getenv("LISTEN_FDS"));
     assert_int_equal(with_environment(pid, "x"), -1);
     assert_int_equal(with_environment(pid, "-1"), -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of jobs that depend on one: its end takes slices of time, and anything may happen
- * between two of them. */
+/* Thousands of jobs that depend on one job: they are settled in slices, between which clients may
+ * act. */
 #include <unistd.h>
 
 #include "proto/wire/daemon_calls.h"
@@ -109,7 +109,7 @@ static void test_dependents_fail_in_slices(void **state)
     peer_finish(&many);
 }
 
-/* A client leaves amid the slices. The jobs of another client behind its jobs start in order. */
+/* A client leaves between two slices. Jobs of another client, which come next, start in order. */
 static void test_a_client_that_leaves(void **state)
 {
     enum { OTHERS = 50 };

@@ -30,7 +30,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    return rmdir(directory); /* also proves that nothing is left */
+    return rmdir(directory); /* fails if a file is left */
 }
 
 static int connects(const char *to)
@@ -90,7 +90,7 @@ static void test_stale_socket_is_replaced(void **state)
 
     (void)state;
     assert_int_equal(bind_path(&dead, path, 0600, -1, -1), 0);
-    close(dead.fd); /* as a killed process leaves it */
+    close(dead.fd); /* the file stays, as after a kill */
     assert_int_equal(connects(path), -ECONNREFUSED);
     assert_int_equal(bind_path(&bound, path, 0640, -1, -1), 0);
     assert_int_equal(mode_of(path), 0640);
@@ -98,8 +98,7 @@ static void test_stale_socket_is_replaced(void **state)
     bind_release(&bound);
 }
 
-/* Binds as a user who may not connect to the socket that is there. Exits with 0 if that fails as it
- * should. */
+/* Binds as a user who may not connect to the existing socket. Exits with 0 if bind_path() fails. */
 static void bind_as_other(void)
 {
     const int found = -EOWNERDEAD;
@@ -133,7 +132,7 @@ static void test_stale_socket_of_another_user(void **state)
     unlink(lock_path);
 }
 
-/* A full backlog answers EAGAIN: there is somebody. */
+/* A full backlog answers EAGAIN: the socket is live. */
 static void test_busy_socket_is_live(void **state)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -198,7 +197,7 @@ static void test_paths(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-/* Somebody removed the file and another service took its place. */
+/* The file was removed, and another service has bound the path. */
 static void test_foreign_socket_is_not_removed(void **state)
 {
     struct bound old, successor;
@@ -212,7 +211,7 @@ static void test_foreign_socket_is_not_removed(void **state)
     bind_release(&successor);
 }
 
-/* Any local user can lock a directory that he can read: that must not keep the service away. */
+/* A lock on the directory, which any user who can read it may take, must not block the service. */
 static void test_locked_directory(void **state)
 {
     int lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -237,7 +236,8 @@ static void test_lock_file(void **state)
     assert_int_equal(access(path, F_OK), -1);
     close(lock);
     assert_int_equal(access(lock_path, F_OK), 0);
-    assert_int_equal(bind_path(&bound, path, 0600, -1, -1), 0); /* left behind: used again */
+    assert_int_equal(bind_path(&bound, path, 0600, -1, -1),
+                     0); /* a lock file that was left is used again */
     assert_int_equal(access(lock_path, F_OK), -1);
     bind_release(&bound);
 }
@@ -294,7 +294,8 @@ static void *race(void *context)
     return NULL;
 }
 
-/* Of those who find the same stale socket at the same time one wins, and keeps it. */
+/* If several services find a stale socket at the same time, one of them binds the path and keeps
+ * it. */
 static void test_race_for_a_stale_socket(void **state)
 {
     (void)state;

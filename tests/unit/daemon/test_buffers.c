@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that a client registers or asks for, and that its jobs name. */
+/* Buffers: registered, allocated, and used by jobs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -244,7 +244,7 @@ static void test_alloc(void **state)
     list_buffers(peer, 0, 0);
 }
 
-/* What no file can be as large as is not asked for, where limits allow it. */
+/* Sizes beyond the largest file are refused even if the limits allow them. */
 static void test_alloc_beyond_the_system(void **state)
 {
     (void)state;
@@ -307,7 +307,7 @@ static void test_limits(void **state)
     close(a);
 }
 
-/* Two jobs at work in one buffer; it is released under them, and they go on. */
+/* A buffer is released while two jobs run in it: they go on. */
 static void test_release_while_running(void **state)
 {
     int a = memfd_sealable(8);
@@ -343,8 +343,8 @@ static int teardown_gate(void **state)
 }
 
 /*
- * It shrinks under two jobs: both fail, also the one that only meets what took the place of the
- * lost pages, and so do all that come later, though it grows again.
+ * A buffer's file shrinks under two jobs: both fail, also the job that reads the zero pages in
+ * place of the lost ones. All later jobs fail too, although the file grows again.
  */
 static void test_shrunk_under_two_jobs(void **state)
 {
@@ -371,7 +371,7 @@ static void test_shrunk_under_two_jobs(void **state)
     submit(4, SRC(2, 0, 1) "," DST(1, 0));
     fault = peer_error(peer, 4, FAULT_IO_ERROR);
     assert_string_equal(fault->pointer, "/dst");
-    /* The other one is as good as ever, and so is the file, registered anew. */
+    /* The other buffer still works, and so does the file if it is registered again. */
     register_buffer(peer, a, "");
     submit(5, SRC(2, 0, 16384) "," DST(3, 0));
     gate_wait(&gate);
@@ -399,7 +399,7 @@ static void test_sealed_under_a_job(void **state)
 
 static struct server server;
 
-/* The user is charged until the last job in his buffer has ended, though its connection is gone. */
+/* The user is charged until the last job in a buffer has ended, even if its connection is gone. */
 static void test_client_gone_while_running(void **state)
 {
     int a = memfd_with(NULL, 3 * PAGE);

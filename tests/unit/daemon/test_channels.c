@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of channels: finding, reserving, quarantine. */
+/* Sets of channels: find, reserve, quarantine. */
 #include "daemon/job/channels.h"
 
 #include "tests/support/unit.h"
@@ -61,7 +61,7 @@ static void test_widest(void **state)
     struct channels channels = of(0xff, 0xff, 0xff, 0);
 
     (void)state;
-    assert_int_equal(channels_widest(&channels), 8); /* busy ones are in service */
+    assert_int_equal(channels_widest(&channels), 8); /* busy channels are in service */
     channels.quarantined = 0x08;
     assert_int_equal(channels_widest(&channels), 4);
     channels.quarantined = 0xff;
@@ -87,7 +87,7 @@ static void test_reserve(void **state)
     assert_int_equal(channels.reserved, 0);
 }
 
-/* Backfilled channels are expected to be free before the others: they do not make a run worse. */
+/* Backfilled channels do not count as busy when a run is chosen. */
 static void test_backfilled(void **state)
 {
     struct channels channels = of(0xf, 0x1, 0, 0);

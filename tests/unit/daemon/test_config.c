@@ -56,7 +56,7 @@ static void test_defaults(void **state)
     assert_memory_equal(&empty, &config, sizeof config);
 }
 
-/* What is installed says what the program does without it. */
+/* The installed file sets the default values. */
 static void test_installed_file(void **state)
 {
     struct config config, standard;
@@ -134,7 +134,7 @@ static void assert_quota(const struct config *config, uint32_t uid, uint32_t cli
     assert_true(quota->buffer_bytes == bytes);
 }
 
-/* What a user's quota leaves out is the default's, wherever that stands. */
+/* A number that a user's quota lacks is that of "default", even if "default" comes later. */
 static void test_quotas(void **state)
 {
     char text[4096] = "{'quotas':{";
@@ -178,7 +178,7 @@ static uint32_t take_all(uint32_t limit, uint32_t total)
     return own;
 }
 
-/* Users who take one each in turn. Returns what is left of the limit. */
+/* Users take one each in turn. Returns the rest of the limit. */
 static uint32_t take_turns(uint32_t limit, uint32_t *own, uint32_t users)
 {
     uint32_t total = 0, before;
@@ -219,7 +219,7 @@ static void test_shares_of_users_who_take_turns(void **state)
     }
 }
 
-/* A user who comes later gets a share of what the users before have left, and one at least. */
+/* A user who comes later gets a share of the rest, and at least one. */
 static void test_shares_of_users_who_come_later(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void refuses_listen(const char *address)
     refuses(text, "/metrics/listen");
 }
 
-/* Metrics are for this machine. */
+/* Only this machine may reach the metrics. */
 static void test_metrics(void **state)
 {
     char path[120], text[200];
@@ -304,7 +304,7 @@ static void test_metrics(void **state)
     refuses_listen("10.0.0.1:9100");
     refuses_listen("[::]:9100");
     refuses_listen("[fe80::1]:9100");
-    refuses_listen("[::ffff:127.0.0.1]:9100"); /* is an IPv4 address that pretends */
+    refuses_listen("[::ffff:127.0.0.1]:9100"); /* an IPv4 address in IPv6 form */
     refuses_listen("::1:9100");
     refuses_listen("[127.0.0.1]:9100");
     refuses_listen("localhost:9100");

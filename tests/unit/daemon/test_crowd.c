@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many jobs of many clients at a time, and ends in the middle of it. */
+/* Many jobs of many clients at the same time, and shutdowns meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,8 +36,7 @@ static const struct kind {
          "'dst':{'fd':1}"},
 };
 
-/* One client, on a thread of its own: so many jobs under way, each with a destination of its own.
- */
+/* One client, on its own thread: several jobs at a time, each with its own destination. */
 static void *be_client(void *context)
 {
     atomic_int *wrong = context;
@@ -101,7 +100,7 @@ static void test_crowds(void **state)
     crowd_on("mock");
 }
 
-/* Services that end, and clients that leave, with transfers under way. */
+/* Services end, and clients leave, while transfers run. */
 static void test_ends_in_the_middle(void **state)
 {
     static const char *const engines[] = {"", "threads:tiny=0", "inline",
@@ -131,7 +130,7 @@ static void test_ends_in_the_middle(void **state)
     close(to);
 }
 
-/* All channels are stuck: what the shutdown grants is what it takes. */
+/* All channels are stuck: the shutdown takes drain_ms. */
 static void test_stuck_to_the_end(void **state)
 {
     const int from = memfd_with(noise, BIG), to = memfd_with(NULL, BIG);
@@ -160,7 +159,7 @@ static void test_stuck_to_the_end(void **state)
     close(to);
 }
 
-/* A client's death releases the channels it held. */
+/* The end of a client frees its channels. */
 static void test_stuck_without_a_client(void **state)
 {
     const int from = memfd_with(noise, BIG), to = memfd_with(NULL, BIG);

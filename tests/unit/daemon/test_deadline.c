@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heap of deadlines: which is the next one, and what it costs among many. */
+/* The heap of deadlines: its order, and its cost with many deadlines. */
 #include "daemon/job/deadline.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The greeting, daemon.drain and daemon.resume, and what a user may have. */
+/* The greeting, daemon.drain, daemon.resume and quotas. */
 #include <string.h>
 #include <unistd.h>
 
@@ -67,7 +67,7 @@ static void test_drain(void **state)
     assert_int_equal(peer_info(&other).phase, PHASE_DRAINED);
 }
 
-/* Drains that wait are answered when it is called off; those whose connection leaves, never. */
+/* daemon.resume answers waiting drains. A drain of a closed connection is dropped. */
 static void test_resume_in_the_middle(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service in a thread of its own, and connections that come to it from others. */
+/* The embedded service on its own thread, and connections from other threads. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A move over a connection of its own; null where all is well. */
+/* Runs a move over its own connection. Returns what failed, or NULL. */
 static const char *session(void)
 {
     int socket, src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
@@ -56,10 +56,10 @@ static const char *session(void)
 
 static void *many_sessions(void *complaint)
 {
-    const char **told = complaint;
+    const char **failure = complaint;
 
-    for (int i = 0; i < ROUNDS && !*told; i++)
-        *told = session();
+    for (int i = 0; i < ROUNDS && !*failure; i++)
+        *failure = session();
     return NULL;
 }
 
@@ -80,7 +80,7 @@ static void test_from_several_threads(void **state)
     peer_expect_alive(&fixture.peer);
 }
 
-/* The service goes first: its other connections end, too. */
+/* The service stops first: its other connections end too. */
 static void test_stop_with_connections(void **state)
 {
     struct peer others[THREADS];
@@ -108,7 +108,7 @@ static void test_without_descriptors(void **state)
 
     (void)state;
     if (preload && strstr(preload, "vgpreload"))
-        skip(); /* valgrind has its own idea of that limit */
+        skip(); /* valgrind changes this limit */
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
     none.rlim_cur = 3;
@@ -120,7 +120,7 @@ static void test_without_descriptors(void **state)
     assert_null(session());
 }
 
-/* Whether a job that takes far longer than watchdog.limit_ms is given up. */
+/* Returns whether the watchdog ends a job that takes far longer than watchdog.limit_ms. */
 static bool is_watched(uint32_t channel_flags)
 {
     struct gate gate = {.flags = channel_flags};
@@ -149,7 +149,7 @@ static bool is_watched(uint32_t channel_flags)
     return stuck;
 }
 
-/* Nobody waits for the channels of an embedded service; only a device can get stuck. */
+/* The watchdog of an embedded service watches only devices, not threads. */
 static void test_watchdog(void **state)
 {
     (void)state;

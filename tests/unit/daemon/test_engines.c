@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on the engines: those that move, those that fail, and those that must be asked. */
+/* Jobs on all engines: working, faulty and polled ones. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void test_named(void **state)
     start_on("");
 }
 
-/* What the library says of a name or an option is what users get to read. */
+/* Users see libmli's message about a wrong engine name or option. */
 static void test_bad_specs(void **state)
 {
     static const char *const bad[] = {"nope",           "threads:tiny",
@@ -122,7 +122,7 @@ static void test_channels_of_the_device(void **state)
     start_on("");
 }
 
-/* Every channel that a job asks for has its part. */
+/* Every channel of a job moves a part. */
 static void test_several_channels(void **state)
 {
     uint64_t sum = 0;
@@ -157,7 +157,7 @@ static void test_permute_runs_on_channels(void **state)
     assert_int_equal(stats.bytes, BIG / 2);
 }
 
-/* The job is told where it stopped, and nobody else notices. */
+/* A failed job reports where it stopped. Other jobs are not affected. */
 static void test_failing_copy(void **state)
 {
     const struct fault *fault;
@@ -192,7 +192,7 @@ static void test_failing_fill(void **state)
     peer_expect_alive(peer);
 }
 
-/* Jobs fail here and there; each of them says so, and what is said to be done is right. */
+/* Some jobs fail. Each of them reports it, and the results of the other jobs are right. */
 static void test_many_failures(void **state)
 {
     enum { JOBS = 200 };
@@ -221,7 +221,7 @@ static void test_many_failures(void **state)
     assert_int_equal(peer_info(peer).channels_busy, 0);
 }
 
-/* One bit is wrong, and nothing tells: that is what comparing with a golden file is for. */
+/* One wrong bit is not reported: only a comparison with a golden file finds it. */
 static void test_corrupt(void **state)
 {
     char found[4];
@@ -237,7 +237,7 @@ static void test_corrupt(void **state)
     assert_int_equal(bits, 1);
 }
 
-/* Without a guard for its memory nothing is moved. */
+/* A job without a guard for its memory is not started. */
 static void test_no_guard_left(void **state)
 {
     struct sigbus_guard guards[SIGBUS_GUARDS_MAX - 1];
@@ -256,7 +256,7 @@ static void test_no_guard_left(void **state)
     assert_int_equal(peer_info(peer).channels_busy, 0);
 }
 
-/* Answered at the deadline, and then the channel is as good as new. */
+/* A job is answered at its deadline; its channel works afterwards. */
 static void stuck_past_its_deadline(const char *engine)
 {
     start_on(engine);
@@ -280,7 +280,7 @@ static void test_stuck_past_its_deadline(void **state)
     stuck_past_its_deadline("fault:mock,stick=1");
 }
 
-/* Some of its channels are stuck, the others are done. */
+/* Some channels of a job are stuck, the others are done. */
 static void test_stuck_over_several_channels(void **state)
 {
     (void)state;
@@ -292,7 +292,7 @@ static void test_stuck_over_several_channels(void **state)
     assert_file(big_dst, noise, BIG);
 }
 
-/* Files are cut while their jobs wait behind a stuck one: whoever moves meets the hole. */
+/* Files shrink while their jobs wait behind a stuck job: the moving thread gets the fault. */
 static void shrinks_under(const char *engine)
 {
     const int cut_src = memfd_with(noise, BIG), cut_dst = memfd_with(NULL, BIG);
@@ -313,7 +313,7 @@ static void shrinks_under(const char *engine)
     peer_submit(&waiter, 3, big_src, big_dst, BIG_COPY);
     assert_int_equal(peer_info(&waiter).jobs_queued, 3);
     assert_int_equal(ftruncate(cut_src, 5000) + ftruncate(cut_dst, 5000), 0);
-    peer_finish(&holder); /* nobody waits for the stuck one any more */
+    peer_finish(&holder); /* no client waits for the stuck job */
     assert_string_equal(peer_error(&waiter, 1, FAULT_IO_ERROR)->pointer, "/src");
     assert_string_equal(peer_error(&waiter, 2, FAULT_IO_ERROR)->pointer, "/dst");
     peer_ok(&waiter, 3);
@@ -328,12 +328,12 @@ static void test_files_shrink(void **state)
 {
     (void)state;
     shrinks_under("fault:threads,stick=1");
-    shrinks_under("fault:inline,stick=1"); /* the loop's own thread meets it */
+    shrinks_under("fault:inline,stick=1"); /* the loop's own thread gets the fault */
     shrinks_under("fault:mock,stick=1");
     start_on("");
 }
 
-/* The loop drives the device, in pieces that its registers can express. */
+/* The loop polls the device, in pieces that fit its registers. */
 static void test_polled(void **state)
 {
     enum { JOBS = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What subscribers are told, and what those lose who do not listen. */
+/* events.subscribe: the events that subscribers get, and those that slow readers lose. */
 #include <string.h>
 #include <unistd.h>
 
@@ -76,7 +76,7 @@ static void test_failures_are_told_with_their_error(void **state)
     gate_wait(&gate);
     peer_submit(&peer, 3, src, dst, COPY ",'after':[1]");
     peer_submit(&peer, 4, src, dst, COPY ",'after':[2]");
-    peer_expect_alive(&peer); /* they are there */
+    peer_expect_alive(&peer); /* the service has accepted both jobs */
     peer_send(&other, NULL, 0, "{'jsonrpc':'2.0','id':1,'method':'job.cancel','params':{'job':2}}");
     peer_ok(&other, 1);
     event = event_of(&peer, EVENT_DONE);
@@ -97,7 +97,7 @@ static void test_scopes(void **state)
     subscribe(&peer, "'events':['queued']");
     peer_submit(&other, 2, src, dst, COPY);
     gate_wait(&gate);
-    peer_expect_alive(&peer); /* not its job: no event before the pong */
+    peer_expect_alive(&peer); /* another connection's job: no event before the pong */
     subscribe(&peer, "'events':['queued'],'scope':'user'");
     peer_submit(&other, 3, src, dst, COPY);
     assert_int_equal(event_of(&peer, EVENT_QUEUED)->job.client, 2);
@@ -116,7 +116,7 @@ static void test_progress(void **state)
 
     (void)state;
     subscribe(&peer, "'events':['progress'],'interval_ms':20,'scope':'user'");
-    peer_expect_alive(&peer); /* nothing runs: nothing comes */
+    peer_expect_alive(&peer); /* no running job: no event */
     peer_submit(&other, 2, src, dst, COPY);
     gate_wait(&gate);
     event = event_of(&peer, EVENT_PROGRESS);
@@ -130,8 +130,8 @@ static void test_progress(void **state)
     peer_ok(&other, 2);
 }
 
-/* The socket is full, then the outbox as far as events may fill it: the rest is lost, and counted.
- * Replies are not. */
+/* Events fill the socket and a part of the outbox; further events are dropped and counted. Replies
+ * are not dropped. */
 static void test_slow_subscriber(void **state)
 {
     enum { JOBS = 4000, SETTLE = 100 };
@@ -155,7 +155,7 @@ static void test_slow_subscriber(void **state)
     assert_int_equal(daemon_stats_read(&reply.result, &stats), 0);
     rpc_reply_finish(&reply);
     assert_true(stats.events_dropped > 0);
-    /* One more event comes once there is room again: it tells of those lost. */
+    /* The next event after that has the number of dropped events. */
     peer_send(&peer, NULL, 0, "{'jsonrpc':'2.0','id':5,'method':'daemon.ping'}");
     for (;;) {
         struct event event;
@@ -171,7 +171,7 @@ static void test_slow_subscriber(void **state)
     assert_int_equal(reply.id.number, 5);
     rpc_reply_finish(&reply);
     assert_int_equal(seen + stats.events_dropped, 1 + 2 * JOBS);
-    assert_true(dropped < stats.events_dropped); /* a little may have fitted in meanwhile */
+    assert_true(dropped < stats.events_dropped); /* some events may have been sent meanwhile */
     gate_release(&gate);
     assert_int_equal(dropped + event_of(&peer, EVENT_DONE)->dropped, stats.events_dropped);
     peer_ok(&other, 0);
@@ -191,7 +191,7 @@ static void test_bad_params(void **state)
     }
 }
 
-/* The subscriber goes while events are told, and with it its subscription. */
+/* A subscriber leaves while events are sent: its subscription ends. */
 static void test_subscriber_leaves(void **state)
 {
     (void)state;

@@ -33,7 +33,8 @@ static void random_case(mli_tensor *src, mli_mov_cfg_t *cfg)
     }
 }
 
-/* Smallest and largest coordinate that is read along d; false where there is none. */
+/* Computes the smallest and largest coordinate that is read along d. Returns false if none is read.
+ */
 static bool walk(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t *first,
                  uint64_t *last)
 {
@@ -90,7 +91,7 @@ static void test_random_moves(void **state)
     }
 }
 
-/* It must be exactly what libmli asks for: one byte less is refused. */
+/* The span is exact: libmli refuses one byte less. */
 static void test_agrees_with_the_library(void **state)
 {
     static int8_t memory[1 << 20];
@@ -114,7 +115,7 @@ static void test_agrees_with_the_library(void **state)
         status = mli_mov_prepare(&handle, &src, &cfg, &dst);
         assert_ok(status);
         if (span.begin == 0 && span.end == (src.el_type & 0xffu) / 8)
-            continue; /* perhaps nothing is read at all */
+            continue; /* the move may read no byte */
         src.data.capacity--;
         status = mli_mov_prepare(&handle, &src, &cfg, &dst);
         assert_status(status, MLI_STATUS_NOT_ENGH_MEM);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Destinations that were mapped for one job have their pages mapped ahead, by calls of madvise()
- * that this program counts: no others, and no small ones. A file that shrinks meanwhile fails its
- * job only.
+ * Hints for fresh destinations: libmli maps the pages of a large destination that was mapped for
+ * one job ahead, by madvise(). This program counts these calls. A file that shrinks meanwhile fails
+ * only its job.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,11 +23,11 @@ enum { BIG = 8 << 20, POPULATE_WRITE = 23 };
 #define SMALL_JOB "'op':'mov','src':{'fd':0,'type':'fx8','shape':[100,1000]},'dst':{'fd':1}"
 
 static atomic_uint calls, refused;
-static atomic_int cut = -1; /* a file that the next call finds shorter; -1: none */
+static atomic_int cut = -1; /* a file that the next call truncates first; -1: none */
 static unsigned char *noise;
 static int big_src, big_dst;
 
-/* In place of the C library's: libmli is linked statically. */
+/* Replaces the C library's madvise(): libmli is linked statically. */
 int madvise(void *address, size_t length, int advice)
 {
     int file, result;
@@ -94,7 +94,7 @@ static void test_small(void **state)
     close(to);
 }
 
-/* Many jobs use the mappings of a buffer and of a prepared job. */
+/* Mappings of buffers and prepared jobs get no hint: many jobs use them. */
 static void test_mappings_that_stay(void **state)
 {
     int fds[2];
@@ -116,7 +116,7 @@ static void test_mappings_that_stay(void **state)
     assert_file(big_dst, noise, BIG);
 }
 
-/* The call meets the end of the file, and is refused; then the move meets it. */
+/* madvise() fails at the end of the shorter file; then the move gets the fault. */
 static void test_destination_shrinks(void **state)
 {
     const int whole = memfd_with(NULL, BIG);

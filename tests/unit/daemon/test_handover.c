@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A channel's thread that has put its task on the list, and is slow to wake the loop. The loop may
- * find the task there because another one has woken it; it must not let go of anything before that
- * thread is out. The linker puts this uv_async_send() before libuv's (--wrap).
+ * A channel's thread has appended its task to the list, and is slow to wake the loop. Another task
+ * may wake the loop, which then finds the first task in the list. It must not free anything before
+ * the thread has left uv_async_send(). The linker replaces libuv's function by the one here
+ * (--wrap).
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 enum { BIG = 64 * 1024 };
 
-static atomic_int sending; /* channels' threads inside of it */
+static atomic_int sending; /* threads of channels inside the function */
 
 int __real_uv_async_send(uv_async_t *async);
 int __wrap_uv_async_send(uv_async_t *async);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hash table: what is in it is found, and no chain becomes long while it grows. */
+/* The hash table finds all its nodes, and has no long chains while it grows. */
 #include "daemon/base/hash_table.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static uint64_t hash_of(uint64_t value)
     return hash_table_hash(&table, value, NULL, 0);
 }
 
-/* How many nodes a search goes through, up to the item itself; 0: it is not there. */
+/* Returns the number of nodes up to the item in its chain; 0: the item is not in the table. */
 static unsigned steps_to(uint64_t value)
 {
     unsigned steps = 0;
@@ -54,7 +54,7 @@ static unsigned steps_to(uint64_t value)
     return 0;
 }
 
-/* Values that a hash without a key would put into one chain: multiples of a large power of two. */
+/* Multiples of a large power of two: without a key, one chain would have them all. */
 static void add(unsigned i)
 {
     items[i].value = (uint64_t)i << 32;
@@ -147,7 +147,7 @@ static void *no_realloc(void *block, size_t size)
     return NULL;
 }
 
-/* Without memory for buckets, all is found still; the buckets come when there is memory again. */
+/* Without memory for buckets, all nodes are found. The table grows when there is memory again. */
 static void test_short_memory(void **state)
 {
     (void)state;

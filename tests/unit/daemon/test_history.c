@@ -114,7 +114,7 @@ static void test_the_oldest_goes(void **state)
     assert_ptr_equal(registry_find_name(&registry, ALICE, "tile"), &record_of(250)->entry);
 }
 
-/* Whatever another user does, and whether the first one is still there or not. */
+/* Another user's records do not replace a user's own, whether that user is connected or not. */
 static void test_users_do_not_share(void **state)
 {
     const uint64_t kept = add_undelivered(alice), also = add(make(alice));
@@ -144,7 +144,7 @@ static void test_delivered_ones_go_first(void **state)
     assert_true(known(detached));
     waited = add_undelivered(alice);
     history_delivered(record_of(waited));
-    history_delivered(record_of(waited)); /* twice is as once */
+    history_delivered(record_of(waited)); /* again: no effect */
     add_many(alice, LIMIT - 2);
     assert_true(known(waited));
     add_many(alice, 1);
@@ -227,14 +227,14 @@ static void test_records_amid_the_trimming(void **state)
     trim();
     assert_true(known(kept));
     assert_int_equal(history.count, 6);
-    history_set_limit(&history, 0); /* the users go amid the trimming */
+    history_set_limit(&history, 0); /* users are freed during the trimming */
     trim();
     assert_int_equal(history.shelf_count, 0);
     alice = user_hold(&users, ALICE);
     bob = user_hold(&users, BOB);
 }
 
-/* All together have a bound as well, which those pay for who have most. */
+/* At the limit of all users together, the users with most records lose some. */
 static void test_the_bound_of_all(void **state)
 {
     const uint64_t kept = add_undelivered(alice);
@@ -316,14 +316,14 @@ static void test_large_results_are_not_many(void **state)
         add(make_large(alice, 100 * 1000)); /* of 500 KB each */
     assert_in_range(alice->shelf.count, 10, 17);
     assert_true(alice->shelf.quant_bytes <= HISTORY_QUANT_MAX);
-    assert_true(known(small) && known(others)); /* these bytes are not theirs */
+    assert_true(known(small) && known(others)); /* they have no parameters */
     add_many(alice, LIMIT);
     assert_int_equal(alice->shelf.count, LIMIT);
     assert_int_equal(alice->shelf.quant_bytes, 0);
     assert_int_equal(history.quant_bytes, bob->shelf.quant_bytes);
 }
 
-/* Forgetting many small ones for a large one would hold up the service. */
+/* A large record does not replace many small ones, which would take long. */
 static void test_small_parameters_are_not_many_either(void **state)
 {
     uint32_t before;
@@ -379,7 +379,7 @@ static void turn_over(void *context)
     add_many(alice, CALLS);
 }
 
-/* All jobs of one name: the oldest is forgotten for each that ends. */
+/* All jobs have one name: each that ends replaces the oldest record. */
 static double cost_at(uint32_t limit)
 {
     history_set_limit(&history, limit);

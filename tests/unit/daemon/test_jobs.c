@@ -89,7 +89,7 @@ static void test_copy(void **state)
     close(dst);
 }
 
-/* Both tensors at odd places of larger files, the result inside a wider tensor. */
+/* Both tensors at odd offsets of larger files, and the result inside a larger tensor. */
 static void test_place(void **state)
 {
     int src = counting_file(100), dst = memfd_with("....................", 20);
@@ -113,8 +113,8 @@ static void test_place(void **state)
 }
 
 /*
- * Strides of a (2, 2) result, after a job's cfg and dst: those of 0 or none are computed on top of
- * the inner one in force, from dst's extents where it has a shape.
+ * Strides of a (2, 2) result for some cfg and dst. A stride that is 0 or absent is computed from
+ * the next inner stride, and from the extents of dst if it has a shape.
  */
 static void check_strides(const char *members, int32_t outer, int32_t inner)
 {
@@ -150,7 +150,7 @@ static void test_strides_left_out(void **state)
     check_strides("'dst':{'fd':1,'shape':[2,5]},'cfg':{'dst_mem_stride':[0,2]}", 10, 2);
     check_strides("'dst':{'fd':1,'shape':[2,5],'strides':[7,2]},'cfg':{'dst_mem_stride':[0,3]}", 7,
                   3);
-    /* A shape that is the result's changes nothing. */
+    /* A dst shape equal to the result's has no effect. */
     check_strides("'dst':{'fd':1,'shape':[2,2]},'cfg':{'dst_mem_stride':[0,3]}", 6, 3);
 }
 
@@ -176,7 +176,7 @@ static void test_strides_left_out_that_do_not_fit(void **state)
     close(dst);
 }
 
-/* Nothing but padding is read: the source is not looked at. */
+/* Only padding is read: the source's bytes do not matter. */
 static void test_padding_alone(void **state)
 {
     int src = memfd_with("x", 1), dst = memfd_with("xxx", 3);
@@ -191,7 +191,7 @@ static void test_padding_alone(void **state)
     close(dst);
 }
 
-/* A tile is read from a file that has no more than the tile. */
+/* A tile is read from a file that has only the tile. */
 static void test_window_of_a_cut_file(void **state)
 {
     int src = counting_file(10), dst = memfd_with(NULL, 4);
@@ -297,7 +297,7 @@ static void test_quantisation_per_axis(void **state)
     close(dst);
 }
 
-/* What is not written keeps the destination's parameters. */
+/* Entries that are not written keep the destination's parameters. */
 static void test_quantisation_of_an_update(void **state)
 {
     int src = counting_file(2), dst = memfd_with("wxyz", 4);
@@ -334,7 +334,7 @@ static void test_quantisation_of_an_update(void **state)
     close(dst);
 }
 
-/* So many parameters that the reply could not be sent. */
+/* Too many parameters for a reply line. */
 static void test_reply_too_long(void **state)
 {
     int src = counting_file(1), dst = memfd_with(NULL, 100 * 1000);
@@ -344,12 +344,12 @@ static void test_reply_too_long(void **state)
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[60000]},'dst':{'fd':1}");
     assert_string_equal(peer_error(peer, 1, FAULT_LIMIT)->pointer, "/cfg/dst_offset");
-    /* The longest that is let through does fit a line. */
+    /* The highest allowed number fits a line. */
     peer_submit(peer, 2, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[54971]},'dst':{'fd':1,'axis':0,'shape':[54972],"
                 "'scale':-32768,'zero_point':-32768,'scale_frac_bits':-128}");
-    peer_error(peer, 2, FAULT_INVALID_PARAMS); /* "axis" wants an array: no short cut for this */
+    peer_error(peer, 2, FAULT_INVALID_PARAMS); /* "axis" requires an array */
     peer_submit(peer, 3, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[1],'axis':0,'scale':[1]},"
                 "'cfg':{'dst_offset':[54970]},'dst':{'fd':1,"
@@ -388,7 +388,7 @@ static void test_pipelined(void **state)
     close(src);
 }
 
-/* What libmli has to say, and nothing written. */
+/* A refusal has libmli's message, and writes nothing. */
 static void test_refusals_of_the_library(void **state)
 {
     int src = counting_file(16), dst = memfd_with("................", 16);
@@ -485,7 +485,7 @@ static void test_one_file_for_both(void **state)
     int again = dup(file);
 
     (void)state;
-    /* Both ways to name it: one descriptor, or two of the same file. */
+    /* One descriptor for both tensors, or two descriptors of one file. */
     peer_send(peer, &file, 1,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':1,'params':{'op':'mov',"
               "'src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':0,'offset':7}}}");
@@ -495,7 +495,7 @@ static void test_one_file_for_both(void **state)
     peer_submit(peer, 2, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':7}");
     peer_error(peer, 2, FAULT_REFUSED);
-    /* Side by side is fine, and so is a dst_offset that gets out of the way. */
+    /* Neighbouring ranges are fine, also if dst_offset keeps them apart. */
     peer_submit(peer, 3, file, again,
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[8]},'dst':{'fd':1,'offset':8}");
     peer_ok(peer, 3);

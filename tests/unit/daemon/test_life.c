@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that are queued, running, overdue, orphaned, or under a file that shrinks. */
+/* Jobs that are queued, running or overdue, whose client leaves, or whose file shrinks. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -52,7 +52,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Waits until the service has come so far; there is no event for it. */
+/* Waits until the service is in a state that no event announces. */
 #define EVENTUALLY(condition)                                                                      \
     do {                                                                                           \
         const struct timespec pause = {.tv_nsec = 1000 * 1000};                                    \
@@ -85,8 +85,8 @@ static void test_priorities(void **state)
         peer_ok(&peer, order[i]);
 }
 
-/* A wide job at the head waits for its channels; a job with more bytes than the transfer that it
- * waits for does not start before it. */
+/* A wide job waits for channels. A job with more bytes than the running transfer has left does not
+ * start before it. */
 static void test_wide_job(void **state)
 {
     (void)state;
@@ -118,9 +118,9 @@ static void test_jobs_per_client(void **state)
     server_connect(&server, &other);
     peer_submit(&peer, 0, src, dst, COPY);
     peer_submit(&peer, 1, src, dst, COPY);
-    peer_submit(&peer, 2, src, dst, COPY); /* waits, and with it what comes behind */
+    peer_submit(&peer, 2, src, dst, COPY); /* waits, and so do all later lines */
     peer_submit(&peer, 4, src, dst, COPY);
-    peer_submit(&other, 3, src, dst, COPY); /* another client still may */
+    peer_submit(&other, 3, src, dst, COPY); /* another client may submit */
     while (peer_info(&other).jobs_queued + peer_info(&other).jobs_running < 3)
         sched_yield();
     usleep(20 * 1000);
@@ -191,12 +191,12 @@ static void test_timeout_while_running(void **state)
     gate_release(&gate);
     gate_wait(&gate);
     gate_release(&gate);
-    peer_ok(&peer, 1); /* and nothing more of job 0 before it */
+    peer_ok(&peer, 1); /* no further reply for job 0 */
     assert_int_equal(peer_info(&peer).jobs_done, 1);
     assert_int_equal(peer_info(&peer).jobs_failed, 1);
 }
 
-/* The overdue job was stopped before it touched anything. */
+/* The overdue job was stopped before it accessed any data. */
 static void test_timeout_stops_the_transfer(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void test_client_leaves_with_jobs(void **state)
     EVENTUALLY(peer_info(&peer).clients == 1);
     gate_release(&gate);
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
-    assert_file(dst, "\0\0\0\0", 4); /* it was cancelled, as nobody waited for it */
+    assert_file(dst, "\0\0\0\0", 4); /* it was cancelled, because its client has left */
 }
 
 static void test_client_dies_with_unread_replies(void **state)
@@ -266,7 +266,7 @@ static void test_client_dies_with_unread_replies(void **state)
     EVENTUALLY(peer_info(&peer).jobs_running == 0);
 }
 
-/* A protocol error ends the connection; it does not wait for what runs for it to be stopped. */
+/* A protocol error ends the connection at once, although its job is still running. */
 static void test_protocol_error_with_jobs(void **state)
 {
     struct peer other;
@@ -324,7 +324,7 @@ static void test_shutdown_without_patience(void **state)
     assert_int_not_equal(server_join(&server), 0);
 }
 
-/* A client that does not read cannot hold up the end. */
+/* A client that does not read cannot delay the shutdown. */
 static void test_shutdown_with_deaf_client(void **state)
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"}\n";
@@ -346,7 +346,7 @@ static void submit_big(int id, int from, int to)
                 "'op':'mov','src':{'fd':0,'type':'fx8','shape':[1024,1024]},'dst':{'fd':1}");
 }
 
-/* The file is cut when everything was checked and mapped; only its job fails. */
+/* The file shrinks after all checks: only its job fails. */
 static void test_source_shrinks(void **state)
 {
     int big_src = memfd_with(NULL, BIG), big_dst = memfd_with(NULL, BIG);
@@ -391,7 +391,7 @@ static void test_destination_shrinks(void **state)
     close(big_dst);
 }
 
-/* Both, in several jobs at a time, with good ones among them. */
+/* Sources and destinations shrink in several jobs at a time; other jobs succeed. */
 static void test_many_files_shrink(void **state)
 {
     enum { JOBS = 12 };
@@ -429,7 +429,7 @@ static void test_many_files_shrink(void **state)
     assert_int_equal(bad, JOBS - JOBS / 3);
 }
 
-/* What a file lost between admission and its turn is found then, not before. */
+/* A file that shrinks while its job is queued is noticed when the job starts. */
 static void test_file_shrinks_in_the_queue(void **state)
 {
     int big_src = memfd_with(NULL, BIG), big_dst = memfd_with(NULL, BIG);

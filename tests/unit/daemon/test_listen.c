@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is let in, and what happens when there is no room for anybody. */
+/* Accepting connections: access, quotas, and the lack of descriptors. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void test_mode_of_the_socket(void **state)
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
-/* A connection of another user, made by a child that becomes him. It prints the first line. */
+/* Connects as another user, in a child process that prints the first line. */
 static void first_line_as(uid_t uid, char *line, size_t size)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -107,7 +107,7 @@ static void first_line_as(uid_t uid, char *line, size_t size)
     waitpid(child, NULL, 0);
 }
 
-/* Only root can try it. */
+/* Only root can run this test. */
 static bool cannot_become_others(void)
 {
     server.config.socket_mode = 0666;
@@ -207,7 +207,7 @@ static pid_t crowd_as(uid_t uid, int count, int *hold)
     return child;
 }
 
-/* Whatever other users hold, root still gets in, also past its own quota. */
+/* Root can connect although other users have all open slots, and beyond its own quota. */
 static void test_slots_for_root(void **state)
 {
     char line[1024];
@@ -279,7 +279,7 @@ static void fail_accept(int error, int times)
     seam.accept = accept_fails;
 }
 
-/* A connection that could not be accepted for want of descriptors is told so. */
+/* Without descriptors, the reserve accepts a connection to send the reason. */
 static void test_no_descriptors(void **state)
 {
     struct peer peer;
@@ -296,7 +296,7 @@ static void test_no_descriptors(void **state)
     peer_finish(&peer);
 }
 
-/* Without even the reserve, the loop must not spin on the backlog; it looks again later. */
+/* Without the reserve, the loop must not spin on the backlog: it retries later. */
 static void pauses(int error)
 {
     const struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
@@ -335,7 +335,7 @@ static void test_aborted_connections(void **state)
     peer_finish(&peer);
 }
 
-/* With the process's real limit reached. */
+/* At the process's real limit of descriptors. */
 static void test_real_limit(void **state)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -353,7 +353,7 @@ static void test_real_limit(void **state)
     tight.rlim_cur = (rlim_t)dup(0);
     close((int)tight.rlim_cur++);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
-    server_connect(&server, &peer); /* takes the last one */
+    server_connect(&server, &peer); /* takes the last descriptor */
     peer_error(&peer, -1, FAULT_LIMIT);
     peer_expect_end(&peer);
     peer_expect_alive(&living);

@@ -12,7 +12,7 @@
 #include "proto/wire/rpc.h"
 #include "tests/support/unit.h"
 
-/* What log_end() writes. */
+/* Returns the line that log_end() writes. */
 static void capture(struct log_line *line, char *got, size_t size)
 {
     int pipes[2], keep = dup(STDERR_FILENO);
@@ -64,7 +64,7 @@ static void test_levels(void **state)
     assert_true(log_begin(&line, LOG_DEBUG, "x"));
 }
 
-/* Nobody writes a line, or a key, of his own. */
+/* No value can forge a line or a key. */
 static void test_escapes(void **state)
 {
     struct log_line line;
@@ -93,7 +93,7 @@ static void test_long_values_are_cut(void **state)
     assert_logged(&line, want);
 }
 
-/* Every line is an object, whatever is put in: read back by the parser of the wire. */
+/* Every line is a JSON object for any values. The parser of the protocol reads it back. */
 static void log_json(const char *value, struct json *root, struct fault *fault)
 {
     static char got[2048];
@@ -141,7 +141,7 @@ static void test_json(void **state)
     json_free(&root);
 }
 
-/* Whatever the length, and whatever character stands where the line is full. */
+/* Values of all lengths, with different characters where the line is full. */
 static void test_json_of_any_length(void **state)
 {
     static const char *const characters[] = {"x", "\"", "\n", "\xc3\xa9", "\xf0\x9f\x98\x80"};
@@ -175,7 +175,7 @@ static void log_number(uint64_t number)
     log_end(&line);
 }
 
-/* A reader that stands still stops nobody; what he missed is counted. */
+/* A stuck reader does not block the writer; lost lines are counted. */
 static void test_a_full_pipe(void **state)
 {
     static char got[128 * 1024];
@@ -280,7 +280,7 @@ static void test_rate(void **state)
     assert_int_equal(suppressed, 0);
 }
 
-/* Lines that are left out by their level take nothing from the rate. */
+/* Lines that their level drops do not count for the rate. */
 static void test_rated_lines(void **state)
 {
     struct log_rate rate = {0};

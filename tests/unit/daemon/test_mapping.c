@@ -162,7 +162,7 @@ static void test_contents(void **state)
     close(fd);
 }
 
-/* Old kernels want a private mapping of what is sealed; new ones do not mind. */
+/* Old kernels need a private mapping of a sealed file; new ones do not. */
 static void test_sealed(void **state)
 {
     int fd = memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -252,7 +252,7 @@ static int map_code(int fd, const struct mapping_use *use, struct mapping *mappi
     return fault.code;
 }
 
-/* Maps for a user until that is refused. Returns how often it was not. */
+/* Maps for a user until that is refused. Returns the number of mappings. */
 static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
 {
     const struct mapping_use use = {.name = "src", .pointer = "/src/fd", .uid = uid};
@@ -266,7 +266,7 @@ static unsigned map_all(int fd, uid_t uid, struct mapping *mappings)
     return count;
 }
 
-/* A mapping counts until it is unmapped; users share what the reserve leaves of the limit. */
+/* A mapping counts until it is unmapped. Users share the limit without the reserve. */
 static void test_count(void **state)
 {
     enum { ALICE = 40001, BOB, CAROL, DAVE };
@@ -313,7 +313,7 @@ static void *no_mmap(void *address, size_t size, int protection, int flags, int 
     return MAP_FAILED;
 }
 
-/* What fails is not counted. */
+/* A failed mapping is not counted. */
 static void test_count_of_failures(void **state)
 {
     static const struct mapping_policy eight = {.max = 8}, any = {.max = UINT32_MAX};

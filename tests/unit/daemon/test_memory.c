@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every allocation of a session fails once, the n-th in the n-th round. Whatever the client is
- * told then, the service lives, nothing leaks, and nothing is written that was not asked for. The
- * linker puts these functions before the C library's (--wrap).
+ * Every allocation of a session fails once, the n-th one in the n-th round. The service must go on,
+ * leak nothing, and write only what jobs ask for. The linker replaces the C library's functions by
+ * those here (--wrap).
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 #include "proto/wire/fdpass.h"
 #include "tests/unit/daemon/test_peer.h"
 
-static atomic_int countdown;    /* 0: nothing fails */
-static _Thread_local bool mine; /* the test's own thread is spared */
+static atomic_int countdown;    /* 0: no allocation fails */
+static _Thread_local bool mine; /* the test's own thread: its allocations succeed */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -77,7 +77,7 @@ static int setup(void **state)
 
 static const struct line {
     const char *text;
-    size_t fds; /* of src and dst, as many go with it */
+    size_t fds; /* descriptors to send: 0, src, or src and dst */
 } lines[] = {
     {CALL(2, "job.submit",
           "'op':'mov','name':'first','src':{'fd':0,'type':'sa8','shape':[4],'axis':0,"
@@ -129,7 +129,7 @@ static size_t count_replies(struct peer *peer, size_t count)
     return replies;
 }
 
-/* One session with the n-th allocation failing. False where there were not so many. */
+/* Runs a session whose n-th allocation fails. Returns false if it had fewer allocations. */
 static bool session(int n)
 {
     struct fixture fixture;
@@ -150,7 +150,7 @@ static bool session(int n)
             size_t length = peer_quote(lines[sent].text, line, sizeof line);
 
             if (fd_send(fd, line, length, (int[]){src, dst}, lines[sent].fds) < 0)
-                break; /* it has hung up */
+                break; /* the service has closed the connection */
             if (count_replies(&fixture.peer, 1) == 0)
                 break;
         }

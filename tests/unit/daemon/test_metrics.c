@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The metrics' small HTTP: a service that does not listen itself, on this thread's loop. */
+/* The metrics over HTTP: a service that does not listen, on this thread's loop. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;
-static uv_async_t keep; /* the loop runs with nothing of ours that holds it */
+static uv_async_t keep; /* keeps the loop alive: the metrics' handles do not */
 static struct service *service;
 static struct metrics *metrics;
 static struct seam real;
@@ -86,7 +86,7 @@ static void put(int fd, const char *bytes, size_t length)
     }
 }
 
-/* The whole reply, up to the end of the stream. */
+/* Reads the reply up to the end of the stream. */
 static const char *take(int fd)
 {
     static char got[64 * 1024];
@@ -171,11 +171,11 @@ static void test_too_long(void **state)
     put(fd, request, sizeof request);
     assert_memory_equal(take(fd), "HTTP/1.1 400 ", 13);
     fd = begin();
-    put(fd, "GET /metrics HTTP/1.1\r\n\0", 24); /* a zero ends it too */
+    put(fd, "GET /metrics HTTP/1.1\r\n\0", 24); /* a zero byte ends the request too */
     assert_memory_equal(take(fd), "HTTP/1.1 400 ", 13);
 }
 
-/* Eight at a time; the ninth waits until one has gone. */
+/* Eight connections at a time: the ninth replaces the oldest idle one. */
 static void test_many(void **state)
 {
     int fds[8], late;
@@ -188,7 +188,7 @@ static void test_many(void **state)
     late = begin();
     put(late, "GET /metrics HTTP/1.1\r\n\r\n", 25);
     assert_memory_equal(take(late), "HTTP/1.1 200 ", 13);
-    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* the first one had to go for it */
+    assert_int_equal(recv(fds[0], &byte, 1, 0), 0); /* the first one was closed for it */
     put(fds[1], "GET /", 5);
     for (size_t i = 0; i < COUNT_OF(fds); i++)
         close(fds[i]);
@@ -196,7 +196,7 @@ static void test_many(void **state)
     asks("GET /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 ");
 }
 
-/* Who says nothing is hung up on; that alone does not keep the loop alive. */
+/* A connection without a request is closed; it does not keep the loop alive. */
 static void test_timeout(void **state)
 {
     struct pollfd poller = {.fd = begin(), .events = POLLIN};
@@ -210,7 +210,7 @@ static void test_timeout(void **state)
     close(poller.fd);
 }
 
-/* Connections that are open when it ends, in each of their states. */
+/* metrics_destroy() with connections in each of their states. */
 static void test_end(void **state)
 {
     int idle = begin(), half = begin(), answered = begin();

@@ -54,7 +54,7 @@ static void talk(const char *name)
     notify_send(&notify, "STATUS=%s", text); /* cut */
     assert_told(fd, "STATUS=xxxx");
     close(fd);
-    notify_send(&notify, "READY=1"); /* to nobody any more */
+    notify_send(&notify, "READY=1"); /* the receiver is gone */
 }
 
 static void test_path(void **state)

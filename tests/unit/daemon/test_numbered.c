@@ -48,7 +48,7 @@ static void test_no_memory(void **state)
     numbered_finish(&numbered);
 }
 
-/* Against an array with a place for each number. */
+/* Compares the table with an array that has a place for each number. */
 static void test_against_a_plain_array(void **state)
 {
     enum { STEPS = 2000 };

@@ -13,7 +13,7 @@
 #include "tests/support/rng.h"
 #include "tests/unit/daemon/test_peer.h"
 
-/* A line: "F" where a descriptor comes with it, its number, and some filling. */
+/* A line: "F" if a descriptor comes with it, the line's number, and filling. */
 static void append(struct outbox *box, unsigned number, bool with_fd, size_t filling)
 {
     char line[20000];
@@ -26,7 +26,7 @@ static void append(struct outbox *box, unsigned number, bool with_fd, size_t fil
     assert_int_equal(outbox_append(box, line, (size_t)length + filling + 1), 0);
 }
 
-/* Receives what there is, at most `room` bytes, and checks that it is the next lines. */
+/* Receives at most `room` bytes, and checks that they continue the lines. */
 static unsigned receive(int fd, struct frame *in, size_t room, unsigned next)
 {
     int fds[PROTO_FDS_MAX];
@@ -91,7 +91,7 @@ static void test_descriptors_keep_to_their_lines(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-/* Nobody reads: those that wait are closed in the end. */
+/* Descriptors that are never sent are closed in the end. */
 static void test_finish_with_descriptors(void **state)
 {
     const int before = count_fds();
@@ -106,7 +106,7 @@ static void test_finish_with_descriptors(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-static size_t largest; /* bytes that were allocated at once */
+static size_t largest; /* bytes of the largest allocation */
 
 static void *watched_realloc(void *block, size_t size)
 {

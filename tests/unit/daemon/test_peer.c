@@ -76,7 +76,7 @@ void peer_submit(struct peer *peer, int id, int src, int dst, const char *job)
               "{'jsonrpc':'2.0','id':%d,'method':'job.submit','fds':2,'params':{%s}}", id, job);
 }
 
-/* The next line of all, or false at the end of the stream. */
+/* Reads the next line. Returns false at the end of the stream. */
 static bool any_line(struct peer *peer, const char **line, size_t *length)
 {
     int fds[PROTO_FDS_MAX];
@@ -107,7 +107,7 @@ static bool next_line(struct peer *peer, const char **line, size_t *length)
     if (!any_line(peer, line, length))
         return false;
     if (peer->greeted || !memmem(*line, *length, hello, sizeof hello - 1)) {
-        peer->greeted = true; /* or told why not */
+        peer->greeted = true; /* or the reason for a refusal */
         return true;
     }
     peer->greeted = true;
@@ -237,7 +237,7 @@ void fixture_config(struct config *config)
     config_defaults(config);
     config->log_level = LOG_CRIT;
     config->drain_ms = 0;
-    config->watchdog.limit_ms = 0; /* under valgrind any of them may take longer */
+    config->watchdog.limit_ms = 0; /* under valgrind a transfer may take longer */
 }
 
 void fixture_start(struct fixture *fixture)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permute job is a move on a channel; what comes out must be what mli_krn_permute_*() makes of
- * the same tensors, to the last byte and parameter.
+ * A permute job is a move on a channel. Its result must equal that of mli_krn_permute_*() for the
+ * same tensors, in all bytes and parameters.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct kind {
     {"sa32", MLI_EL_SA_32, 4, true, mli_krn_permute_sa32},
 };
 
-/* A tensor with everything that it borrows. */
+/* A tensor with its memory and parameters. */
 struct operand {
     mli_tensor tensor;
     unsigned char data[ENTRIES];

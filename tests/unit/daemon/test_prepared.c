@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that are checked once and started often. */
+/* Prepared jobs: job.prepare, job.start and job.release. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,7 @@ static void test_refused_preparations(void **state)
     close(fd);
 }
 
-/* A line of a few hundred bytes may ask for many parameters: what they take is limited too. */
+/* A short line may describe many parameters, whose bytes are limited too. */
 static void test_many_parameters(void **state)
 {
     static const char params[] =
@@ -219,14 +219,14 @@ static void test_many_parameters(void **state)
         rpc_reply_finish(&reply);
     }
     assert_int_equal(count, 4 * 1024 * 1024 / (54002 * 5));
-    release_prepared(peer, 1); /* there is room for one again */
+    release_prepared(peer, 1); /* room for one more */
     send_call(peer, 1000, "job.prepare", params);
     peer_ok(peer, 1000);
     close(src);
     close(dst);
 }
 
-/* Parameters along an axis are told once, and every start gives them. */
+/* job.prepare reports per-axis parameters, and every start sets them. */
 static void test_per_axis(void **state)
 {
     struct job_prepared prepared;
@@ -252,7 +252,7 @@ static void test_per_axis(void **state)
     close(dst);
 }
 
-/* The files are mapped until the last start has ended; the client has long closed them. */
+/* Files stay mapped until the last start has ended, although the client has closed them. */
 static void test_descriptors(void **state)
 {
     const struct fault *fault;
@@ -291,7 +291,7 @@ static void test_descriptors(void **state)
     close(dst);
 }
 
-/* Many under way, while all that they use is given up. */
+/* Many starts run while their buffers and prepared jobs are released. */
 static void test_release_under_starts(void **state)
 {
     int fd, dst = memfd_with(NULL, 32);
@@ -325,7 +325,7 @@ static void test_release_under_starts(void **state)
     close(dst);
 }
 
-/* The service stops with a start at work: nobody is left who holds anything. */
+/* The service stops while a start is running: nothing leaks. */
 static void test_gone_under_starts(void **state)
 {
     struct job_prepared prepared;
@@ -412,7 +412,7 @@ static void *counting_realloc(void *block, size_t size)
     return realloc(block, size);
 }
 
-/* That is what they are for. */
+/* A start maps nothing, and allocates only a task and its record. */
 static void test_starts_map_nothing(void **state)
 {
     int fd;
@@ -431,7 +431,7 @@ static void test_starts_map_nothing(void **state)
         peer_ok(peer, i);
     }
     assert_int_equal(calls, 0);
-    assert_in_range(allocations, 50, 105); /* a task, and what is remembered of it */
+    assert_in_range(allocations, 50, 105); /* a task and its record */
     release_buffer(peer, 1);
     release_prepared(peer, 1);
     reaper_wait();

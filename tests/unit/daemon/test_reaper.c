@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors that do not close, and who else notices it. */
+/* The reaper: descriptors that do not close, and their effect on other users. */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -23,8 +23,7 @@ enum { ALICE = 1, BOB, CAROL, USERS = 40, OTHERS = 40000, TOO_MANY = PROTO_FDS_M
 static struct seam real;
 static int fds_before;
 
-/* close(2) of sockets blocks until it is let go; the scene's own are not closed through the seam.
- */
+/* close(2) of sockets blocks until the test releases it. The test's own sockets bypass the seam. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned blocked, most_blocked, closed;
@@ -97,7 +96,7 @@ static int easy(void)
     return fd;
 }
 
-/* A new file without a name beside the program, or -1 where that is no local disk. */
+/* Opens a nameless file beside the program. Returns -1 if that is not a local disk. */
 static int file_on_disk(void)
 {
     char path[] = "/var/tmp/mli_reaper_XXXXXX";
@@ -154,7 +153,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A descriptor that does not close delays those of the same user only. */
+/* A descriptor that does not close delays only descriptors of the same user. */
 static void test_one_blocks(void **state)
 {
     (void)state;
@@ -172,7 +171,7 @@ static void test_one_blocks(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* A user has one thread at most, however many of his descriptors do not close. */
+/* A user has at most one thread, however many of the user's descriptors do not close. */
 static void test_one_thread_a_user(void **state)
 {
     (void)state;
@@ -189,7 +188,7 @@ static void test_one_thread_a_user(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* The threads of unprivileged users are bounded; other work has threads of its own. */
+/* The threads for unprivileged users are limited; other work has its own threads. */
 static void test_bounded_threads(void **state)
 {
     int disk;
@@ -225,7 +224,7 @@ static void test_threads_for_each_client(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* Files in memory never wait behind a socket of the same user. */
+/* A user's files in memory never wait for a socket of that user. */
 static void test_memory_does_not_wait(void **state)
 {
     enum { MIB = 1024 * 1024 };
@@ -309,7 +308,7 @@ static void test_bounded_descriptors(void **state)
     assert_int_equal(reaper_stop(), 0);
 }
 
-/* The end does not wait for ever. What is left closes later, or with the process. */
+/* reaper_stop() does not wait for ever. Descriptors that are left are closed later. */
 static void test_stop_while_blocked(void **state)
 {
     (void)state;
@@ -318,7 +317,7 @@ static void test_stop_while_blocked(void **state)
     give(ALICE, stuck());
     give(BOB, easy());
     assert_int_equal(reaper_stop(), 2);
-    give(BOB, easy()); /* by this thread: there is no reaper */
+    give(BOB, easy()); /* by this thread: the reaper is stopped */
     assert_int_equal(closed, 2);
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
     give(BOB, easy());
@@ -363,7 +362,7 @@ static void refuse_stuck(struct peer *peer, int count, bool announce)
     }
 }
 
-/* More descriptors than the protocol lets a message carry, but not than Linux does. */
+/* More descriptors in a message than the protocol allows, but not more than Linux allows. */
 static void send_too_many(int socket)
 {
     union {
@@ -555,7 +554,7 @@ static void test_leaving(void **state)
     atomic_store(&on_loop, 0);
     atomic_store(&elsewhere, 0);
     seam.munmap = sorting_munmap;
-    peer_expect_alive(&other); /* orders the store before the loop's next calls */
+    peer_expect_alive(&other); /* the loop sees the new function after this */
     peer_finish(&peer);
     while (peer_info(&other).clients > 1)
         ;
@@ -572,7 +571,7 @@ int main(void)
     const char *preload = getenv("LD_PRELOAD");
 
     if (preload && strstr(preload, "vgpreload"))
-        return 77; /* valgrind does not let a signal end a close() that blocks */
+        return 77; /* under valgrind a signal does not end a close() that blocks */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_blocks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_thread_a_user, setup, teardown),

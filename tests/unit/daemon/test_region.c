@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients' files as memory that several jobs share. */
+/* Regions: clients' files as memory that several jobs share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
@@ -150,7 +150,7 @@ static void test_ranges(void **state)
     close(fd);
 }
 
-/* Two regions of one file, by whatever descriptors. */
+/* Two regions of one file overlap, by any descriptors. */
 static void test_overlap(void **state)
 {
     struct region_want want = want_of(true);
@@ -197,7 +197,7 @@ static void test_sealing(void **state)
         close(fds[i]);
 }
 
-/* Both transfers that are under way fail, whoever touched the lost page, and all later ones. */
+/* Both running transfers fail, whichever accessed the lost page, and so do all later ones. */
 static void test_shrunk_under_two(void **state)
 {
     const struct region_want want = want_of(true);
@@ -223,7 +223,7 @@ static void test_shrunk_under_two(void **state)
     close(fd);
 }
 
-/* Two regions of the file that shrinks: each on its own. */
+/* Of two regions of a file that shrinks, only the one with lost pages fails. */
 static void test_shrunk_under_one_of_two(void **state)
 {
     struct region_want want = want_of(true);
@@ -258,7 +258,7 @@ static void *end_exclusive(void *region)
     return region_end(region, true, false) == 0 ? region : NULL;
 }
 
-/* The thread that ends the transfer unmaps; the loop's only frees. */
+/* The thread that ends the transfer unmaps; the loop's thread only frees. */
 static void test_exclusive(void **state)
 {
     struct region_want want = want_of(true);
@@ -313,7 +313,7 @@ static void expect_pieces(size_t size)
     unmapped = largest = 0;
 }
 
-/* The reaper unmaps, in pieces of some MiB: page faults of other threads get their turn between. */
+/* The reaper unmaps in pieces, so that page faults of other threads need not wait long. */
 static void test_large(void **state)
 {
     struct region_want want = want_of(true);
@@ -376,7 +376,7 @@ static void test_quick(void **state)
     close(disk);
 }
 
-/* A dma-buf as the kernel shows one, played by a memfd. */
+/* A memfd that the seam presents as a dma-buf. */
 static uint64_t syncs[8];
 static int sync_count, sync_error, interruptions;
 
@@ -506,7 +506,7 @@ static void test_shortages(void **state)
     close(fd);
 }
 
-/* valgrind delivers signals only to a stack that is there already; the first thread's grows. */
+/* Runs in a new thread: under valgrind a signal cannot extend the stack of the first thread. */
 static void grow_stack(void)
 {
     volatile char room[64 * 1024];

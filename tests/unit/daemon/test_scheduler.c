@@ -14,7 +14,7 @@ struct job {
     struct queued queued;
     int flow;
     uint64_t number;
-    uint64_t pushed; /* when, where a test needs it */
+    uint64_t pushed; /* time of scheduler_push(), for some tests */
 };
 
 static struct scheduler scheduler;
@@ -94,7 +94,7 @@ static void test_higher_priorities_first(void **state)
     assert_next(low, 1);
 }
 
-/* Bytes that each flow started while all had more. */
+/* Bytes that each flow started while all flows had jobs. */
 static void share(int flows, const uint64_t *sizes, uint64_t *got, uint64_t rounds)
 {
     for (int i = 0; i < flows; i++) {
@@ -123,7 +123,7 @@ static void test_equal_bytes_whatever_the_size(void **state)
     for (size_t i = 1; i < COUNT_OF(sizes); i++) {
         const uint64_t more = got[i] > got[0] ? got[i] - got[0] : got[0] - got[i];
 
-        /* A job's size and two quanta: what deficit round robin promises. */
+        /* The bound of deficit round robin: the size of a job and two quanta. */
         assert_true(more <= 1000 * 1000 + 2 * QUANTUM);
     }
 }
@@ -150,7 +150,7 @@ static void test_who_pauses_saves_nothing_up(void **state)
     int mine = 0;
 
     (void)state;
-    for (int i = 0; i < 100; i++) { /* flow 0 comes for one job again and again */
+    for (int i = 0; i < 100; i++) { /* flow 0 has only one job at a time */
         push(0, 0, 1, 0);
         free(take(0));
     }
@@ -177,7 +177,7 @@ static void test_nothing_waits_for_ever(void **state)
     uint64_t now = 0;
 
     (void)state;
-    for (;; now += 10) { /* one of high priority always waits */
+    for (;; now += 10) { /* a job of high priority always waits */
         struct job *job;
 
         push(1, 1, 4096, now);
@@ -194,7 +194,7 @@ static void test_nothing_waits_for_ever(void **state)
         free(job);
 }
 
-/* Time behind jobs of one's own does not count: many of them are no way to the front. */
+/* Waiting for jobs of the same flow does not age a job: many jobs give no advantage. */
 static void test_only_the_first_ages(void **state)
 {
     uint64_t got[2] = {0};
@@ -257,7 +257,7 @@ static void test_a_clock_that_is_behind(void **state)
     struct job *job = push(0, -1, 1, 5000);
 
     (void)state;
-    assert_ptr_equal(take(4000), job); /* and not by way of the top */
+    assert_ptr_equal(take(4000), job); /* without passing the top class */
     assert_int_equal(job->queued.priority, 0);
     free(job);
 }
@@ -351,7 +351,7 @@ static void test_a_flood_of_high_priority(void **state)
     drop_all(0);
 }
 
-/* Within one user, too, nothing waits for ever, and it gains the user nothing. */
+/* Ageing also works within one user, and does not give the user more bytes. */
 static void test_own_jobs_of_low_priority(void **state)
 {
     struct job *low;
@@ -408,7 +408,7 @@ static uint64_t seed(void)
     return number;
 }
 
-/* Against a list of what is queued: nothing is lost, nothing comes twice, counts hold. */
+/* Compares with a list of queued jobs: none is lost, none comes twice, counts are right. */
 static void test_at_random(void **state)
 {
     struct rng rng = {seed()};
@@ -429,7 +429,7 @@ static void test_at_random(void **state)
             const size_t which = rng_below(&rng, (uint32_t)count);
 
             scheduler_remove(&scheduler, &queued[which]->queued);
-            scheduler_remove(&scheduler, &queued[which]->queued); /* harmless */
+            scheduler_remove(&scheduler, &queued[which]->queued); /* no effect if not queued */
             free(queued[which]);
             queued[which] = queued[--count];
         } else {
@@ -450,8 +450,8 @@ static void test_at_random(void **state)
         free(queued[--count]);
 }
 
-/* Beside a user whose jobs of high priority always wait, the jobs of others start after the two
- * steps of ageing, whatever their users, connections and priorities. */
+/* One user always has waiting jobs of high priority. Jobs of other users still start after two
+ * steps of ageing, for all users, connections and priorities. */
 static void test_no_starvation_at_random(void **state)
 {
     enum { STEP = 10, USERS = 5 };
@@ -479,7 +479,7 @@ static void test_no_starvation_at_random(void **state)
             assert_true(now - job->pushed <= 20 * AGEING);
         free(job);
     }
-    /* None is left behind for longer either. */
+    /* No queued job has waited longer either. */
     for (struct job *job; (job = take(500 * AGEING));) {
         if (job->flow % (USERS + 1) != 0)
             assert_true(500 * AGEING - job->pushed <= 20 * AGEING);
@@ -515,7 +515,7 @@ static void test_weights_at_random(void **state)
     for (int i = 1; i < USERS; i++) {
         const uint64_t a = got[i] / shares[i].weight, b = got[0] / shares[0].weight;
 
-        /* Turns are whole: a quantum for each weight, and the largest job. */
+        /* The bound: a turn of `weight` quanta, and the largest job. */
         assert_in_range(a, b * 9 / 10 - size_max, b * 11 / 10 + size_max);
     }
     drop_all(0);
@@ -533,7 +533,7 @@ static struct job *backfill(uint64_t bytes)
     return queued ? LINK_OWNER(queued, struct job, queued) : NULL;
 }
 
-/* A user whose next job is too large does not keep the users behind from the channels. */
+/* A user whose next job does not fit does not block later users. */
 static void test_backfill(void **state)
 {
     struct job *large, *low, *first[2], *second[2];

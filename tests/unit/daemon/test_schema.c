@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* conf/mlid.schema.json and the reader of the configuration know the same keys and bounds. */
+/* conf/mlid.schema.json has the keys and bounds of the configuration's reader. */
 #include <string.h>
 
 #include "daemon/config/config.h"
@@ -44,7 +44,7 @@ static void test_keys(void **state)
     assert_int_equal(count, known);
 }
 
-/* The numbers of one object, which has no other members where `all`. */
+/* Compares the numbers of one object. If `all` is true, it must have no other members. */
 static void assert_numbers(const struct json *object, const struct number *numbers, bool all,
                            bool defaults)
 {

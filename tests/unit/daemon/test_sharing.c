@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels shared out among connections, wide jobs, and channels that are stuck. */
+/* Channels shared by connections, wide jobs, and stuck channels. */
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,10 +18,10 @@ static void rest(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* Ends before a COPY, as far as bytes tell. */
+/* Fewer bytes than a COPY: the scheduler expects it to end before. */
 #define SMALL "'op':'mov','src':{'fd':0,'type':'fx8','shape':[2]},'dst':{'fd':1}"
 
-/* Whether there is a reply for the first client, within so long. */
+/* Returns whether a reply for the first client comes within `ms`. */
 static bool answered(int ms)
 {
     struct pollfd poller = {.fd = peer.fd, .events = POLLIN};
@@ -66,8 +66,8 @@ static void wait_for_jobs_queued(uint32_t count)
         rest(1);
 }
 
-/* One long transfer blocks a job over all channels: shorter jobs start on the others meanwhile,
- * until the long one has ended. */
+/* A job over all channels waits for one long transfer. Meanwhile shorter jobs start on the other
+ * channels. */
 static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
         gate_wait(&gate);
     wait_for_jobs_queued(6);
     assert_int_equal(peer_info(&peer).jobs_running, 4);
-    while (!answered(20)) /* the first that ends may be any of the four */
+    while (!answered(20)) /* any of the four may end first */
         gate_release(&gate);
     peer_ok(&peer, 0);
     while (!answered(20))
@@ -95,7 +95,7 @@ static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
         peer_ok(&other, -1);
 }
 
-/* Two of four are kept; the other two go on with what is behind. */
+/* Two of four channels are reserved; later jobs start on the other two. */
 static void test_others_go_on_beside_a_wide_job(void **state)
 {
     uint32_t left;
@@ -128,7 +128,7 @@ static void test_others_go_on_beside_a_wide_job(void **state)
         peer_ok(&other, -1);
 }
 
-/* A wide job that waits with channels kept for it goes: they are everybody's again. */
+/* A wide job is cancelled while channels are reserved for it: other jobs may use them again. */
 static void test_a_wide_job_that_gives_up(void **state)
 {
     (void)state;
@@ -141,14 +141,14 @@ static void test_a_wide_job_that_gives_up(void **state)
         rest(1);
     peer_submit(&other, 0, src, dst, COPY);
     peer_error(&peer, 1, FAULT_TIMED_OUT);
-    gate_wait(&gate); /* the other's is on the second channel now */
+    gate_wait(&gate); /* the other client's job is on the second channel now */
     gate_release(&gate);
     gate_release(&gate);
     peer_ok(&peer, 0);
     peer_ok(&other, 0);
 }
 
-/* A channel that works may wait for a busy processor for tens of milliseconds. */
+/* On a busy machine a working channel may be delayed for tens of milliseconds. */
 enum { STUCK_MS = 300 };
 
 static void stick(const char *engine, uint32_t channels)
@@ -167,7 +167,7 @@ static void test_a_stuck_channel(void **state)
     peer_submit(&peer, 0, src, dst, COPY);
     assert_non_null(strstr(peer_error(&peer, 0, FAULT_CHANNEL_STUCK)->text, "DMA channel 0"));
     assert_int_equal(peer_info(&peer).channels_quarantined, 1);
-    for (int i = 1; i < 10; i++) { /* work goes on */
+    for (int i = 1; i < 10; i++) { /* later jobs run */
         peer_submit(&peer, i, src, dst, COPY);
         peer_ok(&peer, i);
     }
@@ -194,7 +194,8 @@ static void test_all_channels_stuck(void **state)
     peer_error(&peer, 20, FAULT_CHANNEL_STUCK);
 }
 
-/* A device that takes no notice: its channel stays out, and its memory stays, until it is done. */
+/* A device ignores the cancel: its channel stays in quarantine, and its memory mapped, until it is
+ * done. */
 static void test_a_channel_that_ignores_cancels(void **state)
 {
     (void)state;
@@ -214,7 +215,7 @@ static void test_a_channel_that_ignores_cancels(void **state)
         rest(1);
     assert_int_equal(peer_info(&peer).channels_busy, 0);
     peer_submit(&peer, 1, src, dst, WITH("'channels':2"));
-    gate_wait(&gate); /* the one that was stuck */
+    gate_wait(&gate); /* the job that was stuck */
     gate_wait(&gate);
     gate_release(&gate);
     peer_ok(&peer, 1);
@@ -253,7 +254,7 @@ static void test_a_stopped_process(void **state)
     sem_destroy(&resumed);
 }
 
-/* Elements that are far apart cost a page each: the time for them follows what is read. */
+/* Elements that are far apart count a page each for the watchdog's limit. */
 static void test_a_strided_source(void **state)
 {
     static const char within[] = "within ";
@@ -286,7 +287,7 @@ static void test_no_watchdog(void **state)
     peer_ok(&peer, 0);
 }
 
-/* A chain is ended link by link, and not by a call within a call for each. */
+/* A chain of dependent jobs is ended without recursion. */
 static void test_a_long_chain_of_jobs(void **state)
 {
     enum { COUNT = 8000 };

@@ -88,7 +88,7 @@ static void test_shrunk_under_a_writer(void **state)
     close(fd);
 }
 
-/* More guards than one block holds. One that is used again must not remember. */
+/* More guards than one block has. A reused guard must not be marked as hit. */
 static void test_slots_start_clean(void **state)
 {
     enum { MANY = 1000 };
@@ -119,7 +119,7 @@ static void *no_memory(size_t count, size_t size)
     return NULL;
 }
 
-/* However many there are now: at last memory is asked for, and then there are all of them. */
+/* Takes guards until a block must be allocated, which fails; then takes all guards. */
 static void test_no_slot(void **state)
 {
     static struct sigbus_guard guards[SIGBUS_GUARDS_MAX];
@@ -170,7 +170,7 @@ static void come_and_go(void *pages)
     }
 }
 
-/* Whoever takes a slot finds one at once, though all others are taken. */
+/* Taking a slot is quick although all others are taken. */
 static void test_the_last_slot_costs_as_the_first(void **state)
 {
     enum { MANY = SIGBUS_GUARDS_MAX - 1 };
@@ -189,7 +189,7 @@ static void test_the_last_slot_costs_as_the_first(void **state)
     close(fd);
 }
 
-/* Nanoseconds of a fault in a range that the thread has said it will touch. */
+/* Returns the nanoseconds of a fault in a range that the thread has announced. */
 static double cost_of_fault(void)
 {
     uint64_t best = UINT64_MAX;
@@ -217,7 +217,7 @@ static double cost_of_fault(void)
 
 static double fault_alone;
 
-/* While few slots were ever taken: before the tests that take them all. */
+/* Runs first, while few slots were ever used. */
 static void test_a_fault_alone(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void test_a_fault_beside_many_guards(void **state)
 
     (void)state;
     crowd_init(MANY, other);
-    for (int i = 0; i < MANY; i++) /* the guard that faults gets the last of all slots */
+    for (int i = 0; i < MANY; i++) /* the faulting guard gets the last slot */
         if (crowd[i].slot == MANY - 1)
             sigbus_guard_finish(&crowd[i]);
     many = cost_of_fault();
@@ -261,7 +261,7 @@ static void test_blocked_signal(void **state)
     close(fd);
 }
 
-/* Threads that come and go with ranges of their own, some of which shrink. */
+/* Threads guard and end their own ranges, some of which shrink. */
 static void *churn(void *context)
 {
     atomic_int *wrong = context;
@@ -320,7 +320,7 @@ static void die_of_kill(void)
     raise(SIGBUS);
 }
 
-/* Runs a function in a child; the signal it dies of, or 0. */
+/* Runs a function in a child process. Returns the signal that ends it, or 0. */
 static int signal_of(void (*function)(void))
 {
     pid_t child = fork();
@@ -336,7 +336,7 @@ static int signal_of(void (*function)(void))
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* What is not guarded is as fatal as ever. */
+/* A fault outside all guarded ranges is fatal. */
 static void test_others_stay_fatal(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void test_others_stay_fatal(void **state)
     assert_int_equal(signal_of(die_of_kill), SIGBUS);
 }
 
-/* valgrind delivers signals only to a stack that is there already; the first thread's grows. */
+/* Runs in a new thread: under valgrind a signal cannot extend the stack of the first thread. */
 static void grow_stack(void)
 {
     volatile char room[64 * 1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.status, job.list, job.cancel: how jobs are referred to, and what is told of them. */
+/* job.status, job.list and job.cancel: references to jobs, and their descriptions. */
 #include <string.h>
 #include <unistd.h>
 
@@ -55,7 +55,7 @@ static void test_stages(void **state)
     assert_int_equal(info.state, JOB_STATE_QUEUED);
     assert_int_equal(info.first_channel, -1);
     assert_int_equal(info.ns_moving, 0);
-    status(&other, "3", &info); /* of the same user */
+    status(&other, "3", &info); /* a job of the same user */
     assert_int_equal(info.state, JOB_STATE_WAITING);
     assert_int_equal(info.client, 1);
     assert_int_equal(info.uid, getuid());
@@ -101,13 +101,13 @@ static void test_cancel_at_each_stage(void **state)
     assert_file(dst, "\0\0\0\0", 4);
     status(&peer, "3", &info);
     assert_int_equal(info.error->code, FAULT_PREDECESSOR_FAILED);
-    peer_submit(&peer, 5, src, dst, COPY); /* its channel is free again */
+    peer_submit(&peer, 5, src, dst, COPY); /* the channel is free again */
     gate_release(&gate);
     peer_ok(&peer, 5);
     assert_int_equal(cancel(&other, "5"), JOB_STATE_DONE);
 }
 
-/* Thousands wait for one job: they go on, or fail, all of them. */
+/* Thousands of jobs wait for one job: all of them start, or all fail. */
 static void test_many_dependants(void **state)
 {
     enum { JOBS = 4000 };
@@ -130,7 +130,7 @@ static void test_many_dependants(void **state)
     assert_int_equal(peer_info(&other).jobs_queued, 0);
 }
 
-/* Each waits for the one before; the first fails: no calls within calls. */
+/* Each job waits for the one before; the first fails: all end without recursion. */
 static void test_long_chain(void **state)
 {
     enum { JOBS = 5000 };
@@ -157,7 +157,7 @@ static void test_long_chain(void **state)
     peer_ok(&peer, 0);
 }
 
-/* The numbers of a page. Returns how many; *more as told. */
+/* Reads the job numbers of a page, and "more". Returns the number of jobs. */
 static size_t list(struct peer *who, const char *params, uint64_t *jobs, size_t max, bool *more)
 {
     struct json array, item = {0}, flag;
@@ -198,7 +198,7 @@ static void test_list(void **state)
     peer_expect_alive(&peer);
     cancel(&other, "4");
     peer_error(&peer, 4, FAULT_CANCELLED);
-    /* Ended ones and those under way in one order. */
+    /* Ended and unfinished jobs in one order. */
     assert_int_equal(list(&other, "", jobs, 8, &more), 4);
     assert_memory_equal(jobs, ((uint64_t[]){4, 3, 2, 1}), 4 * sizeof *jobs);
     assert_false(more);

@@ -42,7 +42,7 @@ static int setup_hasty(void **state)
     return setup_with(150);
 }
 
-/* Whatever happened, no descriptor is left behind. */
+/* Teardown: checks that no descriptor is left. */
 static int teardown(void **state)
 {
     (void)state;
@@ -68,7 +68,7 @@ static void nap(long ms)
     nanosleep(&time, NULL);
 }
 
-/* All in flight at a time: lines with and without descriptors may come in one recvmsg. */
+/* All lines at once: one recvmsg may return lines with and without descriptors. */
 static void test_mixed_lines_in_flight(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_more_descriptors_than_announced(void **state)
     (void)state;
     peer_send(peer, (int[]){src, dst, src}, 3,
               "{'jsonrpc':'2.0','id':1,'method':'job.submit','fds':2,'params':{" COPY "}}");
-    peer_ok(peer, 1); /* so small that it was done at once */
+    peer_ok(peer, 1); /* a tiny job, done at once */
     peer_error(peer, -1, FAULT_STREAM_ERROR);
     peer_expect_end(peer);
 }
@@ -213,7 +213,7 @@ static void test_sixty_descriptors(void **state)
     peer_expect_end(peer);
 }
 
-/* As many as the protocol allows, for a line that is wrong otherwise: they are closed. */
+/* The descriptors of an invalid line are closed. */
 static void test_sixteen_descriptors(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void test_sixteen_descriptors(void **state)
     peer_expect_alive(peer);
 }
 
-/* Descriptors without end, and never a newline. */
+/* More and more descriptors without a newline. */
 static void test_descriptors_pile_up(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_descriptors_pile_up(void **state)
     peer_expect_end(peer);
 }
 
-/* Answered, and the connection goes on: it is known what belongs to the line. */
+/* An invalid line whose descriptors are known: an error, and the connection stays open. */
 static void test_bad_requests_with_known_descriptors(void **state)
 {
     static const struct {
@@ -328,7 +328,7 @@ static void test_nul_bytes(void **state)
     peer_expect_end(peer);
 }
 
-/* Sends a ping that is `size` bytes long, newline included; a writer that is cut off is fine. */
+/* Sends a ping of `size` bytes with its newline. The service may close the connection meanwhile. */
 static void send_long_ping(size_t size)
 {
     static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"";
@@ -368,7 +368,7 @@ static void test_line_too_long(void **state)
     peer_expect_end(peer);
 }
 
-/* The reply is there to read even though we go on writing. */
+/* The reply can be read although the client goes on writing. */
 static void test_line_far_too_long(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void test_unfinished_line(void **state)
     peer_expect_end(peer);
 }
 
-/* A byte now and then does not buy more time. */
+/* Single bytes do not restart the line's timer. */
 static void test_trickling_line(void **state)
 {
     struct pollfd poller = {.fd = peer->fd, .events = POLLIN};
@@ -400,7 +400,7 @@ static void test_trickling_line(void **state)
     peer_expect_end(peer);
 }
 
-/* Time runs only while a line is begun. */
+/* The timer runs only while a line is unfinished. */
 static void test_idle_connection_stays(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void test_half_line_then_end(void **state)
     peer_expect_end(peer);
 }
 
-/* A peer that says nothing more and does not read either is not kept. */
+/* A peer that has shut down its side and does not read is closed. */
 static void test_half_close_without_reading(void **state)
 {
     enum { PINGS = 2048 }; /* replies enough to fill the socket, too few to stop the service */
@@ -458,7 +458,7 @@ static void test_half_close_without_reading(void **state)
     assert_true(poller.revents & POLLHUP);
 }
 
-/* We do not read: the service stops reading too, and loses nothing. */
+/* The client does not read: the service stops reading too, and loses nothing. */
 static void test_back_pressure(void **state)
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"}\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace's file; what stands in it is tests/unit/proto's business. */
+/* The file of the trace. tests/unit/proto tests its contents. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/unit/daemon/test_peer.h"
 
 static uv_loop_t loop;
-static uv_async_t keep; /* the loop runs with nothing of ours that holds it */
+static uv_async_t keep; /* keeps the loop alive: the trace's timer does not */
 static char directory[32], path[64];
 
 static int setup(void **state)
@@ -72,8 +72,8 @@ static char *contents(void)
     return text;
 }
 
-/* It is a JSON array up to its end. The numbers are none that the wire would take, so that the
- * integration tests read it. */
+/* Checks only the end of the JSON array. Integration tests parse it: the protocol's parser refuses
+ * its numbers. */
 static void assert_ends(const char *text, const char *end)
 {
     assert_int_equal(text[0], '[');
@@ -102,7 +102,7 @@ static void test_whole(void **state)
     free(text);
 }
 
-/* Nothing is written at once; much is; the rest is when the timer is through, which then stops. */
+/* One event is not written at once, many events are. The timer writes the rest, and stops. */
 static void test_pieces(void **state)
 {
     struct trace *trace;
@@ -116,7 +116,7 @@ static void test_pieces(void **state)
         tell_job(trace, i);
     size = size_of_file();
     assert_in_range(size, 64 * 1024, 1024 * 1024);
-    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0); /* it does not keep the loop alive */
+    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0); /* the timer does not keep the loop alive */
     assert_int_equal(uv_async_init(&loop, &keep, NULL), 0);
     for (int i = 0; i < 100 && size_of_file() == size; i++) {
         usleep(30 * 1000);
@@ -159,7 +159,7 @@ static void test_no_file(void **state)
     unlink(path);
 }
 
-/* One that is there is emptied, and is for nobody else from then on. */
+/* An existing file is truncated, and gets mode 0600. */
 static void test_old_file(void **state)
 {
     FILE *file = fopen(path, "w");
@@ -181,7 +181,7 @@ static void test_old_file(void **state)
     free(text);
 }
 
-/* No room: what was written stays and can be read, and nothing is tried again. */
+/* Without disk space, the written part stays readable, and the trace stops. */
 static void test_full(void **state)
 {
     enum { ROOM = 100 * 1000 };
@@ -207,7 +207,7 @@ static void test_full(void **state)
     trace_destroy(trace);
     assert_int_equal(size_of_file(), size);
     text = contents();
-    assert_ends(text, "}}"); /* of a whole event */
+    assert_ends(text, "}}"); /* the end of a whole event */
     free(text);
 }
 

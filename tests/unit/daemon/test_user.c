@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The users that a service knows: found by number, and forgotten when they are too many. */
+/* Users: found by number, and freed when too many are idle. */
 #include "daemon/job/user.h"
 
 #include <stdlib.h>

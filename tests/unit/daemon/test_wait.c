@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job.wait, and who is owed what when things end in another order than they came. */
+/* job.wait, with jobs and clients that end in different orders. */
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -88,7 +88,7 @@ static void test_several(void **state)
                         "jobs[1]: there is no job 9; it may have been forgotten");
 }
 
-/* The first in the order of the list, not in that of time; and only when all have ended. */
+/* The error is that of the first bad job in the list, and comes when all jobs have ended. */
 static void test_several_with_failures(void **state)
 {
     struct rpc_reply reply;
@@ -133,7 +133,7 @@ static void test_all(void **state)
     peer_expect_alive(&peer);
     for (int i = 0; i < 3; i++)
         run_one();
-    peer_ok(&peer, 3); /* its own answer comes before */
+    peer_ok(&peer, 3); /* the reply of the job itself comes first */
     assert_int_equal(pop_list(&peer, 4, jobs, 8), 2);
     assert_int_equal(jobs[0], 1);
     assert_int_equal(jobs[1], 3);
@@ -153,7 +153,7 @@ static void test_timeouts(void **state)
     assert_string_equal(peer_error(&peer, 4, FAULT_TIMED_OUT)->text,
                         "timeout_ms: 2 of 2 jobs have not ended after 10 ms");
     scene_call(&peer, 5, "job.wait",
-               "'jobs':[1,2],'timeout_ms':86400000"); /* the timer is in the way */
+               "'jobs':[1,2],'timeout_ms':86400000"); /* the timer is running at the end */
     gate_release(&gate);
     run_one();
     peer_ok(&peer, 5);
@@ -175,7 +175,7 @@ static void test_as_many_as_there_may_be(void **state)
     peer_ok(&peer, 3);
 }
 
-/* The connection waits for its answer, though it sends nothing more. */
+/* The connection stays open for its reply although it sends nothing more. */
 static void test_half_closed(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void test_half_closed(void **state)
     peer_expect_end(&peer);
 }
 
-/* Whoever waits leaves, before and while the job ends; whoever submitted leaves. */
+/* The waiting client leaves before and while the job ends; then the submitting client leaves. */
 static void test_connections_close(void **state)
 {
     (void)state;
