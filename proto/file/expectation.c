@@ -59,16 +59,16 @@ static int read_error(struct expectation *expect, const struct json *object)
         return -1;
     expect->error = find_error(given);
     if (expect->error && strcmp(given, mli_status_name(MLI_STATUS_OK)) == 0)
-        return json_complain(&value, "%s is no error", given);
+        return json_complain(&value, "%s is not an error", given);
     if (expect->error)
         return 0;
     snprintf(status, sizeof status, "MLI_STATUS_%s", given);
     if (find_error(status))
         return json_complain(&value, "\"%s\" is unknown; did you mean \"%s\"?", given, status);
-    return json_complain_choice(&value, given, error_names + 1); /* MLI_STATUS_OK is the first */
+    return json_complain_choice(&value, given, error_names + 1); /* without MLI_STATUS_OK */
 }
 
-/* The place of a fault as messages tell it, without what leads to the job. */
+/* The pointer of a fault, relative to the job. */
 static int read_pointer(struct expectation *expect, const struct json *object)
 {
     struct json value = json_member(object, "pointer");
@@ -101,7 +101,7 @@ int expectation_check_members(const struct json *object)
     return status;
 }
 
-/* One of the three, and what only goes with it. */
+/* Requires exactly one of the three kinds, and only members that belong to it. */
 static int find_kind(struct expectation *expect, const struct json *object)
 {
     static const char *const kind_keys[] = {

@@ -50,7 +50,7 @@ void job_list_finish(struct job_list *list)
 
 /* One job */
 
-/* A window, told as NumPy does. What it selects is known once the tensor is. */
+/* Reads "slice", the window in NumPy's notation; slice_apply() needs the shape and comes later. */
 static int read_slice(struct job_spec *job, const struct json *object)
 {
     const struct cfg_lengths *lengths = &job->common.lengths;
@@ -115,7 +115,8 @@ static int read_job(struct job_spec *job, const struct json *object)
         expectation_read(&job->expect, &expect) < 0 || read_after(job, object) < 0)
         return -1;
     if (job->expect.kind == EXPECT_ERROR)
-        return 0; /* ranks that do not agree may be what is expected: whoever runs it looks again */
+        return 0; /* a wrong rank may be the expected error: mlictl checks it when running the job
+                   */
     if (job_check_rank(&job->common, &job->dst.desc, job->src.desc.rank, object->fault) < 0) {
         fault_prefix(object->fault, job->pointer);
         return -1;
@@ -123,7 +124,7 @@ static int read_job(struct job_spec *job, const struct json *object)
     return 0;
 }
 
-/* Each member by itself: what belongs together is only known where a job uses it. */
+/* Checks each member separately: a job may replace members that they must agree with. */
 static int check_defaults(const struct json *object)
 {
     static const char *const keys[] = {"src", "dst"};
@@ -152,7 +153,7 @@ out:
 
 /* The file */
 
-/* A job's fault may lie in the defaults; then the sentence says which job they do not suit. */
+/* Adds the job's pointer to the message of a fault in the defaults. */
 static void name_job(struct fault *fault, const struct job_spec *job)
 {
     static const char defaults[] = "/defaults";
@@ -162,7 +163,7 @@ static void name_job(struct fault *fault, const struct job_spec *job)
                   job->pointer);
 }
 
-/* Entries are cheap to write once as a default and dear in a million jobs. */
+/* Limits the sum over all jobs: parameters in defaults take memory for each job. */
 static int count_entries(const struct job_spec *job, size_t *entries, struct fault *fault)
 {
     *entries += job->src.desc.quant.count + job->dst.desc.quant.count;
@@ -251,8 +252,7 @@ int job_file_parse(const char *text, size_t length, struct job_list *list, struc
 
 /* Writing */
 
-/* Only what job_file_parse() takes: only a raw file does not tell shape and strides
- * itself. */
+/* Writes only members that job_file_parse() accepts: shape and strides only of raw files. */
 static void write_tensor(struct jsonw *w, const char *key, const struct tensor_spec *spec,
                          struct tensor_desc shown)
 {
@@ -277,9 +277,9 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     if (job->slice)
         jsonw_string(w, "slice", job->slice);
     write_tensor(w, "src", &job->src, job->src.desc);
-    dst.has_type = false; /* the source's */
+    dst.has_type = false; /* that of the source */
     if (!job->dst.update) {
-        /* What a new tensor looks like is the move's result; only its strides are a choice. */
+        /* The move determines a new tensor, except its strides. */
         if (dst.stride_count == 0)
             dst.stride_count = dst.rank;
         dst.rank = 0;

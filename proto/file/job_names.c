@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The named jobs of a list, sorted by name and then by place. */
+/* The named jobs of a list, sorted by name, then by position. */
 struct index {
     const struct job_list *list;
     const struct job_spec **jobs;
@@ -103,7 +103,7 @@ static int check_after(const struct index *index, const struct job_spec *job, st
     return 0;
 }
 
-/* Where the walk through "after" is: a job, and the next of its names to follow. */
+/* A step of the depth-first search: a job, and the index of its next entry of "after". */
 struct step {
     size_t job, next;
 };
@@ -113,11 +113,11 @@ enum mark { UNSEEN = 0, OPEN, DONE };
 struct walk {
     const struct index *index;
     unsigned char *marks; /* one for each job */
-    struct step *steps;   /* the jobs that are open, each after the next one */
+    struct step *steps;   /* the open jobs; each waits for the next */
     size_t depth;
 };
 
-/* The job on top waits for the open job `first`: says so, with the names between them. */
+/* Complains that the top job waits for the open job `first`, with the names of the cycle. */
 static int complain_cycle(const struct walk *walk, size_t first, struct fault *fault)
 {
     const struct job_spec *jobs = walk->index->list->jobs;
@@ -138,7 +138,8 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
     return complain(fault, &jobs[top->job], member, text);
 }
 
-/* Depth first from one job, without recursion: chains may be as long as the file. */
+/* Searches depth-first from one job, without recursion: a chain may contain all jobs of the file.
+ */
 static int walk_from(struct walk *walk, size_t start, struct fault *fault)
 {
     const struct job_list *list = walk->index->list;

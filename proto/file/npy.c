@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* .npy headers: what they mean. The literal they are written in is npy_literal.c's business. */
+/* .npy headers: prefix, dtype and sizes. npy_literal.c parses the dictionary. */
 #include "proto/file/npy.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static int refuse_dtype(const char *descr, struct fault *fault)
                      descr);
 }
 
-/* "<i2" -> kind and size. Bytes have no order, so a single byte may claim any. */
+/* "<i2" -> kind and size. Accepts any byte order for dtypes of one byte. */
 static int read_dtype(const char *descr, struct npy_header *header, struct fault *fault)
 {
     if (strlen(descr) != 3 || !strchr("<>|=", descr[0]))
@@ -75,7 +75,8 @@ static int check_size(struct npy_header *header, uint64_t file_size, struct faul
     return 0;
 }
 
-/* Magic, version and length: finds the literal. Returns its offset, or 0 with the fault filled. */
+/* Finds the literal from magic, version and length. Returns its offset, or 0 with the fault filled.
+ */
 static size_t find_literal(const unsigned char *bytes, size_t length, size_t *size,
                            struct fault *fault)
 {
@@ -100,8 +101,8 @@ static size_t find_literal(const unsigned char *bytes, size_t length, size_t *si
         *size |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     if (length < prefix || *size > length - prefix) {
         fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                  "npy header ends beyond the %zu bytes that are there (at most %d are read)",
-                  length, NPY_HEADER_MAX);
+                  "npy header exceeds the %zu bytes of the file (at most %d are read)", length,
+                  NPY_HEADER_MAX);
         return 0;
     }
     return prefix;
@@ -143,7 +144,7 @@ size_t npy_header_size(const void *bytes, size_t length)
     return PREFIX_V2 + (size | (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24);
 }
 
-/* "<i8" is "int64" to people; what numpy has no such name for stays as it is. */
+/* Names a dtype as NumPy does, as "int64" for "<i8"; other dtypes keep their code. */
 static void name_dtype(const char *descr, char out[TENSOR_DTYPE_MAX])
 {
     static const struct {
@@ -183,7 +184,7 @@ int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct ten
     if (npy_parse(bytes, length, file_size, &entry->header, &why) < 0) {
         entry->header = (struct npy_header){.data_offset = prefix + size};
         if (tensor_entry_refuse(entry, &why) < 0)
-            return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a sentence");
+            return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for a message");
     }
     name_dtype(literal.descr, entry->dtype);
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers of .npy files, versions 1.0, 2.0 and 3.0: bytes in, plain data out, and back. Little
- * endian and single-byte dtypes of 1, 2 or 4 bytes (b1 i1 u1 i2 u2 f2 i4 u4 f4), C or Fortran
- * order, rank 1 to 4, no extent of 0. Everything else is refused with a sentence.
+ * Headers of .npy files, versions 1.0, 2.0 and 3.0: bytes -> struct npy_header -> bytes. Accepts
+ * little-endian dtypes of 1, 2 or 4 bytes (b1 i1 u1 i2 u2 f2 i4 u4 f4), C or Fortran order, rank 1
+ * to 4 and extents from 1. The fault of any other header says what is not supported.
  */
 #ifndef PROTO_NPY_H
 #define PROTO_NPY_H
@@ -17,8 +17,8 @@
 struct tensor_entry;
 
 enum {
-    NPY_HEADER_MAX = 64 * 1024, /* bytes of a header we are willing to read */
-    NPY_PREFIX_MAX = 12,        /* bytes that tell how long the header is */
+    NPY_HEADER_MAX = 64 * 1024, /* largest accepted header, in bytes */
+    NPY_PREFIX_MAX = 12,        /* bytes that npy_header_size() needs */
     NPY_DESCR_MAX = 8
 };
 
@@ -30,46 +30,46 @@ struct npy_header {
     uint32_t rank;
     uint32_t shape[MLI_MAX_RANK];
     uint64_t data_offset; /* bytes before the first element */
-    uint64_t data_size;   /* bytes of all elements */
+    uint64_t data_size;   /* size of all elements in bytes */
 };
 
 /**
- * Parses the first `length` bytes of a file of `file_size` bytes (min(file_size, NPY_HEADER_MAX)
- * of them must be given). Also refuses a file whose size is not data_offset + data_size.
- * Fault code FAULT_INVALID_PARAMS, no pointer. Returns 0 or -1.
+ * Parses the first `length` bytes, at least min(file_size, NPY_HEADER_MAX), of a file of
+ * `file_size` bytes. Requires that the file's size is data_offset + data_size. Returns 0, or -1
+ * with FAULT_INVALID_PARAMS without a pointer.
  */
 int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_header *header,
               struct fault *fault);
 
 /**
- * How many bytes of a file its header takes, as its first NPY_PREFIX_MAX bytes tell; 0 where they
- * are none of a .npy file.
+ * Returns the size of a file's header in bytes from the first NPY_PREFIX_MAX bytes of the file, or
+ * 0 if the file is not a .npy file.
  */
 size_t npy_header_size(const void *bytes, size_t length);
 
 /**
- * The same bytes, of any .npy file that NumPy may have written, as an entry of a list: dtype,
- * shape, bytes, and `header` or a refusal (then only its data_offset is filled). Faults as
- * npy_parse(), or FAULT_INTERNAL. Returns 0 or -1.
+ * As npy_parse(), but describes any .npy file of NumPy as an entry of a list: dtype, shape, bytes,
+ * and either `header` or, for a tensor that no job can move, a refusal (then only
+ * header.data_offset is filled). Returns 0, or -1 with a fault as npy_parse() or FAULT_INTERNAL.
  */
 int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct tensor_entry *entry,
                 struct fault *fault);
 
 /**
- * Writes a version 1.0 header of exactly `size` bytes (a multiple of 64 that holds it; 128 always
- * does) for descr, order, rank and shape of *header, data_offset becoming `size`.
- * Returns 0, or -1 where it does not fit.
+ * Writes a version 1.0 header of `size` bytes, a multiple of 64, for descr, order, rank and shape
+ * of *header, and sets its data_offset to `size`. NPY_FORMAT_SIZE bytes are always enough. Returns
+ * 0, or -1 if `size` is too small.
  */
 int npy_format(struct npy_header *header, void *out, size_t size);
 
-/** Bytes that npy_format() needs for any header of ours. */
 #define NPY_FORMAT_SIZE 128
 
-/** Element type that a dtype stands for when nobody says otherwise: by size fx8, fx16, sa32, and
- *  fp16, fp32 for floats. */
+/** Returns the default element type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats.
+ */
 mli_element_type npy_default_type(const struct npy_header *header);
 
-/** Strides in elements of the header's order, for an mli_tensor; -1 where they exceed 31 bits. */
+/** Computes the strides in elements for the header's order. Returns 0, or -1 if one exceeds 31
+ * bits. */
 int npy_strides(const struct npy_header *header, int32_t strides[MLI_MAX_RANK]);
 
 #endif /* PROTO_NPY_H */

@@ -52,7 +52,7 @@ static int expect(struct scan *scan, char c)
     return accept(scan, c) ? 0 : refuse(scan, "'%c' is expected", c);
 }
 
-/* A string in either kind of quotes, without escapes: no name or dtype of ours needs any. */
+/* Takes a string in either kind of quotes, without escapes: no known name or dtype contains any. */
 static int read_string(struct scan *scan, char *out, size_t size)
 {
     size_t begin, length;
@@ -128,7 +128,7 @@ static int read_extent(struct scan *scan, uint64_t *extent)
     return 0;
 }
 
-/* "(2, 3)", "(2, 3,)", "(2,)"; "(2)" is a number in Python, not a tuple. */
+/* Takes "(2, 3)", "(2, 3,)" or "(2,)"; refuses "(2)", which is a number in Python. */
 static int read_shape(struct scan *scan, struct npy_literal *literal)
 {
     uint32_t most = scan->scope == NPY_ANY ? NPY_RANK_MAX : MLI_MAX_RANK;
@@ -153,7 +153,7 @@ static int read_shape(struct scan *scan, struct npy_literal *literal)
     return expect(scan, ')');
 }
 
-/* A list that may hold lists, tuples and strings, up to its end. */
+/* Skips a list of lists, tuples and strings. */
 static int skip_list(struct scan *scan)
 {
     size_t depth = 0;

@@ -9,7 +9,7 @@
 
 #include "proto/json/json.h"
 
-/* Objects within the object, arrays within these. */
+/* Depth 3: arrays in objects in the root. */
 static const struct json_limits limits = {
     .bytes = SAFETENSORS_HEADER_MAX, .depth = 3, .values = SAFETENSORS_VALUES_MAX};
 
@@ -17,8 +17,8 @@ static const char metadata_key[] = "__metadata__";
 static const int64_t number_max = (INT64_C(1) << 53) - 1;
 
 /*
- * The dtypes: as the file says them, what numpy (with ml_dtypes) calls them, their bits, and the
- * dtype of a .npy file that stands for them: "" for those that no job can take.
+ * The dtypes: name in the file, name in NumPy (with ml_dtypes), bits, and the dtype of an
+ * equivalent .npy file, "" if no job can move the dtype.
  */
 static const struct dtype {
     const char *word, *name;
@@ -86,7 +86,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
 
 /* One tensor */
 
-/* Why no job can take a tensor. Returns 0 where one can, else -1. */
+/* Returns 0 if a job can move the tensor, else -1 with the reason. */
 static int check_movable(const struct tensor_entry *entry, const char *descr, const char *word,
                          struct fault *why)
 {
@@ -111,7 +111,8 @@ static int check_movable(const struct tensor_entry *entry, const char *descr, co
     return 0;
 }
 
-/* What no job can take is said of the tensor that is required, not of the file. */
+/* Fills the tensor's header or its refusal: a tensor that no job can move is no fault of the file.
+ */
 static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
 {
     const char *descr = dtype ? dtype->descr : "";
@@ -166,7 +167,8 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
-/* Shape x dtype is what lies between the offsets. Of a dtype that nobody knows only they tell. */
+/* Compares the size from shape and dtype with the offsets; for an unknown dtype trusts the offsets.
+ */
 static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
                       const struct json *value)
 {
@@ -217,7 +219,7 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* json_object() is for objects of few members. */
+/* Refuses duplicate keys as json_object() does, but without its limit of members. */
 static int check_keys(const struct json *object)
 {
     struct json member = {0};
@@ -236,7 +238,7 @@ static int check_keys(const struct json *object)
     qsort(keys, count, sizeof *keys, compare_text);
     for (size_t i = 1; i < count && status == 0; i++) {
         if (strcmp(keys[i - 1], keys[i]) == 0)
-            status = json_complain(object, "\"%.*s\" is there twice", tensor_name_shown(keys[i]),
+            status = json_complain(object, "\"%.*s\" is given twice", tensor_name_shown(keys[i]),
                                    keys[i]);
     }
     free(keys);
@@ -249,7 +251,7 @@ static int check_metadata(const struct json *object)
     const char *text;
 
     if (!json_is_object(object))
-        return json_complain(object, "an object is wanted");
+        return json_complain(object, "an object is required");
     while (json_next(object, &member)) {
         if (json_text(&member, SAFETENSORS_HEADER_MAX, &text) < 0)
             return -1;
@@ -267,7 +269,8 @@ static int compare_places(const void *left, const void *right)
     return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Each tensor begins where the one before it ends, the last one ends where the file does. */
+/* Requires that each tensor begins at the end of the previous one, and the last ends with the file.
+ */
 static int check_places(const struct tensor_entry *const *sorted, size_t count, uint64_t data,
                         uint64_t file_size, struct fault *fault)
 {
@@ -327,8 +330,8 @@ static int read_root(struct tensor_list *list, const struct json *root, uint64_t
     return 0;
 }
 
-/* Places in the JSON are of the header, which the user did not write: they become words. */
-static void tell_place(struct fault *fault)
+/* Moves line and column into the message: they are places in the header, not in the job file. */
+static void place_in_header(struct fault *fault)
 {
     char column[32] = "";
 
@@ -356,7 +359,7 @@ int safetensors_parse(const char *text, size_t length, uint64_t file_size, struc
         json_free(&root);
     }
     if (status < 0)
-        tell_place(fault);
+        place_in_header(fault);
     else if (check_layout(list, data, file_size, fault) < 0 || tensor_list_sort(list, fault) < 0)
         status = -1;
     if (status < 0)

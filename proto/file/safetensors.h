@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers of .safetensors files: 8 bytes that say how long it is (little endian), then JSON,
+ * Headers of .safetensors files: the length of the JSON (8 bytes, little-endian), then JSON,
  *
  *     {"__metadata__": {"any": "text"},
  *      "conv.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
- * then the tensors, little endian, in C order, without a gap and without overlap up to the end of
- * the file. Everything else is refused with a sentence: what stands here is read by programs that
- * trust it. The same tensors must come out of any reader.
+ * then the tensors, little-endian, in C order, without gaps or overlap, up to the end of the file.
+ * Refuses any other header, so that every reader finds the same tensors in an accepted file.
  */
 #ifndef PROTO_SAFETENSORS_H
 #define PROTO_SAFETENSORS_H
@@ -20,21 +19,22 @@
 
 enum {
     SAFETENSORS_PREFIX = 8,
-    SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON: some 100000 tensors */
-    SAFETENSORS_VALUES_MAX = 2 * 1024 * 1024   /* values in it */
+    SAFETENSORS_HEADER_MAX = 16 * 1024 * 1024, /* bytes of JSON: about 100000 tensors */
+    SAFETENSORS_VALUES_MAX = 2 * 1024 * 1024   /* JSON values */
 };
 
 /**
- * How many bytes of JSON follow the prefix of a file of `file_size` bytes, of which there must be
- * as many as the file has. Fault code FAULT_INVALID_PARAMS, no pointer. Returns 0 or -1.
+ * Reads the length of the JSON from the prefix of a file of `file_size` bytes; fewer than
+ * SAFETENSORS_PREFIX bytes suffice if the file is shorter. Returns 0, or -1 with
+ * FAULT_INVALID_PARAMS without a pointer.
  */
 int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *length,
                        struct fault *fault);
 
 /**
- * Parses the `length` bytes of JSON of a file of `file_size` bytes into an empty list, sorted.
- * Tensors that no job can take (8-byte dtypes, rank 0 or above 4, extents of 0) are in it with
- * their refusal. Fault as above. Returns 0, or -1 with *list empty.
+ * Parses the `length` bytes of JSON of a file of `file_size` bytes into a sorted list. Tensors that
+ * no job can move (8-byte dtypes, rank 0 or above 4, extents of 0) have a refusal. Returns 0, or -1
+ * with *list empty and a fault as safetensors_length().
  */
 int safetensors_parse(const char *text, size_t length, uint64_t file_size, struct tensor_list *list,
                       struct fault *fault);

@@ -8,7 +8,7 @@ static const char prefix[] = "sha256:";
 
 enum { PREFIX_LENGTH = sizeof prefix - 1 };
 
-/* ASCII only: locales must not change what a digit is. */
+/* Not isxdigit(), which depends on the locale. */
 static int value_of(char digit)
 {
     if (digit >= '0' && digit <= '9')

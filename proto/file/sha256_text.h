@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file's SHA-256, and how it is written: "sha256:" and 64 hexadecimal digits. */
+/* The SHA-256 of a file as text: "sha256:" and 64 hexadecimal digits. */
 #ifndef PROTO_SHA256_TEXT_H
 #define PROTO_SHA256_TEXT_H
 
@@ -8,9 +8,9 @@
 
 enum { SHA256_SIZE = 32, SHA256_TEXT_SIZE = sizeof "sha256:" + 2 * SHA256_SIZE };
 
-/** False where the text is no digest. Digits may be in either case. */
+/** Parses a digest; digits may be upper or lower case. Returns false if the text is invalid. */
 bool sha256_from_text(const char *text, uint8_t digest[SHA256_SIZE]);
-/** Returns `out`. */
+/** Writes a digest with lower-case digits. Returns `out`. */
 const char *sha256_to_text(const uint8_t digest[SHA256_SIZE], char out[SHA256_TEXT_SIZE]);
 
 #endif /* PROTO_SHA256_TEXT_H */

@@ -24,7 +24,7 @@ static size_t place_of(const struct scan *scan, const char *at)
     return place;
 }
 
-/* "character 5 is ']', where ..." */
+/* Complains that "character 5 is ']', where <what> is expected". */
 static int complain_here(const struct scan *scan, const char *what)
 {
     size_t size = utf8_char(scan->at, strlen(scan->at));
@@ -58,7 +58,7 @@ static bool take_ellipsis(struct scan *scan)
     return true;
 }
 
-/* A number, if there is one. Returns 0 or -1. */
+/* Takes an optional number. Returns 0 or -1. */
 static int take_number(struct scan *scan, bool *has, int64_t *number)
 {
     const char *begin;
@@ -85,7 +85,7 @@ static int refuse_index(const struct scan *scan, uint32_t index, int64_t number)
 {
     char stop[24] = "";
 
-    if (number != -1) /* the last one: up to the end */
+    if (number != -1) /* -1 is the last index, whose slice has no stop */
         snprintf(stop, sizeof stop, "%" PRId64, number < INT64_MAX ? number + 1 : number);
     return complain(scan->fault,
                     "entry %" PRIu32 " is the index %" PRId64
@@ -119,7 +119,7 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
     return 0;
 }
 
-/* What stands between two commas. `seen`: whether there was an ellipsis. */
+/* Takes the text between two commas. *seen: an ellipsis was taken. */
 static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {
@@ -149,7 +149,7 @@ int slice_parse(const char *text, struct slice *slice, struct fault *fault)
         goes_on = take(&scan, ',');
         skip_blanks(&scan);
         if (goes_on && !*scan.at)
-            break; /* Python takes a comma at the end, too */
+            break; /* a comma may end the text, as in Python */
         if (!goes_on && *scan.at)
             return complain_here(&scan, "',' or the end");
     }
@@ -158,7 +158,7 @@ int slice_parse(const char *text, struct slice *slice, struct fault *fault)
     return 0;
 }
 
-/* Negative numbers count from the end; what is beyond either end is that end. */
+/* Makes negative numbers count from the end, and limits all numbers to 0 .. extent. */
 static int64_t clip(bool given, int64_t number, int64_t otherwise, int64_t extent)
 {
     if (!given)
@@ -184,7 +184,7 @@ static int apply_entry(const struct slice_entry *entry, uint32_t dimension, int6
     if (start > UINT32_MAX || stop - start > UINT32_MAX)
         return complain(fault, "the window in dimension %" PRIu32 " does not fit into 32 bits",
                         dimension);
-    /* A step beyond the window takes the first sample only, as every larger one does. */
+    /* Steps larger than the window all select the first sample, so any large step will do. */
     *window = (struct slice_window){
         .offset = (uint32_t)start,
         .size = (uint32_t)(stop - start),

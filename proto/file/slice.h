@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A window as NumPy writes it: "1:9,::2,:" or "...,-3:". Text to plain data, and plain data to
- * offset, size and step once the extents are known, exactly as NumPy does it.
+ * Windows in NumPy's notation, as "1:9,::2,:" or "...,-3:". slice_parse() reads the text;
+ * slice_apply() computes offset, size and step for the extents of a tensor, exactly as NumPy does.
  */
 #ifndef PROTO_SLICE_H
 #define PROTO_SLICE_H
@@ -12,35 +12,35 @@
 #include "mli_types.h"
 #include "proto/json/fault.h"
 
-enum { SLICE_TEXT_MAX = 512 }; /* bytes; four entries of 20 digits each have room */
+enum { SLICE_TEXT_MAX = 512 }; /* bytes: enough for four entries of three numbers of 20 digits */
 
 struct slice_entry {
     bool has_start, has_stop;
-    int64_t start, stop; /* negative ones count from the end */
+    int64_t start, stop; /* negative numbers count from the end */
     int64_t step;        /* from 1 */
 };
 
 struct slice {
-    uint32_t count;    /* entries that are written */
-    uint32_t ellipsis; /* entries before "...", where missing dimensions go; count: at the end */
+    uint32_t count;    /* entries in the text */
+    uint32_t ellipsis; /* entries before "..."; `count` without "...": missing dimensions follow */
     struct slice_entry entries[MLI_MAX_RANK];
 };
 
-/* What an entry selects of one dimension: entries of offset, size and sub_sample_step. */
+/* The window in one dimension: an entry of offset, size and sub_sample_step each. */
 struct slice_window {
     uint32_t offset, size, step;
 };
 
 /**
- * Returns 0, or -1 with a sentence to put behind the slice's name: where in the text, and what is
- * possible there. Code FAULT_INVALID_PARAMS, no pointer.
+ * Parses a slice. Returns 0, or -1 with FAULT_INVALID_PARAMS without a pointer; the message says
+ * where in the text the fault is and what is expected there. The caller prepends the slice's name.
  */
 int slice_parse(const char *text, struct slice *slice, struct fault *fault);
 
 /**
- * Applies it to a tensor of `rank` dimensions from 1 to MLI_MAX_RANK, with these extents from 1 to
- * 2^62. Refuses what selects nothing, more entries than dimensions, and windows beyond 32 bits.
- * Returns 0 or -1 as slice_parse().
+ * Computes the windows of a tensor of rank 1 to MLI_MAX_RANK with extents from 1 to 2^62. Refuses
+ * empty windows, more entries than dimensions, and windows that exceed 32 bits. Returns 0 or -1 as
+ * slice_parse().
  */
 int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents,
                 struct slice_window windows[MLI_MAX_RANK], struct fault *fault);

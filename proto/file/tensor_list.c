@@ -119,7 +119,7 @@ struct tensor_entry *tensor_list_find(const struct tensor_list *list, const char
     return NULL;
 }
 
-/* The first names with commas between them, as many as fit. */
+/* Writes the first names with commas between them, up to the size of `out`. */
 static const char *some_names(const struct tensor_list *list, char out[NAMES_TEXT_MAX])
 {
     static const char more[] = ", ...";
@@ -141,7 +141,7 @@ static const char *some_names(const struct tensor_list *list, char out[NAMES_TEX
     return out;
 }
 
-/* Of as many names as a file may have nearest_word() takes an array. */
+/* Calls nearest_word() with an array of all names. */
 static const char *find_near(const struct tensor_list *list, const char *name)
 {
     const char **names = calloc(list->count + 1, sizeof *names);

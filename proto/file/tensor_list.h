@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a file of several tensors says of each: .npz and .safetensors files. Shapes and dtypes are
- * told as they are, be they of a tensor that can be moved or not.
+ * The tensors of an archive (.npz or .safetensors file), including tensors that no job can move.
  */
 #ifndef PROTO_TENSOR_LIST_H
 #define PROTO_TENSOR_LIST_H
@@ -16,13 +15,13 @@ enum { TENSOR_DTYPE_MAX = 32 };
 
 struct tensor_entry {
     char *name;
-    char dtype[TENSOR_DTYPE_MAX]; /* as numpy calls it, where it has a name for it: "int16" */
+    char dtype[TENSOR_DTYPE_MAX]; /* NumPy's name, as "int16", else the name in the file */
     uint64_t *shape;
     size_t rank;
-    uint64_t bytes;           /* of all elements */
-    char *refusal;            /* why no job can take it; null: one can, and `header` is filled */
-    struct npy_header header; /* else nothing of it but data_offset, counted in the file */
-    uint64_t place;           /* whatever finds it again in its file */
+    uint64_t bytes;           /* size of all elements */
+    char *refusal;            /* the reason why no job can move the tensor; or null */
+    struct npy_header header; /* with a refusal only data_offset, counted in the file, is valid */
+    uint64_t place;           /* the archive reader's own reference to the tensor */
 };
 
 struct tensor_list {
@@ -31,30 +30,31 @@ struct tensor_list {
     struct tensor_entry **by_name; /* after tensor_list_sort() */
 };
 
-/** Frees what it holds; `struct tensor_list list = {0}` is an empty one. */
+/** Frees all entries; `struct tensor_list list = {0}` is an empty list. */
 void tensor_list_finish(struct tensor_list *list);
 
-/** Adds an entry of that name, all else empty. Null: no memory. */
+/** Adds an entry with that name. Returns null if there is no memory. */
 struct tensor_entry *tensor_list_add(struct tensor_list *list, const char *name);
 
-/** Gives an entry its shape. Returns 0 or -1 (no memory). */
+/** Copies a shape to an entry. Returns 0 or -1 (no memory). */
 int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, size_t rank);
 
-/** Notes why the tensor cannot be moved: the fault's text. Returns 0 or -1 (no memory). */
+/** Makes the fault's text the refusal of a tensor. Returns 0 or -1 (no memory). */
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
-/** How many bytes of a name a sentence repeats. */
+/** Returns the number of bytes of a name that messages repeat. */
 int tensor_name_shown(const char *name);
 
-/** Sorts the names, once all are there; refuses one that is there twice. Returns 0 or -1. */
+/** Sorts the complete list by name; refuses duplicate names. Returns 0 or -1. */
 int tensor_list_sort(struct tensor_list *list, struct fault *fault);
 
-/** The entry of that name; null: there is none. */
+/** Returns the entry with that name, or null. */
 struct tensor_entry *tensor_list_find(const struct tensor_list *list, const char *name);
 
 /**
- * The entry of that name or, without one (null), the only one there is. Null with the fault filled,
- * pointer "/tensor": the sentence names the nearest, or some of those that are there.
+ * Returns the entry with that name or, if `name` is null, the only entry. Otherwise returns null
+ * with the fault filled: pointer "/tensor", and a message with a similar name or with the first
+ * names.
  */
 struct tensor_entry *tensor_list_choose(const struct tensor_list *list, const char *name,
                                         struct fault *fault);

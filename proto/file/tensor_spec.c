@@ -94,7 +94,7 @@ int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object)
     return optional_u64(object, "offset", &spec->offset);
 }
 
-/* Refuses the members named; `why` is the sentence. */
+/* Refuses the members of `keys` with the message `why`. */
 static int forbid(const struct json *object, const char *const *keys, const char *why)
 {
     for (; *keys; keys++) {
@@ -106,7 +106,7 @@ static int forbid(const struct json *object, const char *const *keys, const char
     return 0;
 }
 
-static const char *const told_by_npy[] = {"shape", "strides", "offset", NULL};
+static const char *const in_npy_header[] = {"shape", "strides", "offset", NULL};
 static const char *const npy_says = "stated in the header of the .npy file, remove it from the job";
 static const char *const archive_says = "stated in the archive, remove it from the job";
 
@@ -144,7 +144,7 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
     if (tensor_spec_format(src) != FILE_FORMAT_RAW) {
         bool archive = file_format_is_archive(tensor_spec_format(src));
 
-        if (forbid(object, told_by_npy, archive ? archive_says : npy_says) < 0)
+        if (forbid(object, in_npy_header, archive ? archive_says : npy_says) < 0)
             return -1;
     } else if (member_require(object, "shape", "a raw file has no header that states it") < 0 ||
                member_require(object, "type", "a raw file has no header that states it") < 0) {
@@ -153,7 +153,7 @@ int tensor_spec_read_src(struct tensor_spec *src, const struct json *object)
     return tensor_desc_read(&src->desc, object);
 }
 
-/* Archives are read only. The name is at fault where no format was given. */
+/* Refuses archives. The fault is at "format" if it is given, else at "file". */
 static int check_dst_format(const struct tensor_spec *dst, const struct json *object)
 {
     struct json given = json_member(object, dst->format != FILE_FORMAT_AUTO ? "format" : "file");
@@ -172,7 +172,7 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
     bool npy = tensor_spec_format(dst) == FILE_FORMAT_NPY;
 
     if (npy && dst->update)
-        return forbid(object, told_by_npy, npy_says);
+        return forbid(object, in_npy_header, npy_says);
     if (!dst->update &&
         forbid(object, of_existing,
                "describes an existing tensor, allowed only with \"update\": true") < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters and results of buffer.*; conventions as in job_calls.h. */
+/* Params and results of buffer.*; conventions as in job_calls.h. */
 #ifndef PROTO_BUFFER_CALLS_H
 #define PROTO_BUFFER_CALLS_H
 
@@ -11,17 +11,17 @@
 
 enum buffer_access { BUFFER_ACCESS_DEFAULT, BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE };
 
-/* buffer.register; its fd is the line's only one */
+/* The params of buffer.register, whose request has one descriptor. */
 struct buffer_register {
     bool has_size;
     uint64_t size;
     enum buffer_access access;
 };
-/** `fds` is the line's count: the member "fd" must be an index below it. */
+/** `fds` is the number of the request's descriptors: the member "fd" must be below it. */
 int buffer_register_read(const struct json *params, uint32_t fds, struct buffer_register *call);
 void buffer_register_write(struct jsonw *w, const struct buffer_register *call);
 
-/** buffer.alloc: the one member "size", from 1. */
+/** Reads the params of buffer.alloc: the only member is "size", from 1. */
 int buffer_alloc_read(const struct json *params, uint64_t *size);
 
 struct buffer_info {
@@ -29,15 +29,15 @@ struct buffer_info {
     uint64_t size;
     enum buffer_access access; /* READ or WRITE */
     bool sealed;
-    /* in lists only: */
-    bool allocated; /* "kind" */
+    /* In the items of buffer.list only: */
+    bool allocated; /* "kind" is "allocated", not "registered" */
     uint32_t jobs, prepared;
 };
-/** The members of the result of buffer.register and buffer.alloc. */
+/** Writes the members of the result of buffer.register and buffer.alloc. */
 void buffer_info_write_members(struct jsonw *w, const struct buffer_info *info);
-/** An item of a list. */
+/** Writes an item of the result of buffer.list. */
 void buffer_info_write_item(struct jsonw *w, const struct buffer_info *info);
-/** Reads either. Returns 0 or -1 (fault); unknown members are skipped. */
+/** Reads a result or an item. Returns 0 or -1 (fault); skips unknown members. */
 int buffer_info_read(const struct json *value, struct buffer_info *info);
 
 #endif /* PROTO_BUFFER_CALLS_H */

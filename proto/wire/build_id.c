@@ -26,7 +26,7 @@ static size_t padded(size_t size)
     return (size + NOTE_ALIGN - 1) / NOTE_ALIGN * NOTE_ALIGN;
 }
 
-/* Adds the build ID that a segment of notes holds. Returns whether there is one. */
+/* Adds the build ID of a segment of notes. Returns false if the segment has none. */
 static bool add_note(struct xxh64 *x, const unsigned char *at, size_t size)
 {
     ElfW(Nhdr) note;
@@ -57,7 +57,7 @@ static bool add_notes(struct xxh64 *x, const struct dl_phdr_info *object)
     return false;
 }
 
-/* Code and constants, which no relocation changes. */
+/* Adds code and constants: relocation does not change them. */
 static void add_segments(struct xxh64 *x, const struct dl_phdr_info *object)
 {
     for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -67,7 +67,7 @@ static void add_segments(struct xxh64 *x, const struct dl_phdr_info *object)
     }
 }
 
-/* The first object is the program. Of the libraries only libmli's count. */
+/* Adds the first object, which is the program, and the libraries of libmli. */
 static int add_object(struct dl_phdr_info *object, size_t size, void *context)
 {
     struct xxh64 *x = context;

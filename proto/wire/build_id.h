@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identifies a build of this program; two builds can have the same version. */
+/* The build of this program: two builds can have the same version. */
 #ifndef PROTO_BUILD_ID_H
 #define PROTO_BUILD_ID_H
 

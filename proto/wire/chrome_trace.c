@@ -14,7 +14,7 @@ void chrome_trace_init(struct chrome_trace *trace)
     *trace = (struct chrome_trace){0};
 }
 
-/* What stands before every event. */
+/* Writes the separator before an event. */
 static void next(struct chrome_trace *trace, struct textw *w)
 {
     textw_printf(w, trace->any ? ",\n" : "\n");
@@ -45,7 +45,7 @@ void chrome_trace_end(struct chrome_trace *trace, struct textw *w)
     textw_printf(w, "\n]\n");
 }
 
-/* A track's name goes before the first event on it. */
+/* Writes a track's name before the first event of the track. */
 static void name_track(struct chrome_trace *trace, struct textw *w, int pid, uint64_t tid)
 {
     const uint64_t key = (uint64_t)pid << 56 | tid;
@@ -64,7 +64,7 @@ static void name_track(struct chrome_trace *trace, struct textw *w, int pid, uin
                  pid, tid, pid == PID_CHANNELS ? "channel" : "client", tid);
 }
 
-/* The job's name, or its number; as JSON, since the name is what somebody sent. */
+/* Writes the job's name or number as a JSON string: clients choose names freely. */
 static void write_name(struct textw *w, const struct job_info *job)
 {
     char number[32];
@@ -82,7 +82,7 @@ static void write_name(struct textw *w, const struct job_info *job)
     jsonw_finish(&quoted);
 }
 
-/* Microseconds from the origin; what began before it is cut there. */
+/* Returns nanoseconds since the origin, 0 for times before it. */
 static void write_time(const struct chrome_trace *trace, struct textw *w, uint64_t at)
 {
     uint64_t ns = at > trace->origin_ns ? at - trace->origin_ns : 0;
@@ -105,7 +105,8 @@ static void write_args(struct textw *w, const struct job_info *job)
                  job->error ? fault_name(job->error->code) : "", job->error ? "\"" : "");
 }
 
-/* One end of the time that a job was queued: these times overlap, so they are asynchronous. */
+/* Writes the begin or end of a job's time in the queue: asynchronous, because these times overlap.
+ */
 static void write_queue_edge(struct chrome_trace *trace, struct textw *w,
                              const struct job_info *job, char phase, uint64_t at)
 {
@@ -157,7 +158,7 @@ static void write_counter(struct chrome_trace *trace, struct textw *w, uint64_t 
                  trace->running);
 }
 
-/* Events may be lost, or have come before the trace: the counts never go below none. */
+/* Events may be lost or older than the trace, so the counts stop at 0. */
 static void drop(uint32_t *count)
 {
     *count -= *count > 0;

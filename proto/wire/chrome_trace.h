@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The channels' timeline as Chrome trace events (JSON array format, whose closing
- * bracket may be missing), for Perfetto and
- * chrome://tracing. One process "mlid" with a track for each channel, on which lie the transfers
- * with their job, client, bytes and end; one process "queue" with a track for each client, on which
- * lie the times that its jobs were queued (asynchronous events, since they overlap); and a counter
- * of jobs queued and running. Times are microseconds with three decimals, from the first event on.
+ * Events of jobs as Chrome trace events (JSON array format), for Perfetto and chrome://tracing. The
+ * process "mlid" has a track for each channel with the transfers: job, client, bytes and end. The
+ * process "queue" has a track for each client with the times that its jobs were queued, as
+ * asynchronous events because they overlap. A counter shows the jobs queued and running. Times are
+ * microseconds since the first event, with three decimals.
  */
 #ifndef PROTO_CHROME_TRACE_H
 #define PROTO_CHROME_TRACE_H
@@ -16,17 +15,17 @@
 struct chrome_trace {
     uint64_t origin_ns; /* 0: no event yet */
     bool any;
-    uint64_t named[64]; /* tracks that were given names; a full table gives no more */
+    uint64_t named[64]; /* tracks whose names were written; if full, later tracks have no name */
     uint32_t named_count;
     uint32_t queued, running;
 };
 
 void chrome_trace_init(struct chrome_trace *trace);
-/** What a file begins with. A reader takes it also without chrome_trace_end(): a trace that was
- *  cut short is still one. */
+/** Writes the beginning of a trace. Without chrome_trace_end() the trace is valid too: readers
+ * accept a missing closing bracket. */
 void chrome_trace_begin(struct chrome_trace *trace, struct textw *w);
-/** Appends what there is to tell of an event. A stretch of time is told when it has ended, since
- * then all of it is known; what began before the first event is cut there. */
+/** Writes the trace events of one event. A transfer is written when it has ended; a transfer that
+ *  began before the first event is cut to begin there. */
 void chrome_trace_event(struct chrome_trace *trace, const struct event *event, struct textw *w);
 void chrome_trace_end(struct chrome_trace *trace, struct textw *w);
 

@@ -89,7 +89,7 @@ int daemon_drain_read(const struct json *params, bool *wait)
 
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};
 
-/* To add a number, add it to its structure and here: X(name). */
+/* To add a number to daemon.stats, add it here and to its structure. */
 #define JOBS_NUMBERS(X) X(submitted) X(done) X(failed) X(cancelled) X(refused) X(waiting)
 #define CHANNEL_NUMBERS(X)                                                                         \
     X(submitted) X(completed) X(failed) X(cancelled) X(bytes) X(rows) X(busy_ns)
@@ -98,7 +98,7 @@ static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL}
     X(client) X(pid) X(uid) X(jobs) X(jobs_done) X(bytes_moved) X(buffer_bytes)
 
 #define WRITE(name) jsonw_uint(w, #name, at->name);
-/* Into a field of 32 or 64 bits. */
+/* Reads a number into a field of 32 or 64 bits. */
 #define READ(name)                                                                                 \
     if (member_number(value, #name, sizeof at->name, &number) < 0)                                 \
         return -1;                                                                                 \
@@ -206,7 +206,7 @@ void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stat
 
 /* Reading */
 
-/* Exactly `count` numbers. */
+/* Reads an array of exactly `count` numbers. */
 static int read_numbers(const struct json *array, int64_t max, size_t count, uint64_t *out)
 {
     struct json item = {0};
@@ -289,7 +289,7 @@ static int read_connection(const struct json *value, void *into)
     return 0;
 }
 
-/* An array of at most `max` objects into `items`, of `size` bytes each. */
+/* Reads an array of at most `max` objects into `items`, of `size` bytes each. */
 static int read_list(const struct json *stats, const char *key,
                      int (*read)(const struct json *value, void *into), void *items, size_t size,
                      size_t max, uint32_t *count)

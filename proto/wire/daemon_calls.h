@@ -15,14 +15,14 @@
 #include "proto/wire/build_id.h"
 
 enum service_phase { PHASE_SERVING, PHASE_DRAINING, PHASE_DRAINED };
-/** "serving" and so on. Static storage. */
+/** Returns "serving", "draining" or "drained". Static storage. */
 const char *service_phase_name(enum service_phase phase);
 int service_phase_read(const struct json *value, enum service_phase *phase);
 
-/* What daemon.info answers. */
+/* The result of daemon.info. */
 struct daemon_info {
     char version[32];
-    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty: an older one, which does not say */
+    char build[BUILD_ID_SIZE]; /* build_id() of mlid; empty if an older mlid does not send it */
     uint32_t protocol;
     enum service_phase phase; /* "state" */
     char engine[24];
@@ -35,13 +35,14 @@ struct daemon_info {
     uint64_t bytes_moved;
 };
 int daemon_info_read(const struct json *result, struct daemon_info *info);
-/** The members alone, as object `key`: what `mlictl info --json` prints. */
+/** Writes the object `key`. */
 void daemon_info_write(struct jsonw *w, const char *key, const struct daemon_info *info);
 
-/** The params of daemon.drain: whether to answer only when the last job has ended. */
+/** Reads the params of daemon.drain; *wait: reply only when the last job has ended. */
 int daemon_drain_read(const struct json *params, bool *wait);
 
-/* Bucket i counts values below 1024 << i ns that no bucket before counts; the last the rest. */
+/* Bucket i counts the values below 1024 << i ns that are not in bucket i - 1; the last bucket
+ * counts all larger values. */
 enum { HISTOGRAM_BUCKETS = 24 };
 struct histogram {
     uint64_t count, sum_ns, buckets[HISTOGRAM_BUCKETS];
@@ -93,9 +94,9 @@ struct daemon_stats {
     struct connection_stats connections[STATS_LIST_MAX];
 };
 
-/** The members of the result. */
+/** Writes the members of the result of daemon.stats. */
 void daemon_stats_write_members(struct jsonw *w, const struct daemon_stats *stats);
-/** Returns 0 or -1 (fault); unknown members are skipped. */
+/** Returns 0 or -1 (fault); skips unknown members. */
 int daemon_stats_read(const struct json *result, struct daemon_stats *stats);
 
 #endif /* PROTO_DAEMON_CALLS_H */

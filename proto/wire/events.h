@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events.subscribe, and the notifications that follow; conventions as in job_calls.h. */
+/*
+ * events.subscribe and the notification "event"; conventions as in job_calls.h.
+ *
+ * To add an event, start here: add it to EVENT_TABLE and to PROTOCOL.md; daemon/job emits events,
+ * mli_client.h (enum mli_client_event_kind) and chrome_trace.c receive them.
+ */
 #ifndef PROTO_EVENTS_H
 #define PROTO_EVENTS_H
 
@@ -26,13 +31,13 @@ enum event_kind {
 enum event_scope { EVENT_SCOPE_CONNECTION, EVENT_SCOPE_USER, EVENT_SCOPE_ALL };
 
 struct events_subscribe {
-    uint32_t events; /* bit 1 << enum event_kind; 0: none */
+    uint32_t events; /* bits 1 << enum event_kind; 0 ends the subscription */
     enum event_scope scope;
     uint32_t interval_ms;
 };
 int events_subscribe_read(const struct json *params, struct events_subscribe *call);
 void events_subscribe_write(struct jsonw *w, const struct events_subscribe *call);
-/** The result's only member. */
+/** Writes the only member of the result. */
 void events_write(struct jsonw *w, const char *key, uint32_t events);
 
 struct event {
@@ -41,9 +46,10 @@ struct event {
     uint64_t dropped;
     struct job_info job;
 };
-/** A whole line. */
+/** Writes the notification as a whole line. */
 void event_write_line(struct jsonw *w, const struct event *event);
-/** The "params" of a notification "event". Returns 0 or -1 (fault). Do not copy by value. */
+/** Reads the params of the notification. Returns 0 or -1 (fault). Do not copy *event: it may
+ * contain a pointer to itself (job.error). */
 int event_read(const struct json *params, struct event *event);
 
 #endif /* PROTO_EVENTS_H */

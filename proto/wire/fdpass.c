@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Aligned as the kernel's headers in it must be. */
+/* A control buffer with the alignment of the headers in it. */
 union control {
     struct cmsghdr align;
     char bytes[CMSG_SPACE(PROTO_FDS_MAX * sizeof(int))];
@@ -31,7 +31,7 @@ static void take(struct cmsghdr *header, int fds[FD_RECV_MAX], size_t *count)
     size_t given = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
     if (given > FD_RECV_MAX - *count)
-        given = FD_RECV_MAX - *count; /* the control buffer has no room for more */
+        given = FD_RECV_MAX - *count; /* cannot happen: the control buffer has no more room */
     memcpy(fds + *count, CMSG_DATA(header), given * sizeof *fds);
     *count += given;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes with descriptors attached, over a unix stream socket. */
+/* Sends and receives bytes with descriptors over a unix stream socket. */
 #ifndef PROTO_FDPASS_H
 #define PROTO_FDPASS_H
 
@@ -8,29 +8,30 @@
 
 #include "proto/wire/wire_limits.h"
 
-/* The most descriptors that Linux attaches to one message (SCM_MAX_FD). */
+/* The maximum number of descriptors in one message on Linux (SCM_MAX_FD). */
 enum { FD_RECV_MAX = 253 };
 
 /**
- * Receives up to `size` bytes and all descriptors that came with them (close-on-exec). The kernel
- * closes none of them, unless the process cannot have more: so a receiver can choose the thread
- * that closes them, since close(2) may block.
+ * Receives up to `size` bytes and all descriptors of their message (close-on-exec). With room for
+ * FD_RECV_MAX descriptors the kernel closes none itself, so the caller can choose the thread that
+ * closes them: close(2) may block.
  * @return bytes (0: end of stream) or -errno. -EMSGSIZE: the kernel could not deliver all
- * descriptors (MSG_CTRUNC). In any case *count descriptors are in fds, which the caller now owns.
+ * descriptors (MSG_CTRUNC). In any case the caller owns the *count descriptors in fds.
  */
 ssize_t fd_recv_all(int socket, void *bytes, size_t size, int fds[FD_RECV_MAX], size_t *count);
 
 /**
  * Receives up to `size` bytes and up to PROTO_FDS_MAX descriptors (close-on-exec).
- * @return bytes (0: end of stream) with *count descriptors in fds, which the caller now owns, or
- * -errno. -EMSGSIZE: descriptors did not fit and were lost (MSG_CTRUNC); those that came are
- * closed. -EAGAIN where a non-blocking socket has nothing.
+ * @return bytes (0: end of stream) with *count descriptors in fds, which the caller owns, or
+ * -errno. -EMSGSIZE: too many descriptors; all are closed. -EAGAIN: a non-blocking socket has no
+ * bytes.
  */
 ssize_t fd_recv(int socket, void *bytes, size_t size, int fds[PROTO_FDS_MAX], size_t *count);
 
 /**
- * Sends bytes with `count` descriptors attached to the first; the caller keeps them.
- * @return bytes sent (the descriptors went with them if any byte did), or -errno. No SIGPIPE.
+ * Sends bytes with `count` descriptors attached to the first byte; the caller keeps them.
+ * @return bytes sent, or -errno. If at least one byte was sent, so were the descriptors. Raises no
+ * SIGPIPE.
  */
 ssize_t fd_send(int socket, const void *bytes, size_t size, const int *fds, size_t count);
 

@@ -21,7 +21,7 @@ void frame_finish(struct frame *frame)
     *frame = (struct frame){0};
 }
 
-/* Moves what waits to the buffer's begin. */
+/* Moves the bytes that are not taken yet to the begin of the buffer. */
 static void compact(struct frame *frame)
 {
     if (frame->begin == 0)
@@ -34,7 +34,7 @@ static void compact(struct frame *frame)
 
 char *frame_room(struct frame *frame, size_t *size)
 {
-    /* Not only when it is full: a receive into the last few bytes is a wasted system call. */
+    /* Move early, not only if the buffer is full: receiving a few bytes wastes a system call. */
     if (frame->begin == frame->end || frame->capacity - frame->end < frame->capacity / 4)
         compact(frame);
     *size = frame->capacity - frame->end;

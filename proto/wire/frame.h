@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Framing: bytes and descriptors in, lines out. One per connection and direction.
+ * Framing: splits received bytes into lines and queues received descriptors. One struct frame per
+ * connection and direction.
  *
  *     recvmsg -> frame_room/frame_commit ----> [ line | line | half a li ]
  *             -> frame_push_fds -------------> [ fd fd fd ]   one FIFO
  *     frame_next -> a line;  frame_take_fds(N) -> its descriptors, N from its "fds" member
  *
- * Descriptors come attached to the first byte of their message, so when no partial line is
- * waiting, none may be left in the FIFO: frame_leftover() tells. No system calls but close(2).
+ * Descriptors arrive with the first byte of their message. So if the buffer has no partial line, a
+ * descriptor in the FIFO belongs to no line: frame_leftover() returns true. The only system call is
+ * close(2).
  */
 #ifndef PROTO_FRAME_H
 #define PROTO_FRAME_H
@@ -20,7 +22,7 @@
 struct frame {
     char *buffer;
     size_t capacity;   /* longest line, newline included; the buffer's size */
-    size_t begin, end; /* bytes [begin, end) are waiting */
+    size_t begin, end; /* bytes [begin, end) are not taken yet */
     size_t scanned;    /* bytes [begin, scanned) hold no newline */
     int fds[2 * PROTO_FDS_MAX];
     size_t fd_count;
@@ -28,34 +30,34 @@ struct frame {
 
 /** `line_max` is PROTO_LINE_MAX or PROTO_REPLY_MAX. Returns 0 or -ENOMEM. */
 int frame_init(struct frame *frame, size_t line_max);
-/** Closes descriptors nobody took. */
+/** Frees the buffer and closes the descriptors of the FIFO. */
 void frame_finish(struct frame *frame);
 
 /**
- * Where to receive: room for *size > 0 bytes, unless a line is too long (null). To be called when
- * frame_next() has returned false: lines that nobody took count as one that is too long.
+ * Returns memory for *size > 0 bytes to receive, or null if the current line is too long. Call it
+ * only after frame_next() has returned false: lines that are not taken yet count as one line.
  */
 char *frame_room(struct frame *frame, size_t *size);
 void frame_commit(struct frame *frame, size_t bytes);
-/** Takes ownership of the descriptors. Returns 0, or -1 (FIFO full): all of `fds` are closed. */
+/** Takes ownership of the descriptors. Returns 0, or -1 if the FIFO is full; then all of `fds` are
+ *  closed. */
 int frame_push_fds(struct frame *frame, const int *fds, size_t count);
 
 /**
- * Next complete line without its newline (a '\r' before it is dropped too), valid until
- * frame_room(). False: none is complete yet.
+ * Takes the next complete line, without its "\n" or "\r\n"; valid until frame_room(). Returns false
+ * if no line is complete.
  */
 bool frame_next(struct frame *frame, const char **line, size_t *length);
-/** Puts the line that frame_next() has just given back: it gives it again. */
+/** Undoes the last frame_next(): the next call returns `line` again. */
 void frame_unread(struct frame *frame, const char *line);
 /**
- * Takes up to `max` of the bytes that wait, no matter what is in them, when frame_next() has just
- * given the line that they belong to; valid until frame_room(). Returns how many.
+ * Takes up to `max` of the bytes after the last line as they are (inline payload); valid until
+ * frame_room(). Returns their number.
  */
 size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
-/** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 where there are fewer.
- */
+/** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 if it has fewer. */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);
-/** True where descriptors wait that belong to no line begun. */
+/** Whether the FIFO has descriptors that belong to no line. */
 bool frame_leftover(const struct frame *frame);
 
 #endif /* PROTO_FRAME_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The greeting. */
+/* The notification "hello", the service's first line on a connection. */
 #ifndef PROTO_HELLO_H
 #define PROTO_HELLO_H
 
@@ -10,7 +10,7 @@
 
 enum { PROTO_VERSION = 1 };
 
-/* X(name): in the order in which they are sent */
+/* X(name), in the order on the wire. To add a capability, add it here and to PROTOCOL.md. */
 #define CAPABILITY_TABLE(X) X(after) X(buffers) X(cancel) X(detach) X(drain) X(events) X(prepared)
 
 enum capability {
@@ -23,15 +23,14 @@ struct hello {
     uint32_t protocol;
     char version[32];
     uint64_t client;
-    uint32_t capabilities; /* bit 1 << enum capability; unknown ones are not kept */
+    uint32_t capabilities; /* bits 1 << enum capability; unknown capabilities are dropped */
     uint64_t line, fds, jobs, job_bytes, buffers, buffer_bytes, prepared; /* limits */
 };
 
-/** A whole line; protocol, capabilities, line and fds are what this build has, whatever *hello
- *  says. */
+/** Writes a whole line. Ignores hello's protocol, capabilities, line and fds: they are those of
+ * this build. */
 void hello_write_line(struct jsonw *w, const struct hello *hello);
-/** The "params" of the notification "hello". Returns 0 or -1 (fault). Unknown members are skipped.
- */
+/** Reads the params of the notification. Returns 0 or -1 (fault); skips unknown members. */
 int hello_read(const struct json *params, struct hello *hello);
 
 #endif /* PROTO_HELLO_H */

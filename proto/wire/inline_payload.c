@@ -26,7 +26,7 @@ static int read_item(const struct json *object, struct inline_item *item)
     return optional_bool(object, "back", &item->back);
 }
 
-/* An array of at most PROTO_FDS_MAX entries; *count is their number. */
+/* Requires an array of at most PROTO_FDS_MAX entries. */
 static int check_array(const struct json *value, size_t *count)
 {
     if (json_array(value, count) < 0)
@@ -36,7 +36,7 @@ static int check_array(const struct json *value, size_t *count)
                                                    *count, PROTO_FDS_MAX);
 }
 
-/* The sum cannot overflow: no entry is above the bound. */
+/* The sum cannot overflow: each entry is at most INLINE_BYTES_MAX. */
 static int check_sum(const struct json *value, uint64_t sum)
 {
     return sum <= INLINE_BYTES_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes in place of descriptors, for streams that carry none ("Inline payload" in PROTOCOL.md).
- * These functions know the member "inline" only; bytes are their caller's business.
+ * The member "inline" of requests and replies: bytes in place of descriptors, for streams that
+ * carry none ("Inline payload" in PROTOCOL.md). The caller sends and receives the bytes.
  */
 #ifndef PROTO_INLINE_PAYLOAD_H
 #define PROTO_INLINE_PAYLOAD_H
@@ -13,12 +13,12 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/wire_limits.h"
 
-#define INLINE_BYTES_MAX (UINT64_C(1) << 30) /* of one request: the sum of its sizes */
+#define INLINE_BYTES_MAX (UINT64_C(1) << 30) /* sum of the sizes of one request */
 
 struct inline_item {
-    uint64_t bytes; /* that follow */
-    uint64_t size;  /* of the memfd */
-    bool back;
+    uint64_t bytes; /* number of bytes after the line */
+    uint64_t size;  /* of the memfd that replaces the descriptor, in bytes */
+    bool back;      /* the reply returns the contents of the memfd */
 };
 
 struct inline_payload {
@@ -26,20 +26,20 @@ struct inline_payload {
     uint32_t count;
 };
 
-/** Of a request; an absent value has count 0. Returns 0 or -1 (fault). */
+/** The member of a request; count 0 if it is absent. Returns 0 or -1 (fault). */
 int inline_payload_read(const struct json *value, struct inline_payload *payload);
 void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 
-/** Of a reply: `bytes` of each item only. */
+/** The member of a reply, which has only `bytes` of each item. */
 int inline_reply_read(const struct json *value, struct inline_payload *payload);
 void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 
-/** Bytes that follow the line. */
+/** Returns the number of bytes after the line. */
 uint64_t inline_payload_total(const struct inline_payload *payload);
 
 /*
- * For who stands between such a stream and the socket: the line of a request without its member
- * "inline", that of a reply with one. `root` is the line as json_parse() gave it, an object.
+ * For a proxy between such a stream and the socket of mlid: write the line of a request without the
+ * member "inline", and the line of a reply with it. `root` is the parsed line, an object.
  */
 void inline_request_strip(struct jsonw *w, const struct json *root);
 void inline_reply_add(struct jsonw *w, const struct json *root,

@@ -216,7 +216,7 @@ void job_list_query_write(struct jsonw *w, const struct job_list_query *query)
         jsonw_uint(w, "limit", query->limit);
 }
 
-/* One param */
+/* Methods with one param */
 
 int job_ref_params_read(const struct json *params, struct job_ref *ref)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parameters of the methods around jobs, as plain data. job.submit and job.prepare take a struct
- * job (job.h). A read function returns 0, or -1 with the fault of `params` filled and nothing to
- * finish; an absent `params` counts as {}. A write function adds the members to the params that
- * rpc_request_begin() has opened.
+ * The params of job.start, job.wait, job.list, job.status, job.cancel and job.release; job.h has
+ * those of job.submit and job.prepare. A read function returns 0, or -1 with the fault of `params`
+ * filled and nothing to finish; it reads absent params as {}. A write function writes the members
+ * of the params after rpc_request_begin().
  */
 #ifndef PROTO_JOB_CALLS_H
 #define PROTO_JOB_CALLS_H
@@ -14,7 +14,7 @@
 #include "proto/wire/job_info.h"
 #include "proto/wire/job_ref.h"
 
-/* Other memory for a prepared tensor. */
+/* The memory of a tensor for one start of a prepared job. */
 struct start_memory {
     bool has_buffer, has_offset;
     uint32_t buffer;
@@ -27,7 +27,7 @@ struct job_start {
     struct start_memory src, dst;
     bool has_priority;
     int32_t priority;    /* -1, 0, 1 */
-    uint32_t timeout_ms; /* 0: none */
+    uint32_t timeout_ms; /* 0: no timeout */
     bool detach;
     struct job_refs after;
 };
@@ -38,8 +38,8 @@ void job_start_write(struct jsonw *w, const struct job_start *start);
 /* job.wait */
 struct job_wait {
     enum { JOB_WAIT_ONE, JOB_WAIT_SEVERAL, JOB_WAIT_ALL } what;
-    struct job_refs jobs; /* one, several or none */
-    uint32_t timeout_ms;  /* 0: as long as it takes */
+    struct job_refs jobs; /* empty for JOB_WAIT_ALL */
+    uint32_t timeout_ms;  /* 0: no timeout */
 };
 int job_wait_read(const struct json *params, struct job_wait *wait);
 void job_wait_finish(struct job_wait *wait);
@@ -48,21 +48,21 @@ void job_wait_write(struct jsonw *w, const struct job_wait *wait);
 /* job.list */
 enum { JOB_LIST_LIMIT = 100, JOB_LIST_LIMIT_MAX = 1000 };
 struct job_list_query {
-    uint32_t states; /* bit 1 << enum job_state; 0: all */
-    uint64_t client; /* 0: all */
-    char *name;      /* owned; null: all */
-    uint64_t before; /* 0: from the latest on */
-    uint32_t limit;
+    uint32_t states; /* bits 1 << enum job_state; 0: all */
+    uint64_t client; /* 0: all clients */
+    char *name;      /* owned; null: all names */
+    uint64_t before; /* only jobs with lower numbers; 0: all */
+    uint32_t limit;  /* maximum number of jobs */
 };
 int job_list_query_read(const struct json *params, struct job_list_query *query);
 void job_list_query_finish(struct job_list_query *query);
 void job_list_query_write(struct jsonw *w, const struct job_list_query *query);
 
-/** job.status, job.cancel: the one member "job". */
+/** Reads the params of job.status and job.cancel: the only member is "job". */
 int job_ref_params_read(const struct json *params, struct job_ref *ref);
 
-/** Methods whose only param is a number from 1: "prepared" (job.release), "buffer"
- *  (buffer.release). */
+/** Reads params whose only member is a number from 1: "prepared" of job.release, "buffer" of
+ *  buffer.release. */
 int number_param_read(const struct json *params, const char *key, uint32_t *number);
 
 #endif /* PROTO_JOB_CALLS_H */

@@ -9,7 +9,7 @@
 #include "proto/wire/job_ref.h"
 #include "proto/wire/wire_limits.h"
 
-/* "cfg": eight arrays, from one table */
+/* "cfg": eight arrays, read and written with one table */
 
 #define FIELD(field, minimum, maximum)                                                             \
     {                                                                                              \
@@ -36,7 +36,7 @@ static void store(mli_mov_cfg_t *cfg, const struct field *field, size_t index, i
 {
     char *array = (char *)cfg + field->at;
 
-    /* No field holds a negative number, so signed and unsigned ones look alike. */
+    /* Numbers are not negative, so signed and unsigned fields have the same representation. */
     if (field->size == 1)
         ((uint8_t *)array)[index] = (uint8_t)number;
     else
@@ -142,7 +142,7 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
     return 0;
 }
 
-/* The members */
+/* All members */
 
 void job_common_init(struct job_common *common)
 {

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The members that a job has on the wire (struct job) and in a file (struct job_spec). */
+/*
+ * The members that jobs have on the wire (struct job) and in files (struct job_spec).
+ *
+ * To add a member, start here: add it to struct job_common, to JOB_COMMON_KEYS, job_common_read()
+ * and job_common_write(), and describe it in PROTOCOL.md, docs/job-file.md and
+ * proto/file/job.schema.json.
+ */
 #ifndef PROTO_JOB_COMMON_H
 #define PROTO_JOB_COMMON_H
 

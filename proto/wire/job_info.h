@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What job.status, job.list and events tell of a job. */
+/*
+ * State and description of a job, in job.status, job.list, job.wait and events. To add a member,
+ * start here: add it to struct job_info, to job_info.c and to PROTOCOL.md.
+ */
 #ifndef PROTO_JOB_INFO_H
 #define PROTO_JOB_INFO_H
 
@@ -29,10 +32,10 @@ enum job_state {
 
 /** Static storage. */
 const char *job_state_name(enum job_state state);
-/** A member that is such a word. Returns 0 or -1 (fault). */
+/** Reads the word of a state. Returns 0 or -1 (fault). */
 int job_state_read(const struct json *value, enum job_state *state);
 
-/** Arrays of such words, as bits 1 << enum job_state. */
+/** Arrays of these words, as bits 1 << enum job_state. */
 int job_states_read(const struct json *array, uint32_t *states);
 void job_states_write(struct jsonw *w, const char *key, uint32_t states);
 
@@ -41,37 +44,36 @@ static inline bool job_state_ended(enum job_state state)
     return state >= JOB_STATE_DONE;
 }
 
-/* What a detached job, job.cancel and an item of job.wait's "jobs" are answered with. */
+/* The result of a detached job.submit and of job.cancel, and an item of job.wait's "jobs". */
 struct job_brief {
     uint64_t job;
     enum job_state state;
 };
 void job_brief_write_members(struct jsonw *w, const struct job_brief *brief);
-/** Returns 0 or -1 (fault); unknown members are skipped. */
+/** Returns 0 or -1 (fault); skips unknown members. */
 int job_brief_read(const struct json *value, struct job_brief *brief);
 
 struct job_info {
     uint64_t job;
-    char name[PROTO_NAME_MAX + 1]; /* empty: none */
+    char name[PROTO_NAME_MAX + 1]; /* empty: no name */
     enum job_state state;
     uint64_t client;
     uint32_t uid;
     int32_t priority;
     uint32_t channels;
-    int32_t first_channel; /* -1: never started */
+    int32_t first_channel; /* -1: not started */
     uint64_t bytes, bytes_done;
     bool detached;
     uint64_t ns_queued, ns_moving;
-    const struct fault *error; /* null: none. Written: borrowed. Read: points at `fault` below */
+    const struct fault *error; /* null: no error. job_info_read() points it at `fault` */
     struct fault fault;        /* filled by job_info_read() only */
 };
 
-/** An object; `key` null inside an array or as the whole result. */
+/** Writes an object; `key` is null inside an array. */
 void job_info_write(struct jsonw *w, const char *key, const struct job_info *info);
-/** The members alone, into the object that is open. */
+/** Writes only the members, into the object that is open. */
 void job_info_write_members(struct jsonw *w, const struct job_info *info);
-/** Returns 0 or -1 (fault). Members that it does not know are skipped. Do not copy *info by value
- *  where it has an error. */
+/** Returns 0 or -1 (fault); skips unknown members. Do not copy *info: `error` may point into it. */
 int job_info_read(const struct json *value, struct job_info *info);
 
 #endif /* PROTO_JOB_INFO_H */

@@ -37,7 +37,7 @@ int job_ref_read(const struct json *value, struct job_ref *ref);
 void job_ref_finish(struct job_ref *ref);
 void job_ref_write(struct jsonw *w, const char *key, const struct job_ref *ref);
 
-/** An array of 0 .. `max` references; an absent value is an empty one. As job_ref_read(). */
+/** Reads an array of 0 .. `max` references, empty if the value is absent. As job_ref_read(). */
 int job_refs_read(const struct json *value, size_t max, struct job_refs *refs);
 void job_refs_finish(struct job_refs *refs);
 void job_refs_write(struct jsonw *w, const char *key, const struct job_refs *refs);

@@ -168,7 +168,7 @@ int out_keep(struct out *out)
     return 0;
 }
 
-/* Pipes take bytes, too (where SIGPIPE is ignored). */
+/* Sends to a socket, or writes to a pipe (the program ignores SIGPIPE). */
 static ssize_t transmit(int fd, const void *bytes, size_t size, const int *fds, size_t count)
 {
     ssize_t sent = fd_send(fd, bytes, size, fds, count);
@@ -178,7 +178,7 @@ static ssize_t transmit(int fd, const void *bytes, size_t size, const int *fds, 
     return sent < 0 ? -errno : sent;
 }
 
-/* The other side has hung up: what it said before is yet to be read. */
+/* Sets `broken` if the peer has closed the connection; its earlier lines can still be received. */
 static ssize_t sent_or_broken(struct out *out, ssize_t sent)
 {
     if (sent != -EPIPE && sent != -ECONNRESET)
@@ -188,7 +188,8 @@ static ssize_t sent_or_broken(struct out *out, ssize_t sent)
     return 0;
 }
 
-/* The file's next bytes. What it does not have any more goes as zeros: the length was promised. */
+/* Sends the next bytes of a file; zeros after its end, because the line has announced the length.
+ */
 static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
 {
     if (!out->chunk)
@@ -228,7 +229,7 @@ static void pop_mark(struct out *out)
     drop_mark(&out->marks[out->mark_begin++]);
 }
 
-/* One send: up to the next mark, or what the mark is about. */
+/* Sends once: the text up to the next mark, or the descriptors or file of that mark. */
 static ssize_t send_some(struct out *out, int socket)
 {
     struct out_mark *mark = NULL;

@@ -10,7 +10,7 @@ static void head(struct textw *w, const char *name, const char *type, const char
     textw_printf(w, "# HELP mlid_%s %s\n# TYPE mlid_%s %s\n", name, help, name, type);
 }
 
-/* Seconds, without the rounding of a double. */
+/* Writes nanoseconds as seconds without rounding. */
 static void write_seconds(struct textw *w, uint64_t ns)
 {
     textw_printf(w, "%" PRIu64 ".%09" PRIu64 "\n", ns / NS_DIGITS, ns % NS_DIGITS);
@@ -70,7 +70,7 @@ static void write_clients(struct textw *w, const struct daemon_stats *stats)
            stats->events_dropped);
 }
 
-/* A bucket here counts everything up to its bound, the bound too; and the last has none. */
+/* Buckets of Prometheus are cumulative and include their bound; the last bucket has no bound. */
 static void write_histogram(struct textw *w, const char *name, const char *help,
                             const struct histogram *histogram)
 {
@@ -124,7 +124,7 @@ static void write_channels(struct textw *w, const struct daemon_stats *stats)
     }
 }
 
-/* Connections come and go: as labels they would make ever new series. */
+/* Connections are no labels: each new connection would create new time series. */
 static void write_users(struct textw *w, const struct daemon_stats *stats)
 {
 #define USER_METRIC(field, name, type, help)                                                       \

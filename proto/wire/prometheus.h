@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics as Prometheus reads them (text exposition format 0.0.4). */
+/* Statistics in the text exposition format of Prometheus, version 0.0.4. */
 #ifndef PROTO_PROMETHEUS_H
 #define PROTO_PROMETHEUS_H
 
 #include "proto/json/textw.h"
 #include "proto/wire/daemon_calls.h"
 
-/** Every metric is called mlid_*, with # HELP and # TYPE; times are in seconds. docs/operations.md
- *  lists them. */
+/** Writes all metrics, named mlid_*, with # HELP and # TYPE; times are in seconds.
+ *  docs/operations.md lists the metrics. */
 void prometheus_write(struct textw *w, const struct daemon_stats *stats);
 
 #endif /* PROTO_PROMETHEUS_H */

@@ -142,8 +142,9 @@ static const enum rpc_method methods[] = {
 };
 
 /*
- * "fds" comes before everything else: a receiver that does not know how many descriptors belong to
- * a line cannot follow the stream. Left at UINT32_MAX where it is malformed or there twice.
+ * Reads "fds" before all other members: without the number of descriptors of this line, the
+ * descriptors of later lines cannot be assigned. Leaves UINT32_MAX if "fds" is invalid or
+ * duplicate.
  */
 static int read_fds(struct rpc_request *request)
 {
@@ -200,7 +201,7 @@ static int read_envelope(struct rpc_request *request)
     return read_method(request);
 }
 
-/* What a method wants of its params; those that are there are read by whoever knows them. */
+/* Only the presence of params is checked here; the read function of each method checks the rest. */
 static bool needs_params(enum rpc_method method)
 {
     return method == RPC_JOB_SUBMIT || method == RPC_JOB_PREPARE;
@@ -226,7 +227,7 @@ static int check_params(struct rpc_request *request)
 
     if (needs_params(request->method) && !json_present(&request->params))
         return json_complain(&request->params, "missing, the job is required");
-    /* Its own root from here on: a job's faults point into the job, wherever it came from. */
+    /* Make params a root: pointers of faults in a job are relative to the job. */
     request->params.parent = NULL;
     if (!takes_params(request->method) && json_present(&request->params))
         return json_object(&request->params, none);

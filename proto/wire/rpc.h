@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON-RPC 2.0 envelopes: requests, replies, errors. One object per line, no batches. */
+/*
+ * JSON-RPC 2.0 on the wire: requests, replies, errors. One object per line, no batches. PROTOCOL.md
+ * describes every message. Data flow of a request and its reply:
+ *
+ *     client: plain data -> *_write() -> rpc_request_begin/end -> out.c -> fdpass.c -> socket
+ *     service: socket -> fdpass.c -> frame.c (lines, descriptors) -> rpc_request_parse()
+ *              -> *_read(params) -> plain data -> daemon/net
+ *     service: plain data -> rpc_result_begin/end or rpc_write_error() -> socket
+ *     client: socket -> frame.c -> rpc_reply_parse() -> *_read(result) -> plain data
+ *
+ * To add a method, start here: add it to RPC_METHOD_TABLE and, if it takes no params, to
+ * takes_params() in rpc.c. Add a structure for its params, with a read and a write function, to
+ * job_calls.h, buffer_calls.h or daemon_calls.h, and its section to PROTOCOL.md. The service's half
+ * is in daemon/net, the client's in client/src, the tests are tests/unit/proto/test_calls.c and
+ * tests/fuzz/fuzz_rpc.c. To add an event, start in events.h; to add an error, in
+ * proto/json/fault.h; to add a member of jobs, in job_common.h.
+ */
 #ifndef PROTO_RPC_H
 #define PROTO_RPC_H
 
@@ -43,7 +59,7 @@ enum rpc_method {
         RPC_METHOD_COUNT
 };
 
-/* A request's id: an integer or a string. A request without one (a notification) is refused. */
+/* A request's id: an integer or a string. Requests without an id (notifications) are refused. */
 struct rpc_id {
     enum { RPC_ID_NULL = 0, RPC_ID_INT, RPC_ID_STRING } kind;
     int64_t number;
@@ -56,39 +72,37 @@ extern const struct json_limits rpc_request_limits, rpc_reply_limits;
 struct rpc_request {
     struct rpc_id id;
     enum rpc_method method;
-    uint32_t fds;       /* "fds": descriptors that belong to this line; absent: 0 */
-    struct json root;   /* keep while params is used; rpc_request_finish() frees */
-    struct json params; /* .node null where absent; a root of its own: faults below it point
-                           into the params, those of the envelope into the line */
-    struct fault fault; /* json getters below params complain here */
+    uint32_t fds;       /* "fds": number of descriptors of this line; 0 if absent */
+    struct json root;   /* owned; params points into it */
+    struct json params; /* .node is null if absent. Fault pointers of its values are relative to
+                           params, those of other members to the line */
+    struct fault fault; /* of this line, and of getters below params */
 };
 
 /**
- * Parses one line. Returns 0; or -1 with request->fault filled, and `id` and `fds` set as far as
- * they could be read (so that the answer carries the id and the descriptors can be dropped).
- * Where even "fds" cannot be trusted (the line is not JSON at all, or "fds" itself is malformed)
- * `fds` is UINT32_MAX and the stream cannot be followed. Always call rpc_request_finish().
+ * Parses one line. Returns 0, or -1 with request->fault filled. Then `id` and `fds` are set if they
+ * could be read, so that the reply has the id and the descriptors can be closed; `fds` is
+ * UINT32_MAX if the line is not JSON or "fds" is invalid, and the stream cannot be parsed any
+ * further. Call rpc_request_finish() in any case.
  */
 int rpc_request_parse(const char *line, size_t length, struct rpc_request *request);
 void rpc_request_finish(struct rpc_request *request);
 
 /*
- * Requests (client side): begin, the params' members by whoever knows them, end. `inlines` is the
- * member "inline", or null.
+ * Writes a request: begin, the members of its params, end. `inlines` is the member "inline", or
+ * null.
  */
 struct inline_payload;
 void rpc_request_begin(struct jsonw *w, int64_t id, enum rpc_method method, uint32_t fds,
                        const struct inline_payload *inlines);
 void rpc_request_end(struct jsonw *w);
 
-/*
- * Replies (service side): begin, the result's members by whoever knows them, end.
- */
+/* Writes a reply: begin, the members of its result, end. */
 void rpc_result_begin(struct jsonw *w, const struct rpc_id *id, uint32_t fds);
 void rpc_result_end(struct jsonw *w);
-/* Whole lines. */
+/* Write whole lines. */
 void rpc_write_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault);
-/** The same with the job whose error it is. */
+/** Writes an error reply with the number of the job that failed. */
 void rpc_write_job_error(struct jsonw *w, const struct rpc_id *id, const struct fault *fault,
                          uint64_t job);
 void rpc_write_job_result(struct jsonw *w, const struct rpc_id *id,
@@ -106,26 +120,28 @@ void rpc_error_write(struct jsonw *w, const char *key, const struct fault *fault
 int rpc_error_read(const struct json *error, struct fault *fault, uint64_t *job);
 
 /*
- * A line as the client sees it: a reply, or a notification (the greeting, an event). Members that
- * the client does not know are skipped, as PROTOCOL.md asks for.
+ * A line from the service: a reply, or a notification ("hello", "event"). Unknown members are
+ * skipped, as PROTOCOL.md requires.
  */
 enum rpc_notification { RPC_NOT_A_NOTIFICATION = 0, RPC_HELLO, RPC_EVENT, RPC_OTHER_NOTIFICATION };
 
 struct rpc_reply {
     struct rpc_id id;
     enum rpc_notification notification;
-    struct json params; /* of a notification; "hello" is read by hello_read() and so on */
-    uint32_t fds;       /* descriptors that came with the line */
-    struct inline_payload *inlines; /* owned; null where there is no member "inline" */
+    struct json params;             /* of a notification, for hello_read() or event_read() */
+    uint32_t fds;                   /* number of descriptors of this line */
+    struct inline_payload *inlines; /* owned; null without a member "inline" */
     bool ok;
-    struct json root;   /* rpc_reply_finish() frees */
-    struct json result; /* where ok */
-    struct fault error; /* where not ok: what the service said */
-    uint64_t error_job; /* "job" of its data; 0: none */
-    struct fault fault; /* getters below result complain here */
+    struct json root;   /* owned; result and params point into it */
+    struct json result; /* if ok */
+    struct fault error; /* if not ok: the error of the reply */
+    uint64_t error_job; /* the job that failed; 0: none */
+    struct fault fault; /* of this line, and of getters below result and params */
 };
 
-/** Returns 0, or -1 (reply->fault) where the line is no reply. Always call rpc_reply_finish(). */
+/**
+ * Parses one line. Returns 0, or -1 with reply->fault filled. Call rpc_reply_finish() in any case.
+ */
 int rpc_reply_parse(const char *line, size_t length, struct rpc_reply *reply);
 void rpc_reply_finish(struct rpc_reply *reply);
 

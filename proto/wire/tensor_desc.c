@@ -36,7 +36,7 @@ bool element_type_from_name(const char *name, mli_element_type *type)
     return false;
 }
 
-/* The three arrays lie in one block, those with the larger entries first. */
+/* Allocates the three arrays as one block, arrays with larger entries first for their alignment. */
 enum { ENTRY_SIZE = sizeof(int16_t) + sizeof(int16_t) + sizeof(int8_t) };
 
 int quant_alloc(struct quant *quant, uint32_t count)

@@ -5,7 +5,7 @@
 #include "proto/wire/tensor_desc.h"
 #include "proto/wire/wire_limits.h"
 
-/* Members with quantisation parameters that are single numbers or, beside "axis", arrays. */
+/* The quantisation parameters that are numbers or, with "axis", arrays. */
 enum param { PARAM_SCALE, PARAM_ZERO_POINT, PARAM_SCALE_FRAC_BITS, PARAM_COUNT };
 
 static const struct {
@@ -31,7 +31,7 @@ static int read_type(struct tensor_desc *desc, const struct json *object)
     return 0;
 }
 
-/* An array of 1 .. MLI_MAX_RANK numbers; *count stays 0 where it is absent. */
+/* Reads an array of 1 .. MLI_MAX_RANK numbers; *count is 0 if it is absent. */
 static int read_dimensions(const struct json *array, int64_t min, int64_t max,
                            int64_t out[MLI_MAX_RANK], uint32_t *count)
 {
@@ -77,7 +77,7 @@ static int read_shape(struct tensor_desc *desc, const struct json *object)
     return 0;
 }
 
-/* One number, or an array of them, each within the parameter's range. */
+/* Requires a number or an array of numbers, each within the parameter's range. */
 static int check_param(const struct json *value, enum param param)
 {
     struct json item = {0};
@@ -101,10 +101,10 @@ static int check_param(const struct json *value, enum param param)
     return 0;
 }
 
-/* The quantisation members of an object, each of them sound by itself. */
+/* The quantisation members of an object, each checked separately. */
 struct members {
     struct json axis_json, frac_bits_json, param[PARAM_COUNT];
-    int64_t axis, frac_bits; /* where present */
+    int64_t axis, frac_bits; /* valid if the member is present */
 };
 
 static int read_members(struct members *members, const struct json *object)
@@ -126,7 +126,7 @@ static int read_members(struct members *members, const struct json *object)
     return 0;
 }
 
-/* How many entries the parameters have; *count is 0 where none are given. */
+/* Finds the number of entries of the parameters; *count is 0 if no parameter is given. */
 static int count_entries(const struct members *members, size_t *count)
 {
     const struct json *first = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * XXH64 (seed 0), a checksum of 64 bits that is about as fast as reading memory. It finds
- * accidental changes, not deliberate collisions. Defined by the xxHash specification,
+ * XXH64 (seed 0), a checksum of 64 bits about as fast as reading memory. It detects accidental
+ * changes, not deliberate collisions. Defined by the xxHash specification,
  * https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md; `xxhsum -H1` prints it.
  */
 #ifndef PROTO_XXH64_H
@@ -15,7 +15,7 @@ enum { XXH64_LANES = 4, XXH64_STRIPE = 32 };
 struct xxh64 {
     uint64_t lanes[XXH64_LANES];
     uint64_t total;                   /* bytes added */
-    unsigned char rest[XXH64_STRIPE]; /* the last total % XXH64_STRIPE bytes */
+    unsigned char rest[XXH64_STRIPE]; /* the last total % XXH64_STRIPE bytes added */
 };
 
 void xxh64_init(struct xxh64 *x);

@@ -196,7 +196,7 @@ class Safetensors(ArchiveCase):
             "gap": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"b", 6, 10) + b"}",
                            bytes(10)), '2 bytes before the tensor "b" belong to no tensor'),
             "twice": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"a", 4, 8) + b"}",
-                             bytes(8)), '"a" is there twice'),
+                             bytes(8)), '"a" is given twice'),
             "size": (header(b"{" + entry % (b"a", 0, 5) + b"}", bytes(5)),
                      "shape and dtype need 32 bits, data_offsets hold 5 bytes"),
             "deep": (header(b"{" + b'"a":{' * 40 + b"}" * 41), "nested more than 3 deep"),

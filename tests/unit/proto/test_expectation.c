@@ -88,7 +88,7 @@ static void test_bad(void **state)
         {JOB("{\"error\":\"LIMIT\",\"pointer\":1}"), "/expect/pointer",
          "expect.pointer: a string is required, not a number"},
         {JOB("{\"error\":\"MLI_STATUS_OK\"}"), "/expect/error",
-         "expect.error: MLI_STATUS_OK is no error"},
+         "expect.error: MLI_STATUS_OK is not an error"},
         {JOB("{\"error\":\"MLI_STATUS_BAD_FUN_CFG\"}"), "/expect/error",
          "expect.error: \"MLI_STATUS_BAD_FUN_CFG\" is unknown; did you mean "
          "\"MLI_STATUS_BAD_FUNC_CFG\"?"},

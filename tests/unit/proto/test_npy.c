@@ -276,13 +276,13 @@ static void test_bad_prefix(void **state)
         {"\x93NUMPY\x01\x01\x02\x00{}", 12,
          "npy version 1.1 is not supported; 1.0, 2.0 and 3.0 are"},
         {"\x93NUMPY\x01\x00\x03\x00{}", 12,
-         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+         "npy header exceeds the 12 bytes of the file (at most 65536 are read)"},
         {"\x93NUMPY\x01\x00\xff\xff{}", 12,
-         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+         "npy header exceeds the 12 bytes of the file (at most 65536 are read)"},
         {"\x93NUMPY\x02\x00\x00\x00\x00", 11,
-         "npy header ends beyond the 11 bytes that are there (at most 65536 are read)"},
+         "npy header exceeds the 11 bytes of the file (at most 65536 are read)"},
         {"\x93NUMPY\x02\x00\xff\xff\xff\xff", 12,
-         "npy header ends beyond the 12 bytes that are there (at most 65536 are read)"},
+         "npy header exceeds the 12 bytes of the file (at most 65536 are read)"},
         {"\x93NUMPY\x01\x00\x00\x00", 10, "npy header, byte 0: '{' is expected"},
     };
 
@@ -312,8 +312,8 @@ static void test_lying_length(void **state)
     assert_string_equal(fault.text, "npy header, byte 57: a string is expected");
     build(&file, 2, LITERAL("'<i2'", "False", "(2, 3)"), 1);
     assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
-    assert_string_equal(
-        fault.text, "npy header ends beyond the 74 bytes that are there (at most 65536 are read)");
+    assert_string_equal(fault.text,
+                        "npy header exceeds the 74 bytes of the file (at most 65536 are read)");
 }
 
 static void test_file_size(void **state)

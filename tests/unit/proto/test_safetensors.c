@@ -238,11 +238,11 @@ static void test_bad_json(void **state)
          IN "a.dtype: given twice"},
         {"{\"a\\u0000b\":1}", IN "line 1, column 4: \\u0000 is not accepted in a string"},
         {"{\"\xff\":1}", IN "line 1, column 3: byte 0xff is not valid UTF-8"},
-        {"{\"__metadata__\":[]}", IN "__metadata__: an object is wanted"},
+        {"{\"__metadata__\":[]}", IN "__metadata__: an object is required"},
         {"{\"__metadata__\":{\"a\":1}}", IN "__metadata__.a: a string is required, not a number"},
-        {"{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", IN "__metadata__: \"a\" is there twice"},
-        {"{\"__metadata__\":{},\"__metadata__\":{}}", IN "\"__metadata__\" is there twice"},
-        {"{" U8("a", 0, 4) "," U8("\\u0061", 4, 8) "}", IN "\"a\" is there twice"},
+        {"{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}", IN "__metadata__: \"a\" is given twice"},
+        {"{\"__metadata__\":{},\"__metadata__\":{}}", IN "\"__metadata__\" is given twice"},
+        {"{" U8("a", 0, 4) "," U8("\\u0061", 4, 8) "}", IN "\"a\" is given twice"},
     };
 
     (void)state;
