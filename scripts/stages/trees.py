@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build trees in build-test/: how each is configured, compiled and tested."""
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from stage import CPUS, ROOT, TREES, say
+
+# gcc needs minutes for the kernels with both sanitizers at -O1 or -O2, and seconds at -Og.
+OPTIONS = {
+    "sanitize": ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Doptimization=g"],
+    "tsan": ["-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1"],
+    "release": ["-Dbuildtype=release", "-Dbench=true"],
+    "aarch64": ["--cross-file", "tests/cross/aarch64.ini", "-Dbuildtype=release", "-Dservice=false"],
+    **{f"mode-{mode}": ["-Dservice=false", "-Dtests=false", "-Doptimization=0", f"-Ddebug_mode={mode}"]
+       for mode in ("release", "assert", "debug", "full")},
+}
+
+
+def configure(name):
+    """Makes the build tree if it is missing. Returns whether it is there."""
+    if (TREES / name / "build.ninja").is_file():
+        return True
+    env = dict(os.environ)
+    if "CC" not in env and shutil.which("ccache"):
+        env["CC"] = "ccache gcc"
+    done = subprocess.run(["meson", "setup", TREES / name, "-Dwerror=true", *OPTIONS[name]],
+                          cwd=ROOT, env=env, capture_output=True, text=True)
+    if done.returncode != 0:
+        say(done.stdout[-3000:] + done.stderr)
+    return done.returncode == 0
+
+
+def targets(name, suites):
+    """The files that the tests of the suites need, as ninja names them."""
+    tree = TREES / name
+    tests = json.loads(subprocess.run(["meson", "introspect", "--tests", tree], cwd=ROOT, check=True,
+                                      capture_output=True, text=True).stdout)
+    files = {word for test in tests if set(suites) & set(test["suite"])
+             for word in test["cmd"] if word.startswith(f"{tree}/")}
+    return sorted(os.path.relpath(file, tree) for file in files)
+
+
+def build(stage, name, suites=(), nice=0):
+    """Compiles the tree, or only what the suites need."""
+    if not configure(name):
+        return False
+    stage.log = TREES / name / "ninja.log"
+    only = targets(name, [f"mli:{suite}" for suite in suites]) + \
+        targets(name, suites) if suites else []
+    if stage.run(["ninja", "-C", TREES / name, "-j", CPUS, *only], nice=nice) == 0:
+        return True
+    lines = stage.log.read_text(errors="replace").splitlines()
+    for number, line in enumerate(lines):
+        if re.search(r"FAILED|error", line):
+            say("\n".join(lines[number:number + 60]))
+            break
+    return False
+
+
+class Suites:
+    """Runs of meson test, and the logs in which they left their results."""
+
+    def __init__(self):
+        self.logs = []
+        for old in TREES.glob("*/meson-logs/*.json"):
+            old.unlink()
+
+    def test(self, stage, name, label, *arguments, percent=100, processes=2 * CPUS, multiplier=2, wrap=""):
+        """Runs tests of the tree.
+
+        Most tests wait more than they compute, so there are more of them at a time than processors.
+        Tests with random cases run `percent` percent of the cases.
+        """
+        logs = TREES / name / "meson-logs"
+        stage.log = logs / f"{label}.out"
+        command = ["meson", "test", "-C", TREES / name, "--no-rebuild", "--print-errorlogs", "--logbase", label,
+                   "--num-processes", processes, "--timeout-multiplier", multiplier, *arguments]
+        if wrap:
+            command += ["--wrap", wrap]
+        status = stage.run(command, env={"MLI_TEST_PERCENT": str(percent)})
+        # meson adds the name of the wrapper.
+        self.logs.append(next(logs.glob(f"{label}*.json"), logs / f"{label}.json"))
+        if status != 0:
+            say("\n".join(line for line in stage.log.read_text(errors="replace").splitlines()
+                          if not re.search(r"^\s*\d+/\d+ .* (OK|SKIP) |^$|^Full log|^ninja:", line)))
+        return status == 0
