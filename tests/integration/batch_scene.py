@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of `mlictl batch` have in common: cases, and what is told of them."""
+"""Cases for the tests of `mlictl batch`, and readers of its reports and state files."""
 import json
 import os
 
@@ -18,28 +18,28 @@ class BatchCase(Case):
         self.write("bad.npy", npy("|i1", MOVED_SHAPE, MOVED[:5] + b"\x63" + MOVED[6:]))
 
     def job(self, golden="good.npy", up="", **more):
-        """A transpose; `up` leads from the job file to the tensors."""
+        """Returns a transpose; `up` is the path from the job file to the tensors."""
         job = mov(up + "in.npy", "out.npy", perm_dim=PERM, **more)
         if golden:
             job["expect"] = {"file": up + golden}
         return job
 
     def add(self, name, golden="good.npy", **more):
-        """The case `name` in cases/."""
+        """Adds the case `name` to cases/."""
         up = "../" * (name.count("/") + 1)
         return self.write(f"cases/{name}.json", self.job(golden, up, **more))
 
     def batch(self, *arguments, code=None, **more):
         return self.ctl("batch", *arguments, code=code, **more)
 
-    def told(self, *arguments, code=None, **more):
-        """The objects of a run: begin, {name: case}, end."""
+    def events_by_case(self, *arguments, code=None, **more):
+        """Returns the JSON objects of a run: begin, {case name: case}, end."""
         result = self.batch(*arguments, "--json", code=code, **more)
         events = result.json
         self.assertEqual([e["event"] for e in events],
                          ["begin"] + ["case"] * (len(events) - 2) + ["end"], str(result))
         cases = {e["name"]: e for e in events[1:-1]}
-        self.assertEqual(len(cases), len(events) - 2, "a case is told twice")
+        self.assertEqual(len(cases), len(events) - 2, "a case is events_by_case twice")
         self.assertEqual(events[-1]["exit"], result.code)
         return events[0], cases, events[-1]
 
@@ -51,8 +51,8 @@ class BatchCase(Case):
         return {word: end[word] for word in words if end[word]}
 
     def records(self, path):
-        """What a state file says of each case at last, without what differs from run to run: times,
-        and stamps, which files have once they have been the same for a while."""
+        """Returns the last record of each case of a state file, without times and file stamps: they differ from run
+        to run."""
         last = {}
         with open(self.path(path), encoding="utf-8") as lines:
             for line in lines:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every integration test stands on: a temporary directory, mlictl, and a daemon of its own.
+"""Common parts of the integration tests: a temporary directory, mlictl, and a private daemon.
 
-The programs come from the environment (MLICTL, MLID), which meson sets. Only the standard library
-is needed; tests that compare with numpy say `@needs_numpy` and are reported as skipped without it.
+Meson sets the programs in the environment (MLICTL, MLID). Only the standard library is required; tests that
+compare with NumPy are marked `@needs_numpy` and reported as skipped without it.
 """
 import json
 import os
@@ -37,7 +37,7 @@ needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can set this up")
 
 
 def npy(dtype, shape, data, fortran=False):
-    """The bytes of a .npy file."""
+    """Returns the bytes of a .npy file."""
     shape_text = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
     header = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape_text}, }}"
     header = header.ljust(127 - 10) + "\n"
@@ -49,7 +49,7 @@ def ramp(count):
 
 
 def open_files(pid):
-    """What a process has open, as /proc tells it."""
+    """Returns the open files of a process, from /proc."""
     found = []
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -60,7 +60,7 @@ def open_files(pid):
 
 
 class Result:
-    """A finished mlictl: exit code, stdout, stderr, and stdout's JSON lines."""
+    """A finished mlictl: exit code, stdout, stderr, and the JSON lines of stdout."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out.decode(), err.decode()
@@ -74,7 +74,7 @@ class Result:
 
 
 class Daemon:
-    """A mlid on a private socket."""
+    """An mlid on a private socket."""
 
     def __init__(self, directory, *arguments):
         self.socket = str(directory / "mlid.sock")
@@ -106,11 +106,11 @@ class Daemon:
         return len(open_files(self.pid))
 
     def idle(self):
-        """Whether the listening socket is the only one."""
+        """Returns whether the listening socket is the only open socket."""
         return sum(name.startswith("socket:") for name in open_files(self.pid)) == 1
 
     def serves(self, method):
-        """Whether it has such a method, whatever it says to being called without params."""
+        """Returns whether the service knows the method, whatever it replies to a call without params."""
         with socket.socket(socket.AF_UNIX) as peer, peer.makefile("rb") as replies:
             peer.connect(self.socket)
             peer.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
@@ -121,7 +121,7 @@ class Daemon:
         return False
 
     def stop(self):
-        """Ends it as a service manager does; returns its exit code."""
+        """Sends SIGTERM, as a service manager does; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -143,7 +143,7 @@ def wait_for(condition, seconds=PATIENCE):
 
 
 class Case(unittest.TestCase):
-    """A test with a directory of its own, and a daemon when it asks for one."""
+    """A test with a directory of its own, and with a daemon on request."""
 
     maxDiff = None
 
@@ -191,7 +191,7 @@ class Case(unittest.TestCase):
         return str(self.dir / name)
 
     def write(self, name, content):
-        """A file in the test's directory: bytes, text, or anything else as JSON."""
+        """Writes a file in the test's directory: bytes, text, or any other value as JSON."""
         path = self.dir / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(content, (bytes, str)):
@@ -212,7 +212,7 @@ class Case(unittest.TestCase):
         return os.path.lexists(self.path(name))
 
     def listing(self):
-        """Everything there is, with content."""
+        """Returns the names and contents of all files in the test's directory."""
         return {str(p.relative_to(self.dir)): p.read_bytes() if p.is_file() else None
                 for p in sorted(self.dir.rglob("*"))}
 
@@ -224,7 +224,7 @@ class Case(unittest.TestCase):
         return environment
 
     def start(self, *arguments, **more):
-        """mlictl in the test's directory, not waited for."""
+        """Starts mlictl in the test's directory and does not wait for it."""
         words = [word if isinstance(word, bytes) else str(word) for word in arguments]
         process = subprocess.Popen([MLICTL, *words], cwd=more.pop("cwd", self.dir),
                                    env=self.environment(), stdin=more.pop("stdin", subprocess.PIPE),
@@ -251,7 +251,7 @@ class Case(unittest.TestCase):
         return self.finish(self.start(*arguments, **more), stdin, code)
 
     def as_nobody(self, *arguments):
-        """mlictl with no more rights than anybody has, where we are root; else with ours."""
+        """Runs mlictl as user nobody if the test runs as root, else as the current user."""
         if os.geteuid() != 0:
             return self.ctl(*arguments)
         self.root.chmod(0o755)
@@ -264,13 +264,13 @@ class Case(unittest.TestCase):
         return self.ctl("submit", "--socket", self.daemon.socket, *arguments, **more)
 
     def move(self, job, name="job.json", **more):
-        """Runs a job and expects it to succeed."""
+        """Runs a job and expects success."""
         return self.ctl("run", self.write(name, job), code=more.pop("code", 0), **more)
 
     # What bad input must give
 
     def assert_refused(self, job, pointer, *words, code=2, files=None):
-        """validate, explain, run and submit all refuse the job, name the place, write nothing."""
+        """Expects that validate, explain, run and submit all refuse the job, name the place and write nothing."""
         self.write("job.json", job)
         before = self.listing()
         place = "job.json" if files is None else files
@@ -298,7 +298,7 @@ def place_of(pointer):
 
 
 def mov(src="in.npy", dst="out.npy", **more):
-    """A job that moves; cfg fields may stand beside the others."""
+    """Returns a job of op "mov"; fields of cfg may be given beside the members of the job."""
     cfg_fields = ("offset", "size", "sub_sample_step", "perm_dim", "padding_pre", "padding_post",
                   "dst_offset", "dst_mem_stride")
     cfg = {k: more.pop(k) for k in cfg_fields if k in more}
@@ -311,7 +311,7 @@ def mov(src="in.npy", dst="out.npy", **more):
 
 
 def main():
-    """Runs the file's tests; a file that was wholly skipped is skipped, not passed."""
+    """Runs the tests of the file; exits with 77 (skipped) if all tests were skipped."""
     program = unittest.main(verbosity=2, exit=False)
     result = program.result
     if not result.wasSuccessful():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A terminal for mlictl, and what people see on one."""
+"""Runs mlictl on a pseudoterminal and computes the visible text."""
 import fcntl
 import os
 import pty
@@ -13,7 +13,7 @@ from harness import MLICTL, wait_for
 
 
 class Screen:
-    """A process on a terminal of its own: its controlling one, so that ^C reaches it."""
+    """A process whose controlling terminal is a pseudoterminal, so that ^C reaches it."""
 
     def __init__(self, case, *arguments, rows=24, columns=80, streams=None, **environment):
         self.ours, theirs = pty.openpty()
@@ -40,7 +40,7 @@ class Screen:
         os.close(self.ours)
 
     def read(self):
-        """What it has shown until now; the last time when it has ended."""
+        """Returns the output until now, or all output if the process has ended."""
         try:
             while select.select([self.ours], [], [], 0.02)[0]:
                 piece = os.read(self.ours, 65536)
@@ -58,14 +58,14 @@ class Screen:
         os.write(self.ours, key)
 
     def end(self):
-        """All it has shown, and its exit code."""
+        """Waits for the end of the process; returns all output and the exit code."""
         assert wait_for(lambda: self.read() is not None and self.process.poll() is not None)
         return self.read().replace("\r\n", "\n"), self.process.returncode
 
 
 def picture(text):
-    """The lines that are left of what was written to a terminal. Knows what mlictl may use where it
-    does not take the whole screen: carriage return, newline, clearing the rest of a line, colours."""
+    """Returns the lines that are visible after the output. Interprets the controls that mlictl uses outside of full-
+    screen mode: carriage return, newline, erase to the end of the line, colours."""
     lines, column = [""], 0
     for piece in re.findall(r"\033\[[0-9;]*[a-zA-Z]|.", text, re.S):
         if piece == "\r":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Slurm cluster of this one machine, in a directory: munged, slurmctld and slurmd as we configure
-them. Only root can start it."""
+"""Runs a Slurm cluster of this machine in a directory: munged, slurmctld and slurmd with our configuration.
+
+Only root can start it.
+"""
 import os
 import re
 import shutil
@@ -47,7 +49,7 @@ def find(program):
 
 
 def missing():
-    """Why there can be none here, or None."""
+    """Returns the reason why no cluster can run here, or None."""
     lacking = [program for program in PROGRAMS if not find(program)]
     if lacking:
         return f"no {', '.join(lacking)} (Debian: slurm-wlm, munge)"
@@ -83,7 +85,7 @@ class Cluster:
                                                    stderr=out, env=self.environment))
 
     def start(self):
-        """Returns None, or why it does not come up."""
+        """Starts the cluster. Returns None, or the reason why it does not start."""
         munge = self.root / "munge"
         self.begin(find("munged"), "--foreground", "--force", f"--socket={munge}/socket",
                    f"--key-file={self.root}/munge.key", f"--pid-file={munge}/pid",
@@ -114,16 +116,16 @@ class Cluster:
                               capture_output=True, text=True, timeout=timeout, check=False, **more)
 
     def batch(self, *arguments, **more):
-        """Submits and waits, for which sbatch itself takes its time. The job's number, the greatest
-        exit code of its tasks, and the states they ended in."""
+        """Submits an array and waits for its end, which sbatch reports late. Returns the number of the job, the
+        highest exit code of its tasks, and their final states."""
         submitted = self.run("sbatch", "--parsable", *arguments, **more)
         if submitted.returncode:
             raise AssertionError(submitted.stderr)
         number = submitted.stdout.strip()
 
         def tasks():
-            told = self.run("scontrol", "--oneliner", "show", "job", number).stdout
-            return re.findall(r"JobState=(\w+) .*?ExitCode=(\d+):\d+", told)
+            printed = self.run("scontrol", "--oneliner", "show", "job", number).stdout
+            return re.findall(r"JobState=(\w+) .*?ExitCode=(\d+):\d+", printed)
         if not self.wait(lambda: tasks() and not any(
                 state in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
                 for state, _ in tasks())):

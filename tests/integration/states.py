@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""State files of `mlictl batch`, made without it from what mlictl-batch(1) says of them."""
+"""Writes state files of `mlictl batch` from their description in mlictl-batch(1), without mlictl."""
 import json
 import random
 import shlex
@@ -23,7 +23,7 @@ def shard_of(name, count):
 
 
 def case(name, status="passed", **more):
-    """A line of a case; `name` is a text, or bytes that are none."""
+    """Returns the line of a case; `name` is text, or bytes that are no valid UTF-8."""
     line = {"event": "case", "name": name, "file": f"cases/{name}.json", "status": status,
             "attempts": 1, "ns": 1000000, "bytes": 24}
     if isinstance(name, bytes):
@@ -36,7 +36,7 @@ def case(name, status="passed", **more):
 
 
 def basis(name):
-    """What a result depends on; of some files it is not known when they changed last."""
+    """Returns the fingerprint members of a result; the times of some files are left unknown."""
     files = [{"role": "src", "file": "../in.npy", "content": f"{digest(name) ^ 1:016x}"},
              {"role": "expect", "file": "../golden.npy", "content": f"{digest(name) ^ 2:016x}",
               "stamp": f"{digest(name) ^ 3:016x}"},
@@ -50,14 +50,14 @@ def raw_name(line):
 
 
 class Batch:
-    """Cases that ended, and the state files of their shards."""
+    """Ended cases, and the state files of their shards."""
 
     def __init__(self, cases):
         self.cases = cases
         self.set = sum(digest(raw_name(c)) for c in cases) % 2**64
 
     def begin(self, index=0, count=0, resumed=0):
-        """As it is told; state() adds the format."""
+        """Returns the line that begins a run; state() adds the format."""
         shard = f"{index}/{count}" if count else None
         return {"event": "begin", "cases": len(self.of(index, count)), "total": len(self.cases),
                 "shard": shard, "resumed": resumed, "set": f"{self.set:016x}"}
@@ -92,7 +92,7 @@ def hostile(rng, length=12):
 
 
 def random_case(rng, number):
-    """Names end with a number, so that no two are the same."""
+    """Returns a random case. Its name ends with a number, so that names are unique."""
     name = "/".join(hostile(rng) for _ in range(rng.randrange(1, 4))) + f"{number}"
     if rng.random() < 0.05:
         name = name.encode() + bytes([rng.randrange(0x80, 0x100)]) + b"\xff"

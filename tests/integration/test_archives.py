@@ -74,7 +74,7 @@ class ArchiveCase(Case):
 
 
 class Safetensors(ArchiveCase):
-    def test_every_dtype_moves_as_it_is_from_any_offset(self):
+    def test_every_dtype_moves_from_any_offset(self):
         tensors = {}
         for i, (word, (size, _)) in enumerate(SAFETENSORS.items()):
             tensors[f"gap{i}"] = ("U8", [i % 3 + 1], bytes(i % 3 + 1))  # odd offsets
@@ -120,7 +120,7 @@ class Safetensors(ArchiveCase):
             shown = self.ctl("show", "huge.safetensors", "-t", "tail", "--json", code=0).json[0]
             self.assertEqual(shown["corner"]["values"], list(b"tail"))
 
-    def test_one_tensor_needs_no_name_several_do(self):
+    def test_a_name_is_required_for_several_tensors(self):
         self.write("one.safetensors", safetensors({"x": ("I8", [3], b"abc")}))
         self.write("two.safetensors", safetensors({"conv1.weight": ("I8", [3], b"abc"),
                                                    "conv2.weight": ("I8", [3], b"abd")}))
@@ -150,12 +150,12 @@ class Safetensors(ArchiveCase):
             if name == "bad":
                 self.assertRegex(result.err, r"1 of 2 elements differ, the first at \[1\]: got 25699, "
                                              r"expected 25955 in \S*m\.safetensors\[bad\]")
-            told = self.ctl("run", "--json", "job.json", code=code).json[0]
-            self.assertEqual(told["src"]["tensor"], "in")
-            self.assertEqual(told["expect"]["tensor"], name)
+            printed = self.ctl("run", "--json", "job.json", code=code).json[0]
+            self.assertEqual(printed["src"]["tensor"], "in")
+            self.assertEqual(printed["expect"]["tensor"], name)
         self.move(mov(src, "o.bin", expect={"file": "m.safetensors", "tensor": "good"}))
 
-    def test_what_no_job_can_take_is_refused_only_where_it_is_wanted(self):
+    def test_unsupported_tensors_are_refused_only_when_named(self):
         tensors = {"i64": ("I64", [2], bytes(16)), "scalar": ("F32", [], bytes(4)),
                    "rank5": ("U8", [1, 1, 1, 1, 2], bytes(2)), "empty": ("F32", [0, 3], b""),
                    "future": ("Q7", [9], bytes(5)), "fine": ("U8", [2], b"ok")}
@@ -167,16 +167,16 @@ class Safetensors(ArchiveCase):
         listed = self.ctl("show", "m.safetensors", "--json", code=0).json[0]
         self.assertEqual((listed["format"], listed["bytes"]), ("safetensors", 29))
         self.assertEqual([t["name"] for t in listed["tensors"]], list(tensors))
-        for told in listed["tensors"]:
-            word, shape, content = tensors[told["name"]]
-            self.assertEqual((told["shape"], told["bytes"]), (shape, len(content)))
-            if told["name"] == "fine":
-                self.assertEqual((told["dtype"], told["type"]), ("uint8", "fx8"))
-                self.assertNotIn("refused", told)
+        for printed in listed["tensors"]:
+            word, shape, content = tensors[printed["name"]]
+            self.assertEqual((printed["shape"], printed["bytes"]), (shape, len(content)))
+            if printed["name"] == "fine":
+                self.assertEqual((printed["dtype"], printed["type"]), ("uint8", "fx8"))
+                self.assertNotIn("refused", printed)
             else:
-                self.assertIn(why[told["name"]], told["refused"])
-                self.assert_refused(mov({"file": "m.safetensors", "tensor": told["name"]}),
-                                    "/src/tensor", why[told["name"]])
+                self.assertIn(why[printed["name"]], printed["refused"])
+                self.assert_refused(mov({"file": "m.safetensors", "tensor": printed["name"]}),
+                                    "/src/tensor", why[printed["name"]])
 
     def test_bad_files(self):
         good = safetensors({"x": ("U8", [4], b"abcd")})
@@ -208,7 +208,7 @@ class Safetensors(ArchiveCase):
                                     words)
                 self.assertIn(words, self.ctl("show", "m.safetensors", code=2).err)
 
-    def test_names_do_no_harm_to_a_terminal(self):
+    def test_names_are_escaped_on_a_terminal(self):
         self.write("m.safetensors", safetensors({"a\x1b[2J\nb": ("U8", [1], b"x"),
                                                  "ä": ("U8", [1], b"x")}))
         out = self.ctl("show", "m.safetensors", code=0).out
@@ -263,7 +263,7 @@ class Npz(ArchiveCase):
                                 "/src/tensor", 'no tensor "note.txt"')
 
     @needs_numpy
-    def test_what_numpy_writes(self):
+    def test_files_of_numpy(self):
         rng = random.Random(4711)
         for save in (numpy.savez, numpy.savez_compressed):
             arrays = {}
@@ -285,18 +285,18 @@ class Npz(ArchiveCase):
             self.ctl("diff", "a.npz", "a.npz", code=0)
 
     @needs_numpy
-    def test_what_is_listed_though_no_job_can_take_it(self):
+    def test_unsupported_tensors_are_listed(self):
         numpy.savez(self.path("a.npz"), i=numpy.arange(5), s=numpy.float64(3), ok=numpy.int8([7]),
                     u=numpy.array(["ab"]), r=numpy.zeros((1, 1, 1, 1, 2), "f4"),
                     e=numpy.zeros((0, 2), "i2"), t=numpy.zeros(2, [("a", "<i2"), ("b", "<f8", 2)]))
-        told = {t["name"]: t for t in
+        printed = {t["name"]: t for t in
                 self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]}
-        self.assertEqual({n: (t["dtype"], t["shape"], t["bytes"]) for n, t in told.items()},
+        self.assertEqual({n: (t["dtype"], t["shape"], t["bytes"]) for n, t in printed.items()},
                          {"i": ("int64", [5], 40), "s": ("float64", [], 8), "ok": ("int8", [1], 1),
                           "u": ("<U2", [1], 8), "r": ("float32", [1, 1, 1, 1, 2], 8),
                           "e": ("int16", [0, 2], 0), "t": ("structured", [2], 36)})
-        self.assertEqual([n for n in told if "refused" not in told[n]], ["ok"])
-        for name in set(told) - {"ok"}:
+        self.assertEqual([n for n in printed if "refused" not in printed[n]], ["ok"])
+        for name in set(printed) - {"ok"}:
             self.assert_refused(mov({"file": "a.npz", "tensor": name}), "/src/tensor",
                                 f"a.npz[{name}]: npy ")
 
@@ -356,9 +356,9 @@ class Npz(ArchiveCase):
                 self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), pointer, words)
         # A bad member does not prevent the listing of good members.
         self.write("a.npz", archive([("bad.npy", b"no"), ("good.npy", member)]))
-        told = self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]
-        self.assertEqual([t["dtype"] for t in told], [None, "uint8"])
-        self.assertIn("too few", told[0]["refused"])
+        printed = self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]
+        self.assertEqual([t["dtype"] for t in printed], [None, "uint8"])
+        self.assertIn("too few", printed[0]["refused"])
         self.move(mov({"file": "a.npz", "tensor": "good"}))
 
     def test_a_bomb_takes_no_more_than_it_declares(self):
@@ -374,7 +374,7 @@ class Npz(ArchiveCase):
             self.assert_refused(mov({"file": "a.npz", "tensor": "w"}), "/src/tensor",
                                 "a.npz[w]: " + words)
 
-    def test_more_than_memory_holds_is_refused_before_it_is_unpacked(self):
+    def test_members_larger_than_memory_are_refused_before_unpacking(self):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         extents = [1 << 16, memory >> 16]
         size = 128 + count(extents)
@@ -392,7 +392,7 @@ class Npz(ArchiveCase):
         result = self.move(mov({"file": "a.npz", "tensor": "w"}), code=1)
         self.assertIn("more than half of this machine's memory", result.err)
 
-    def test_descriptors_and_memory_are_given_back(self):
+    def test_descriptors_and_memory_are_released(self):
         content = {f"t{i}.npy": npy("|u1", (100,), bytes([i]) * 100) for i in range(100)}
         self.write("a.npz", archive(content.items()))
         jobs = [mov({"file": "a.npz", "tensor": f"t{i}"}, f"{i}.bin",
@@ -532,8 +532,8 @@ class Show(Case):
         self.assertEqual(out, "m.safetensors[b]: safetensors uint16 (2, 3)\n"
                               f"  C order, strides (3, 1) elements, 12 B from byte {at}, fx16 by "
                               "default\n   256   770  1284\n  1798  2312  2826\n")
-        told = self.ctl("show", "--json", "-t", "b", "m.safetensors", code=0).json[0]
-        self.assertEqual({k: told[k] for k in ("file", "format", "tensor", "dtype", "shape")},
+        printed = self.ctl("show", "--json", "-t", "b", "m.safetensors", code=0).json[0]
+        self.assertEqual({k: printed[k] for k in ("file", "format", "tensor", "dtype", "shape")},
                          {"file": "m.safetensors", "format": "safetensors", "tensor": "b",
                           "dtype": "uint16", "shape": [2, 3]})
 
@@ -590,10 +590,10 @@ class Diff(Case):
             f"wide: 2 of 16 bytes differ, the first at 9: 0x00 in {a}, 0x07 in {b}",
             "wide same: the same",
             f"3 tensors the same, 5 different, 1 only in {a}, 1 only in {b}"])
-        told = self.ctl("diff", "--json", a, b, code=1).json
-        self.assertEqual(len(told), 1)
-        self.assertEqual((told[0]["a"], told[0]["b"], told[0]["same"]), (a, b, False))
-        found = {t["tensor"]: t for t in told[0]["tensors"]}
+        printed = self.ctl("diff", "--json", a, b, code=1).json
+        self.assertEqual(len(printed), 1)
+        self.assertEqual((printed[0]["a"], printed[0]["b"], printed[0]["same"]), (a, b, False))
+        found = {t["tensor"]: t for t in printed[0]["tensors"]}
         self.assertEqual({n for n in found if found[n]["same"]}, {"same", "empty", "wide same"})
         self.assertEqual(found["same"]["difference"], None)
         self.assertEqual(found["gone"]["difference"], {"kind": "missing", "in": "b"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tensor files that are not what they should be, and outputs that cannot be written."""
+"""Tests tensor files with errors, and outputs that cannot be written."""
 import os
 import resource
 import shutil
@@ -28,7 +28,7 @@ class Source(Case):
         self.assert_refused(mov("in.npy/x.npy"), "/src/file", "Not a directory")
         self.assert_refused(mov("x" * 300 + ".npy"), "/src/file", "File name too long")
 
-    def test_no_regular_file(self):
+    def test_a_file_that_is_not_regular(self):
         os.mkdir(self.path("dir.npy"))
         os.mkfifo(self.path("fifo.npy"))
         with socket.socket(socket.AF_UNIX) as listening:
@@ -39,14 +39,14 @@ class Source(Case):
         self.assert_refused(mov({"file": "/dev/zero", "shape": [4], "type": "fx8"}), "/src/file",
                             "/dev/zero is a device")
 
-    def test_no_rights(self):
+    def test_without_permission(self):
         os.chmod(self.write_npy("in.npy"), 0)
         self.write("job.json", mov())
         result = self.as_nobody("run", "job.json")
         self.assertEqual(result.code, 2)
         self.assertIn(": src.file: in.npy: Permission denied", result.err)
 
-    def test_no_npy(self):
+    def test_a_file_that_is_no_npy(self):
         self.refuse_file(b"")
         self.refuse_file(b"hello, world")
         self.refuse_file(b"\x93NUMPX\x01\x00" + bytes(200))
@@ -58,10 +58,10 @@ class Source(Case):
         for length in (1, 7, 9, 20, 127, 128, 140, len(whole) - 1):
             self.refuse_file(whole[:length])
 
-    def test_longer_than_it_says(self):
+    def test_data_behind_the_tensor(self):
         self.refuse_file(npy("|i1", (2, 3, 4), ramp(25)), "25", "24")
 
-    def test_lying_headers(self):
+    def test_wrong_headers(self):
         for text in ("{'descr': '|i1', 'fortran_order': False, 'shape': (4,)",
                      "{'descr': '|i1', 'fortran_order': False}",
                      "{'descr': '|i1', 'fortran_order': 1, 'shape': (4,), }",
@@ -82,7 +82,7 @@ class Source(Case):
         self.refuse_file(b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + bytes(100))
         self.refuse_file(b"\x93NUMPY\x01\x00\xff\xff" + bytes(100))
 
-    def test_dtypes_we_do_not_move(self):
+    def test_unsupported_dtypes(self):
         for dtype, size in ((">i2", 2), (">f4", 4), ("<i8", 8), ("<f8", 8), ("<c8", 8), ("|S1", 1),
                             ("<U1", 4), ("|O", 8), ("|V4", 4), ("<M8[s]", 8)):
             self.refuse_file(npy(dtype, (4,), bytes(4 * size)), dtype)
@@ -102,14 +102,14 @@ class Source(Case):
         self.assert_refused(mov(dict(src, shape=[2**32 - 1] * 4, strides=[2**31 - 1] * 4)),
                             "/src/file", "2^63")
 
-    def test_a_very_long_path_keeps_its_reason(self):
+    def test_the_message_for_a_very_long_path_keeps_its_reason(self):
         deep = "/".join(["d" * 200] * 10)
         self.assert_refused(mov(deep + "/in.npy"), "/src/file", "in.npy: No such file")
 
 
 class NotOpened(Case):
-    """What is no regular file is looked up, not opened: a process that waits for a reader of a FIFO
-    goes on as soon as somebody opens it."""
+    """Files that are not regular are checked with stat(), not opened: opening a FIFO would release a process that
+    waits for a reader."""
 
     def setUp(self):
         super().setUp()
@@ -128,7 +128,7 @@ class NotOpened(Case):
         else:
             time.sleep(0.5)
 
-    def test_everywhere(self):
+    def test_in_every_command(self):
         self.assertIsNone(self.writer.poll())
         self.write("cases/a.json", mov("../fifo.npy", "out.npy"))
         self.write("cases/b.json", mov("../in.npy", "out.npy", expect={"file": "../fifo.npy"}))
@@ -197,12 +197,12 @@ class Output(Case):
         self.assert_refused(mov(dst={"file": "o.npy", "params": "no/p.json"}), "/dst/params",
                             "dst.params: no/p.json")
 
-    def test_no_name(self):
+    def test_without_a_file_name(self):
         for name in ("no/", ".", "..", "/", "./"):
             self.assert_refused(mov(dst=name), "/dst/file")
         self.assert_refused(mov(dst="x" * 300 + ".npy"), "/dst/file", "File name too long")
 
-    def test_directory_that_takes_no_files(self):
+    def test_a_directory_that_accepts_no_files(self):
         # A container may be without either; then it is a directory like any other.
         mounted = [name for name in ("/proc", "/sys") if os.path.ismount(name)]
         if not mounted:
@@ -225,14 +225,14 @@ class Output(Case):
         with self.mounted("ro,size=64k") as where:
             self.assert_refused(mov(dst=where + "/out.npy"), "/dst/file", "Read-only file system")
 
-    def test_what_is_no_regular_file(self):
+    def test_outputs_that_are_not_regular_files(self):
         os.mkdir(self.path("dir.npy"))
         os.mkfifo(self.path("fifo.npy"))
         for name in ("dir.npy", "fifo.npy", "/dev/null"):
             self.assert_refused(mov(dst=name), "/dst/file", "it is no regular file")
 
     def mounted(self, options):
-        """A small tmpfs at self.root/mnt."""
+        """Mounts a small tmpfs at self.root/mnt."""
         where = self.root / "mnt"
         where.mkdir()
 
@@ -281,14 +281,14 @@ class Output(Case):
 
 
 class Place(Case):
-    """How an output gets its name."""
+    """Tests how an output file gets its name."""
 
     def setUp(self):
         super().setUp()
         self.write_npy("in.npy", "|i1", (4,))
         self.result = npy("|i1", (4,), ramp(4))
 
-    def test_replaces_what_was_there_in_one_step(self):
+    def test_an_existing_file_is_replaced_atomically(self):
         self.write("out.npy", b"before")
         before = os.open(self.path("out.npy"), os.O_RDONLY)
         self.move(mov())
@@ -303,7 +303,7 @@ class Place(Case):
         self.assertTrue(os.path.islink(self.path("out.npy")))
         self.assertEqual(self.read("there/real.npy"), self.result)
 
-    def test_follows_links_to_what_is_not_there(self):
+    def test_follows_dangling_links(self):
         os.mkdir(self.path("there"))
         os.symlink("there/second.npy", self.path("out.npy"))
         os.symlink(self.path("there/real.npy"), self.path("there/second.npy"))
@@ -344,7 +344,7 @@ class Place(Case):
 
 
 class WithoutNamelessFiles(Place):
-    """The same on a file system that knows neither O_TMPFILE nor fallocate."""
+    """Repeats the tests of Place on a file system without O_TMPFILE and fallocate()."""
 
     def setUp(self):
         shim = os.environ.get("MLI_PLAIN_FS")
@@ -356,7 +356,7 @@ class WithoutNamelessFiles(Place):
     def environment(self):
         return dict(super().environment(), LD_PRELOAD=self.shim)
 
-    def test_nothing_is_left_of_a_failure(self):
+    def test_a_failure_leaves_no_files(self):
         self.write_npy("golden.npy", "|i1", (5,))
         self.assert_refused(mov(dst="no/out.npy"), "/dst/file")
         self.assert_refused(mov(dst={"file": "out.npy", "params": "no/p.json"}), "/dst/params")

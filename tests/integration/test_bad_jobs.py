@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Job files that are wrong: each is refused with its file, its place and a sentence, by validate,
-run and submit alike, and nothing is written."""
+"""Tests wrong job files: validate, run and submit refuse each with file, place and reason, and write nothing."""
 import json
 import os
 
@@ -15,7 +14,7 @@ TOO_LARGE = {"offset": 2**32, "size": 2**32, "sub_sample_step": 2**32, "perm_dim
 
 
 class Text(Case):
-    """What is not JSON as we accept it."""
+    """Tests files that are not valid JSON."""
 
     def setUp(self):
         super().setUp()
@@ -27,7 +26,7 @@ class Text(Case):
             result = self.ctl(command, "none.json", code=2)
             self.assertEqual(result.err, "mlictl: none.json: No such file or directory\n")
 
-    def test_what_is_no_file(self):
+    def test_a_directory_or_device(self):
         os.mkfifo(self.path("fifo"))
         self.assertIn("it is a directory", self.ctl("run", ".", code=2).err)
         self.assertRegex(self.ctl("run", "/dev/null", code=2).err, r"^mlictl: /dev/null")
@@ -81,7 +80,7 @@ class Text(Case):
 
 
 class Members(Case):
-    """JSON, but no job."""
+    """Tests valid JSON that is no valid job."""
 
     def setUp(self):
         super().setUp()
@@ -170,7 +169,7 @@ class Members(Case):
 
 
 class Cfg(Case):
-    """Numbers that are none, or out of range, in every field."""
+    """Tests wrong types and values out of range in every field."""
 
     def setUp(self):
         super().setUp()
@@ -181,13 +180,13 @@ class Cfg(Case):
         entries = f"[{neutral[0]}, {number}, {neutral[2]}]"
         return json.dumps(mov())[:-1] + f', "cfg": {{"{field}": {entries}}}}}'
 
-    def test_what_is_no_whole_number(self):
+    def test_fractions(self):
         for field in CFG_FIELDS:
             for number in ("1.5", "1e999", "1e2", "9007199254740992", "-1e0", "1.0"):
                 self.assert_refused(self.text(field, number), f"/cfg/{field}/1",
                                     files=r"job\.json:1:\d+: ")
 
-    def test_what_is_no_number(self):
+    def test_values_that_are_not_numbers(self):
         for field in CFG_FIELDS:
             for value in ('"1"', "null", "true", "[1]", "{}"):
                 self.assert_refused(self.text(field, value), f"/cfg/{field}/1")
@@ -198,7 +197,7 @@ class Cfg(Case):
                 self.assert_refused(self.text(field, number), f"/cfg/{field}/1", f"cfg.{field}[1]",
                                     str(number))
 
-    def test_too_many_and_too_few_entries(self):
+    def test_wrong_numbers_of_entries(self):
         for field in CFG_FIELDS:
             for entries in ([0, 1, 2, 3, 3], [1] * 1000):
                 self.assert_refused(mov(**{field: entries}), f"/cfg/{field}", "at most 4")
@@ -222,7 +221,7 @@ class Cfg(Case):
     def test_step_zero(self):
         self.assert_refused(self.text("sub_sample_step", 0), "/cfg/sub_sample_step/1")
 
-    def test_perm_is_no_permutation(self):
+    def test_invalid_permutations(self):
         for perm in ([0, 0, 1], [2, 2, 2], [1, 2, 3]):
             result = self.ctl("validate", "--json", self.write("job.json", mov(perm_dim=perm)),
                               code=2)
@@ -239,7 +238,7 @@ class Cfg(Case):
                             "16 given, 12 needed", "write a raw file")
         self.assert_refused(mov(dst={"file": "o.npy", "strides": [12, 4, 1]}), "/dst/strides")
 
-    def test_larger_than_can_be(self):
+    def test_results_beyond_the_limits(self):
         self.assert_refused(mov(dst_offset=[2**32 - 2, 0, 0]), "/cfg/dst_offset/0")
         self.assert_refused(mov(dst="o.bin", dst_mem_stride=[2**31 - 1, 2**31 - 1, 1]), "/dst")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl batch: which files are cases, what they are called, and what becomes of them."""
+"""Tests mlictl batch: which files are cases, their names, and their results."""
 import json
 import os
 import random
@@ -28,7 +28,7 @@ class Cases(BatchCase):
         self.assertEqual(self.names("cases"), wanted)
         self.assertEqual(self.names("cases//"), wanted)
         self.assertEqual(self.names("./cases"), wanted)
-        begin, cases, end = self.told("cases", code=0)
+        begin, cases, end = self.events_by_case("cases", code=0)
         self.assertEqual((begin["cases"], begin["total"]), (6, 6))
         self.assertEqual(sorted(cases), wanted)
         self.assertEqual(self.counts(end), {"passed": 6})
@@ -40,20 +40,20 @@ class Cases(BatchCase):
         self.assertEqual(self.names("./cases/one.json"), ["cases/one"])
         self.write("cases/list", "# all of them\n\n  one.json  # the first\r\n./deep/two.json\n")
         self.assertEqual(self.names("cases/list"), ["deep/two", "one"])
-        self.assertEqual(self.told("cases/list", code=0)[1]["one"]["file"], "cases/one.json")
+        self.assertEqual(self.events_by_case("cases/list", code=0)[1]["one"]["file"], "cases/one.json")
         self.assertEqual(self.names("-", stdin="cases/one.json\ncases/deep\n"),
                          ["cases/one", "two"])
         self.write("other", f"{self.path('cases/one.json')}\n")
         self.assertEqual(self.names("other"), [self.path("cases/one")])
-        self.told("other", code=0)
+        self.events_by_case("other", code=0)
         self.write("hash", "cases/one#1.json\n")
         self.write("cases/one#1.json", self.job(up="../"))
-        self.told("hash", code=0)
+        self.events_by_case("hash", code=0)
 
-    def test_what_a_manifest_names_need_not_be_there(self):
+    def test_a_manifest_may_name_missing_files(self):
         self.add("one")
         self.write("list", "cases/one.json\ncases/none.json\n")
-        _, cases, end = self.told("list", code=1)
+        _, cases, end = self.events_by_case("list", code=1)
         self.assertEqual(self.counts(end), {"passed": 1, "error": 1})
         self.assertEqual(cases["cases/none"]["reason"], "unreadable")
 
@@ -88,7 +88,7 @@ class Cases(BatchCase):
         os.symlink("nowhere", self.path("cases/a/broken.json"))
         os.symlink("loop.json", self.path("cases/a/loop.json"))
         self.assertEqual(self.names("cases"), ["a/broken", "a/loop", "a/one", "a/two"])
-        _, cases, end = self.told("cases", code=1)
+        _, cases, end = self.events_by_case("cases", code=1)
         self.assertEqual(self.counts(end), {"passed": 2, "error": 2})
         self.assertIn("symbolic links", cases["a/loop"]["message"])
 
@@ -112,13 +112,13 @@ class Cases(BatchCase):
         shards = [self.names("cases", "--shard", f"{i}/3") for i in (1, 2, 3)]
         self.assertEqual(sorted(sum(shards, [])), self.names("cases"))
         self.assertTrue(all(len(shard) > 4 for shard in shards))
-        begin, cases, _ = self.told("cases", "--shard", "2/3", code=0)
+        begin, cases, _ = self.events_by_case("cases", "--shard", "2/3", code=0)
         self.assertEqual(sorted(cases), shards[1])
         self.assertEqual((begin["shard"], begin["total"]), ("2/3", 40))
-        empty = self.told("cases/c1.json", "--shard", "1/1000", code=0)
+        empty = self.events_by_case("cases/c1.json", "--shard", "1/1000", code=0)
         self.assertEqual((empty[0]["cases"], self.counts(empty[2])), (0, {}))
 
-    def test_kept_failures_are_no_cases(self):
+    def test_kept_failures_are_not_run_as_cases(self):
         self.add("x", "bad.npy")
         self.add("y")
         self.batch("cases", "--keep", "cases/failed", code=1)
@@ -127,7 +127,7 @@ class Cases(BatchCase):
 
 
 class Verdicts(BatchCase):
-    def test_words_and_reasons(self):
+    def test_verdicts_and_reasons(self):
         self.add("good")
         self.add("no_expectation", None)
         self.add("mismatch", "bad.npy")
@@ -146,7 +146,7 @@ class Verdicts(BatchCase):
         self.write("cases/no_directory.json", mov("../in.npy", "none/out.npy"))
         self.write("cases/syntax.json", "{\n  \"op\": mov }")
         self.write("cases/key.json", dict(self.job(up="../"), speed=1))
-        _, cases, end = self.told("cases", code=1)
+        _, cases, end = self.events_by_case("cases", code=1)
         got = {name: (case["status"], case.get("reason")) for name, case in cases.items()}
         self.assertEqual(got, {
             "good": ("passed", None), "no_expectation": ("passed", None),
@@ -168,7 +168,7 @@ class Verdicts(BatchCase):
         self.assertEqual(cases["good"]["bytes"], 24)
         self.assertNotIn("message", cases["good"])
 
-    def test_hostile_files_stop_nothing(self):
+    def test_a_hostile_file_does_not_stop_the_batch(self):
         self.add("good")
         self.write("cases/empty.json", b"")
         self.write("cases/zeros.json", bytes(4096))
@@ -187,12 +187,12 @@ class Verdicts(BatchCase):
             (self.dir / "cases/shut").mkdir(mode=0)
             self.addCleanup(os.chmod, self.path("cases/shut"), 0o700)
             bad += ["locked", "shut"]
-        _, cases, end = self.told("cases", code=1)
+        _, cases, end = self.events_by_case("cases", code=1)
         self.assertEqual(sorted(cases), sorted(bad + ["good"]))
         self.assertEqual(cases["good"]["status"], "passed")
         self.assertEqual({cases[name]["status"] for name in bad}, {"error"}, cases)
 
-    def test_random_damage_stops_nothing(self):
+    def test_random_damage_does_not_stop_the_batch(self):
         generator = random.Random(SEED)
         whole = [json.dumps(job).encode() for job in (
             self.job(up="../"), [self.job(None, "../", timeout_ms=1000, name="a"),
@@ -217,13 +217,13 @@ class Verdicts(BatchCase):
                 text = text or bytearray(b"{")
             self.write(f"cases/c{i}.json", bytes(text))
         before = self.listing()
-        _, cases, end = self.told("cases", "--timeout", "20000", "--keep", "none", "--retries", "1")
+        _, cases, end = self.events_by_case("cases", "--timeout", "20000", "--keep", "none", "--retries", "1")
         self.assertEqual(sum(self.counts(end).values()), len(cases), f"seed {SEED}")
         self.assertGreater(len(cases), 200)
         self.assertEqual(self.listing(), before)
-        self.told("cases", "--keep", "kept", code=end["exit"])
+        self.events_by_case("cases", "--keep", "kept", code=end["exit"])
 
-    def test_what_nobody_may_read_is_a_case(self):
+    def test_an_unreadable_file_is_a_case(self):
         if not at_root():
             self.skipTest("only root can be somebody else")
         self.add("good")
@@ -240,8 +240,8 @@ class Verdicts(BatchCase):
                           "names/only": "error"})
         self.assertEqual(cases["shut"]["file"], "cases/shut")
 
-    def test_directories_beyond_any_path_are_a_case(self):
-        """What lies too deep is told, and not passed over."""
+    def test_too_deep_directories_are_reported(self):
+        """A directory whose path is too long is reported, not skipped."""
         here = os.open(".", os.O_RDONLY)
         try:
             os.chdir(self.dir)
@@ -251,7 +251,7 @@ class Verdicts(BatchCase):
         finally:
             os.fchdir(here)
             os.close(here)
-        _, cases, end = self.told("cases", "--keep", "none", code=1)
+        _, cases, end = self.events_by_case("cases", "--keep", "none", code=1)
         shutil.rmtree(self.path("cases"))  # by descriptors: nobody else gets there
         self.assertEqual((self.counts(end), len(cases)), ({"error": 1}, 1))
         self.assertIn("too long", next(iter(cases.values()))["message"])
@@ -262,17 +262,17 @@ class Verdicts(BatchCase):
         for name in (b"sp ace", b"new\nline", b"uml\xe4ut", b"\xf0\x9f\x98\x80", b"-q", b"%2e"):
             with open(directory + b"/" + name + b".json", "w", encoding="utf-8") as file:
                 json.dump(self.job(up="../"), file)
-        begin, _, end = self.told("cases", code=0)
+        begin, _, end = self.events_by_case("cases", code=0)
         self.assertEqual((begin["cases"], self.counts(end)), (6, {"passed": 6}))
 
 
 class Chains(BatchCase):
-    """The outputs of a case are in memory, and there for its later jobs."""
+    """Outputs of a case stay in memory, for the later jobs of the case."""
 
     def chain(self, *jobs):
         return self.write("cases/chain.json", list(jobs))
 
-    def test_nothing_is_written_beside_the_cases(self):
+    def test_no_files_are_written_beside_the_cases(self):
         self.chain(mov("../in.npy", "a.npy", perm_dim=PERM, name="a"),
                    mov("./a.npy", {"file": "../cases/b.npy", "params": "b.json"},
                        expect={"file": "../good.npy"}),
@@ -280,7 +280,7 @@ class Chains(BatchCase):
                    mov("b.npy", {"file": "a.npy", "update": True}, expect={"file": "b.npy"}),
                    mov("a.npy", "d.npy", expect={"file": "a.npy"}))
         before = self.listing()
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         self.assertEqual(self.listing(), before)
 
     def test_links_lead_to_the_same_output(self):
@@ -288,9 +288,9 @@ class Chains(BatchCase):
         os.symlink(".", self.path("cases/here"))
         self.chain(mov("../in.npy", "a.npy", perm_dim=PERM),
                    mov("here/a.npy", "b.npy", expect={"file": "../good.npy"}))
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
 
-    def test_updates_of_what_lies_there_leave_it_alone(self):
+    def test_updates_leave_the_existing_file_unchanged(self):
         self.write("cases/big.npy", npy("|i1", (4, 4, 3), bytes(48)))
         want = b"".join(bytes(6) + MOVED[i * 6:i * 6 + 6] for i in range(4))
         self.write("want.npy", npy("|i1", (4, 4, 3), want))
@@ -298,11 +298,11 @@ class Chains(BatchCase):
                        dst_offset=[0, 2, 0]),
                    mov("big.npy", "copy.npy", expect={"file": "../want.npy"}))
         before = self.listing()
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         self.assertEqual(self.listing(), before)
 
     def test_holes_take_no_memory(self):
-        """What is updated is a file of holes, larger than any memory, with data here and there."""
+        """Updates a sparse file that is larger than memory and holds little data."""
         size = 1 << 40
         with open(self.path("sparse.raw"), "wb") as file:
             for at in (100, size // 2, size - 1):
@@ -314,9 +314,9 @@ class Chains(BatchCase):
                          "end.raw"), expect={"file": "end"})
         self.write("end", MOVED + bytes(5) + b"\x07")
         self.write("a.json", [job, later])
-        self.assertEqual(self.told("a.json", code=0)[2]["passed"], 1)
+        self.assertEqual(self.events_by_case("a.json", code=0)[2]["passed"], 1)
         self.write("b.json", dict(job, expect={"file": "end"}))
-        _, cases, _ = self.told("b.json", code=1)
+        _, cases, _ = self.events_by_case("b.json", code=1)
         self.assertIn("sizes differ", cases["b"]["message"])
         kept = os.stat(self.path("batch-failed/b/given.raw"))
         self.assertEqual(kept.st_size, size)
@@ -325,27 +325,27 @@ class Chains(BatchCase):
             file.seek(size - 30)
             self.assertEqual(file.read(), bytes(29) + b"\x07")
 
-    def test_an_output_hides_the_file_that_is_there(self):
+    def test_an_output_hides_the_existing_file(self):
         self.write("cases/a.npy", npy("|i1", MOVED_SHAPE, bytes(24)))
         self.chain(mov("../in.npy", "a.npy", perm_dim=PERM),
                    mov("a.npy", "b.npy", expect={"file": "../good.npy"}))
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         self.chain(mov("a.npy", "b.npy", expect={"file": "../good.npy"}))
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
 
-    def test_order_and_what_fails_first(self):
+    def test_order_of_jobs_and_first_failure(self):
         self.chain(mov("b.npy", "c.npy", after=["b"], expect={"file": "../bad.npy"}),
                    mov("../in.npy", "b.npy", perm_dim=PERM, name="b"),
                    mov("none.npy", "d.npy"))
-        _, cases, _ = self.told("cases", code=1)
+        _, cases, _ = self.events_by_case("cases", code=1)
         self.assertEqual(cases["chain"]["pointer"], "/0/expect")
         self.assertEqual(cases["chain"]["bytes"], 48)
 
-    def test_cases_know_nothing_of_one_another(self):
+    def test_cases_are_independent(self):
         self.write("cases/a.json", mov("../in.npy", "x.npy"))
         self.write("cases/b.json", mov("x.npy", "y.npy"))
         for _ in range(5):
-            _, cases, _ = self.told("cases", "-j1", code=1)
+            _, cases, _ = self.events_by_case("cases", "-j1", code=1)
             self.assertEqual(cases["b"]["reason"], "unreadable")
 
     def test_a_directory_that_cannot_be_written(self):
@@ -360,13 +360,13 @@ class Chains(BatchCase):
                 for i in range(3000)]
         self.chain(*jobs, mov("2999.npy", "last.npy", perm_dim=PERM,
                               expect={"file": "../good.npy"}))
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
 
     def test_large_ones(self):
         size = 8 << 20
         self.write_npy("big.npy", "|u1", (size,), data=SOURCE * (size // 24) + SOURCE[:size % 24])
         self.chain(mov("../big.npy", "a.npy"), mov("a.npy", "b.npy", expect={"file": "../big.npy"}))
-        _, cases, _ = self.told("cases", code=0)
+        _, cases, _ = self.events_by_case("cases", code=0)
         self.assertEqual(cases["chain"]["bytes"], 2 * size)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl batch: what is kept of cases that fail, and golden files to come."""
+"""Tests mlictl batch: the files that it keeps of failed cases, and golden files that do not exist yet."""
 import json
 import os
 import pathlib
@@ -18,8 +18,8 @@ from harness import MLICTL, main, mov, npy
 
 
 class Kept(BatchCase):
-    def again(self, kept):
-        """Runs what was kept, from another directory."""
+    def run_kept(self, kept):
+        """Runs a kept case from another directory."""
         elsewhere = self.dir / "elsewhere"
         elsewhere.mkdir(exist_ok=True)
         return self.finish(self.start_in(elsewhere, "run", kept))
@@ -32,7 +32,7 @@ class Kept(BatchCase):
             self.dir = here
 
     def kept(self, name):
-        _, cases, _ = self.told("cases", code=1)
+        _, cases, _ = self.events_by_case("cases", code=1)
         self.assertEqual(cases[name]["kept"], f"batch-failed/{name}/job.json")
         return cases[name], self.path(cases[name]["kept"])
 
@@ -40,7 +40,7 @@ class Kept(BatchCase):
         self.add("deep/a", "bad.npy")
         case, kept = self.kept("deep/a")
         for _ in range(2):
-            result = self.again(kept)
+            result = self.run_kept(kept)
             self.assertEqual(result.code, 1)
             self.assertIn("1 of 24 elements differ, the first at [0, 1, 2]", result.err)
         self.assertEqual(self.read("batch-failed/deep/a/given.npy")[-24:], MOVED)
@@ -50,7 +50,7 @@ class Kept(BatchCase):
                          " 99 in bad.npy; the result is batch-failed/deep/a/given.npy$")
 
     def test_elsewhere(self):
-        """The directory alone, as another machine has it."""
+        """Only the kept directory exists, as on another machine."""
         self.write("cases/a.json", [
             mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
             mov({"file": "x.raw", "type": "fx8", "shape": list(MOVED_SHAPE)}, "y.npy",
@@ -61,7 +61,7 @@ class Kept(BatchCase):
                                        {"file": "o.npy", "params": "p.json"}, perm_dim=PERM,
                                        expect={"file": self.path("bad.npy")}))
         self.add("c", "bad.npy")
-        _, cases, _ = self.told("cases", code=1)
+        _, cases, _ = self.events_by_case("cases", code=1)
         with tarfile.open(self.root / "kept.tar", "w") as tar:
             tar.add(self.path("batch-failed"), "kept")
         for entry in list(self.dir.iterdir()):
@@ -86,7 +86,7 @@ class Kept(BatchCase):
             self.write(f"cases/c{i}.json", mov("../big.npy", "o.npy", size=[64],
                                                expect={"file": "../golden.npy"}))
         time.sleep(3.2)  # until the files' times prove something
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         files = [os.stat(self.path(f"batch-failed/c{i}/{name}.npy"))
                  for i in range(4) for name in ("source", "golden")]
         self.assertEqual(len({f.st_ino for f in files}), 2)
@@ -102,28 +102,28 @@ class Kept(BatchCase):
         self.kept("a")
         self.assertEqual(os.listdir(self.path("batch-failed/a")), ["job.json"])
 
-    def test_what_is_kept_does_not_outlive_its_failure(self):
+    def test_a_kept_case_is_removed_once_it_passes(self):
         for name in ("a", "b", "deep/c"):
             self.add(name, "bad.npy")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         self.add("a")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "b", "deep"])
-        self.told("cases", "--filter", "a", code=0)
-        self.told("cases", "--keep", "none", code=1)
+        self.events_by_case("cases", "--filter", "a", code=0)
+        self.events_by_case("cases", "--keep", "none", code=1)
         self.assertTrue(self.exists("batch-failed/b/job.json"))
         os.unlink(self.path("cases/deep/c.json"))
         self.add("b")
-        self.told("cases", "--filter", "b", code=0)
+        self.events_by_case("cases", "--filter", "b", code=0)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "deep"])
         self.ctl("run", "batch-failed/deep/c/job.json", code=1)  # writes out.npy
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         self.assertFalse(self.exists("batch-failed"))
 
-    def test_files_of_others_stay(self):
+    def test_foreign_files_stay(self):
         self.add("a", "bad.npy")
         self.add("b", "bad.npy")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         self.write("batch-failed/a/notes.txt", "mine")
         self.write("batch-failed/mine/job.json", "mine")
         self.write("precious/job.json", "mine")
@@ -131,51 +131,51 @@ class Kept(BatchCase):
             marker.write("../precious\n/\n" + self.path("precious") + "\n..\n.\n\na/../../precious\n")
         self.add("a")
         self.add("b")
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         left = sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*") if p.is_file())
         self.assertEqual([p for p in left if not p.startswith("cases/") and "/" in p],
                          ["batch-failed/.kept", "batch-failed/a/notes.txt",
                           "batch-failed/mine/job.json", "precious/job.json"])
         # Without the list nothing is removed.
         self.add("c", "bad.npy")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         os.unlink(self.path("batch-failed/.kept"))
         self.add("c")
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
         self.assertTrue(self.exists("batch-failed/c/job.json"))
 
     def test_a_directory_of_the_user_stays(self):
         os.mkdir(self.path("artifacts"))
         self.add("a", "bad.npy")
         self.add("b", "bad.npy")
-        self.told("cases", "--keep", "artifacts", code=1)
+        self.events_by_case("cases", "--keep", "artifacts", code=1)
         self.add("a")
-        self.told("cases", "--keep", "artifacts", code=1)
+        self.events_by_case("cases", "--keep", "artifacts", code=1)
         self.add("b")
-        self.told("cases", "--keep", "artifacts", code=0)
+        self.events_by_case("cases", "--keep", "artifacts", code=0)
         self.assertEqual(os.listdir(self.path("artifacts")), [])
 
     def test_resumed_failures_stay(self):
         self.add("a", "bad.npy")
         self.add("b")
         for _ in range(3):
-            _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+            _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
             self.assertTrue(self.exists(cases["a"]["kept"]))
         self.add("a")
-        self.told("cases", "--resume", "s.jsonl", code=0)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertFalse(self.exists("batch-failed"))
 
-    def test_a_run_that_is_not_complete_removes_nothing(self):
+    def test_an_incomplete_run_removes_nothing(self):
         self.add("a", "bad.npy")
         self.add("b", "bad.npy")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         self.add("a")
-        self.told("cases", "--fail-fast", "-j1", code=1)
+        self.events_by_case("cases", "--fail-fast", "-j1", code=1)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "b"])
         self.add("a", "bad.npy")
-        self.told("cases", code=1)
+        self.events_by_case("cases", code=1)
         self.add("b")
-        self.told("cases", "--fail-fast", "-j1", code=1)
+        self.events_by_case("cases", "--fail-fast", "-j1", code=1)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed"))), [".kept", "a", "b"])
 
     def test_a_job_of_a_chain(self):
@@ -186,19 +186,19 @@ class Kept(BatchCase):
                 {"file": "gold.npy", "update": True}, offset=[1, 0, 0],
                 expect={"file": "x.raw"}, name="culprit", priority=1)])
         case, kept = self.kept("a")
-        result = self.again(kept)
+        result = self.run_kept(kept)
         self.assertIn(case["message"].split(":")[0], result.err)
         job = json.loads(self.read("batch-failed/a/job.json"))
         self.assertEqual((job["name"], job["src"]["file"], job["expect"]["file"], job["priority"]),
                          ("culprit", "source.raw", "golden.raw", 1))
         self.assertEqual(self.read("batch-failed/a/source.raw"), MOVED)
 
-    def test_what_an_earlier_job_gave_is_no_npy(self):
+    def test_an_output_of_an_earlier_job_that_is_no_npy(self):
         self.write("cases/a.json", [mov("../in.npy", {"file": "x.raw"}, perm_dim=PERM),
                                     mov({"file": "x.raw", "format": "npy"}, "y.npy")])
         case, kept = self.kept("a")
         self.assertEqual(case["reason"], "unreadable")
-        self.assertIn(case["message"].split(": ")[-1], self.again(kept).err)
+        self.assertIn(case["message"].split(": ")[-1], self.run_kept(kept).err)
 
     def test_an_update(self):
         self.write("cases/big.npy", npy("|i1", (4, 4, 3), bytes(48)))
@@ -208,22 +208,22 @@ class Kept(BatchCase):
         case, kept = self.kept("a")
         self.assertEqual(self.read("batch-failed/a/out.npy"), self.read("cases/big.npy"))
         for _ in range(2):
-            self.assertIn(case["message"].split(";")[0], self.again(kept).err)
+            self.assertIn(case["message"].split(";")[0], self.run_kept(kept).err)
         self.assertEqual(self.read("batch-failed/a/out.npy"),
                          self.read("batch-failed/a/given.npy"))
 
     def test_an_error(self):
         self.add("a", offset=[9, 0, 0])
         case, kept = self.kept("a")
-        self.assertEqual(self.again(kept).code, 2)
+        self.assertEqual(self.run_kept(kept).code, 2)
         self.write("cases/a.json", dict(self.job(None, "../"), expect={"error": "LIMIT"}))
         case, kept = self.kept("a")
-        self.assertIn("LIMIT expected", self.again(kept).err)
+        self.assertIn("LIMIT expected", self.run_kept(kept).err)
         self.assertEqual(sorted(os.listdir(self.path("batch-failed/a"))), ["job.json", "source.npy"])
         self.write("cases/a.json", mov("none.npy"))
         case, kept = self.kept("a")
         self.assertIn("none.npy: No such file", case["message"])
-        self.assertIn("source.npy: No such file", self.again(kept).err)
+        self.assertIn("source.npy: No such file", self.run_kept(kept).err)
 
     def test_names_that_lead_elsewhere(self):
         (self.dir / "w").mkdir()
@@ -236,10 +236,10 @@ class Kept(BatchCase):
         for path in kept:
             self.assertTrue(path.startswith("w/kept/") and "/../" not in path, path)
             self.assertTrue(self.exists(path))
-            self.assertIn("differ", self.again(self.path(path)).err)
+            self.assertIn("differ", self.run_kept(self.path(path)).err)
 
-    def test_names_that_no_terminal_shows(self):
-        """What is told can be typed, and is there."""
+    def test_unprintable_names(self):
+        """The printed command can be typed, and its files exist."""
         names = [b"a\nb", b"\x1b[31m", b"\x7f", b"uml\xe4ut", "\u0085".encode(), "\u00e4".encode(),
                  b"a\xc2", b"50%"]
         os.mkdir(self.path("cases"))
@@ -251,16 +251,16 @@ class Kept(BatchCase):
         again = re.findall(r"^       rerun: (.*)$", result.out, re.M)
         self.assertEqual(len(again), len(names), str(result))
         self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names) + 1)
-        for command in again:
+        for command in run_kept:
             words = shlex.split(command)
             self.assertEqual(words[:2], ["mlictl", "run"])
-            self.assertIn("differ", self.again(self.path(words[2])).err)
+            self.assertIn("differ", self.run_kept(self.path(words[2])).err)
 
     def failing(self, *names):
         for name in names:
             self.add(name, "bad.npy")
 
-    def test_a_directory_that_others_made_is_left_alone(self):
+    def test_a_foreign_directory_is_not_changed(self):
         self.failing("tile", "sub/conv")
         self.write("kept/tile/job.json", "notes")
         self.write("kept/tile/source.npy", "mine")
@@ -299,7 +299,7 @@ class Kept(BatchCase):
         self.assertTrue(self.exists("batch-failed/c1/golden.npy"))
         self.assertTrue(self.exists("second/c1/job/job.json"))
 
-    def test_other_paths_leave_what_was_kept(self):
+    def test_other_paths_leave_kept_cases(self):
         self.failing("c1")
         self.batch("cases", code=1)
         self.write("other/fine.json", self.job("good.npy", "../"))
@@ -345,15 +345,15 @@ class Kept(BatchCase):
             os.symlink("../../mine", self.path(f"batch-failed/a/{name}"))
         self.batch("cases", code=1)
         self.assertEqual(self.read("mine"), b"mine")
-        self.assertIn("differ", self.again(self.path("batch-failed/a/job.json")).err)
+        self.assertIn("differ", self.run_kept(self.path("batch-failed/a/job.json")).err)
 
     def test_an_updated_case_keeps_its_failure(self):
         self.failing("a")
         self.batch("cases", code=1)
-        self.told("cases", "--update-golden", code=1)
+        self.events_by_case("cases", "--update-golden", code=1)
         self.assertTrue(self.exists("batch-failed/a/job.json"))
 
-    def test_names_that_the_directory_needs_itself(self):
+    def test_names_reserved_in_the_directory(self):
         for name in (".kept", ".kept-files"):
             self.write(f"{name}.json", self.job("bad.npy"))
             result = self.batch(f"./{name}.json", code=1)
@@ -365,15 +365,15 @@ class Kept(BatchCase):
         for option in ("--keep", "--resume", "--junit", "--socket"):
             result = self.batch("cases", option, "", code=2)
             self.assertIn(f"{option} is empty", result.err)
-    def test_nowhere_and_impossible(self):
+    def test_directories_that_cannot_be_made(self):
         self.add("a", "bad.npy")
-        self.assertNotIn("kept", self.told("cases", "--keep", "none", code=1)[1]["a"])
+        self.assertNotIn("kept", self.events_by_case("cases", "--keep", "none", code=1)[1]["a"])
         self.assertFalse(self.exists("batch-failed"))
         self.write("file", "")
         result = self.batch("cases", "--keep", "file", code=1)
         self.assertIn("--keep", result.err)
 
-    def test_a_full_disk_leaves_nothing_half_kept(self):
+    def test_a_full_disk_leaves_no_partly_kept_case(self):
         for name in ("a", "b/c", "b/d"):
             self.add(name, "bad.npy")
         result = self.batch("cases", code=1, preexec_fn=lambda:
@@ -385,14 +385,14 @@ class Kept(BatchCase):
         self.assertFalse(self.exists("batch-failed/b/c"))
 
     def test_a_full_disk_leaves_no_part_of_a_line(self):
-        """The next line of the list would join it."""
+        """Otherwise the next line of the list would be appended to the partial line."""
         self.failing("a", "b")
         self.batch("cases", "--fail-fast", "-j1", code=1, preexec_fn=lambda:
                    resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16)))
         for _ in range(2):
             self.assertNotIn("--keep", self.batch("cases", "-j1", code=1).err)
 
-    def test_a_directory_whose_name_is_no_text(self):
+    def test_a_directory_name_that_is_not_utf8(self):
         directory = os.fsencode(self.path("cases")) + b"/uml\xe4ut"
         os.makedirs(directory)
         for name in ("in.npy", "bad.npy"):
@@ -404,42 +404,42 @@ class Kept(BatchCase):
         kept = self.path("batch-failed/uml%E4ut/a")
         self.assertEqual(sorted(os.listdir(kept)),
                          ["given.npy", "golden.npy", "job.json", "source.npy"])
-        self.assertIn("differ", self.again(f"{kept}/job.json").err)
+        self.assertIn("differ", self.run_kept(f"{kept}/job.json").err)
 
-    def run_again(self, case):
-        """The command as it stands, by a shell."""
+    def run_printed_command(self, case):
+        """Runs the printed command in a shell."""
         environment = self.environment()
         environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
-        return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
+        return subprocess.run(["sh", "-c", case["run_kept"]], cwd=self.dir, env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
 
-    def test_again_is_on_the_same_engine(self):
+    def test_the_rerun_command_names_the_engine(self):
         name = "it's $HOME -x"
         self.add(name)
         self.add("-y")
         engine = "fault:threads,fail_pct=100"
-        _, cases, _ = self.told("cases", "-e", engine, "-c2", code=1)
+        _, cases, _ = self.events_by_case("cases", "-e", engine, "-c2", code=1)
         for case in (cases[name], cases["-y"]):
             self.assertEqual((case["status"], case["reason"]), ("failed", "channel"))
-            self.assertIn(f" run --engine {engine} --channels 2 ", case["again"])
-            result = self.run_again(case)
+            self.assertIn(f" run --engine {engine} --channels 2 ", case["run_kept"])
+            result = self.run_printed_command(case)
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("failed at byte", result.stderr)
 
-    def test_again_is_on_the_same_daemon(self):
+    def test_the_rerun_command_names_the_daemon(self):
         path = self.daemon.socket
         self.add("a", "bad.npy")
-        _, cases, _ = self.told("cases", "--socket", path, code=1)
-        self.assertEqual(cases["a"]["again"],
+        _, cases, _ = self.events_by_case("cases", "--socket", path, code=1)
+        self.assertEqual(cases["a"]["run_kept"],
                          f"mlictl submit --socket {path} batch-failed/a/job.json")
-        self.assertIn("elements differ", self.run_again(cases["a"]).stderr)
+        self.assertIn("elements differ", self.run_printed_command(cases["a"]).stderr)
 
 
 class Golden(BatchCase):
     def update(self, code=1):
-        return self.told("cases", "--update-golden", code=code)
+        return self.events_by_case("cases", "--update-golden", code=code)
 
-    def test_beside_the_golden_file(self):
+    def test_actual_output_beside_the_golden_file(self):
         self.add("a", "bad.npy")
         self.add("b")
         before = self.listing()
@@ -451,28 +451,28 @@ class Golden(BatchCase):
         self.assertEqual(new, {"bad.npy.new": self.read("good.npy")})
         self.update()
         os.rename(self.path("bad.npy.new"), self.path("bad.npy"))
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
 
-    def test_where_there_is_none(self):
+    def test_a_missing_golden_file(self):
         self.add("a", "fresh.npy")
-        _, cases, _ = self.told("cases", code=1)
+        _, cases, _ = self.events_by_case("cases", code=1)
         self.assertRegex(cases["a"]["message"],
                          r"fresh\.npy: No such file.*; `mlictl batch --update-golden` writes it$")
         self.assertEqual(self.counts(self.update()[2]), {"updated": 1})
         self.assertEqual(self.read("fresh.npy"), self.read("good.npy"))
         self.assertEqual(self.counts(self.update(0)[2]), {"passed": 1})
 
-    def test_what_is_said_where_none_can_be_written(self):
+    def test_messages_if_a_golden_file_cannot_be_written(self):
         os.symlink("nowhere", self.path("dangling.npy"))
         for golden in ("none/fresh.npy", "dangling.npy"):
             self.add("a", golden)
-            _, cases, _ = self.told("cases", code=1)
+            _, cases, _ = self.events_by_case("cases", code=1)
             self.assertNotIn("--update-golden", cases["a"]["message"])
             _, cases, _ = self.update()
             self.assertEqual(cases["a"]["status"], "error")
 
-    def test_paths_are_those_of_the_working_directory(self):
-        """A path through a link keeps its form, because ".." behind it leads elsewhere."""
+    def test_paths_are_relative_to_the_working_directory(self):
+        """A path through a link keeps its form, because ".." after the link leads elsewhere."""
         os.makedirs(self.path("real/deep"))
         os.symlink("real/deep", self.path("link"))
         for name in ("in.npy", "bad.npy"):
@@ -488,13 +488,13 @@ class Golden(BatchCase):
         self.assertIn("expected 99 in bad.npy", result.err)
 
     def test_one_file_of_several_cases(self):
-        """Whichever is first writes it."""
+        """The case that ends first writes the file."""
         for i in range(8):
             self.add(f"c{i}", "fresh.npy")
         for _ in range(20):
-            _, cases, end = self.told("cases", "--update-golden", "-j8")
+            _, cases, end = self.events_by_case("cases", "--update-golden", "-j8")
             self.assertEqual((end["error"], end["failed"]), (0, 0), cases)
-            self.told("cases", code=0)
+            self.events_by_case("cases", code=0)
             os.unlink(self.path("fresh.npy"))
 
     def test_all_jobs_of_a_case(self):
@@ -508,7 +508,7 @@ class Golden(BatchCase):
         self.assertRegex(cases["a"]["message"],
                          "; /2/expect: digests differ.*; to accept the result")
 
-    def test_of_either_kind(self):
+    def test_npy_and_raw_golden_files(self):
         self.write("cases/a.json", [
             mov("../in.npy", "x.npy", perm_dim=PERM, expect={"file": "../a.raw"}),
             mov("../in.npy", {"file": "y.raw", "strides": [12, 4, 1]}, perm_dim=PERM,
@@ -518,7 +518,7 @@ class Golden(BatchCase):
         self.assertEqual(self.read("a.raw"), MOVED)
         self.assertEqual(self.read("b.npy"), self.read("good.npy"))
         self.assertEqual(self.read("c.raw"), MOVED)
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
 
     def test_tensors_of_archives(self):
         with zipfile.ZipFile(self.path("all.npz"), "w") as archive:
@@ -528,17 +528,17 @@ class Golden(BatchCase):
         self.write("cases/a.json", dict(job, expect={"file": "../all.npz", "tensor": "good"}))
         self.write("cases/b.json", dict(job, expect={"file": "../all.npz", "tensor": "bad"}))
         self.write("cases/c.json", dict(job, src={"file": "../all.npz", "tensor": "none"}))
-        _, cases, end = self.told("cases", code=1)
+        _, cases, end = self.events_by_case("cases", code=1)
         self.assertEqual((cases["a"]["status"], cases["b"]["reason"], cases["c"]["reason"]),
                          ("passed", "mismatch", "unreadable"))
-        again = self.ctl("run", cases["b"]["kept"], code=1)
-        self.assertIn("1 of 24 elements differ", again.err)
+        run_kept = self.ctl("run", cases["b"]["kept"], code=1)
+        self.assertIn("1 of 24 elements differ", run_kept.err)
         before = self.listing()
         _, cases, _ = self.update()
         self.assertIn("a golden tensor in a .npz file cannot be updated", cases["b"]["message"])
         self.assertEqual({k for k in self.listing() if k not in before}, set())
 
-    def test_what_is_no_golden_matter(self):
+    def test_failures_without_golden_files(self):
         self.add("a", offset=[9, 0, 0])
         self.add("b", "bad.npy")
         os.symlink("in.npy", self.path("bad.npy.new"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl batch merge: the parts of a whole, and everything that is none."""
+"""Tests mlictl batch merge: complete sets of state files, and every way to be incomplete."""
 import json
 import os
 import random
@@ -26,15 +26,15 @@ class Merge(Case):
     def merge(self, *arguments, code=0):
         return self.ctl("batch", "merge", *arguments, code=code)
 
-    def assert_told(self, files, *complaints, code=1, report=None):
-        """Each complaint on stderr, and with --json each as an event; and the report, or none."""
+    def assert_complaints(self, files, *complaints, code=1, report=None):
+        """Expects each complaint on stderr (with --json: as an event), and either the report or no report."""
         result = self.merge(*files, code=code)
         self.assertEqual(result.err, "".join(f"mlictl: {c}\n" for c in complaints))
         self.assertEqual(result.out, report or "")
         events = self.merge("--json", *files, code=code).json
-        told = [(e["file"] + ": " if "file" in e else "") + e["message"]
+        printed = [(e["file"] + ": " if "file" in e else "") + e["message"]
                 for e in events if e["event"] == "problem"]
-        self.assertEqual(told, list(complaints))
+        self.assertEqual(printed, list(complaints))
         self.assertEqual([e["event"] for e in events if e["event"] in ("begin", "end")],
                          ["begin", "end"] if report else [])
 
@@ -54,7 +54,7 @@ class Merge(Case):
         self.write_shards(1)
         self.assertEqual(self.merge("--json", "all.jsonl").out, self.merge("--json", "1.jsonl").out)
 
-    def test_as_if_it_had_been_one_run(self):
+    def test_the_merged_report_equals_one_run(self):
         self.batch.cases[3] = case("c3", "failed", kept="batch-failed/c3/job.json",
                                    again="mlictl run batch-failed/c3/job.json")
         files = self.write_shards(2)
@@ -68,7 +68,7 @@ class Merge(Case):
                          "       rerun: mlictl run batch-failed/c3/job.json\n"
                          "24 cases: 23 passed, 1 failed; 2.00 s, 12 cases/s\n")
 
-    def test_time_is_that_of_the_slowest(self):
+    def test_the_time_is_that_of_the_slowest_shard(self):
         for i, ns in ((1, 10**9), (2, 7 * 10**9)):
             lines = self.batch.state(i, 2)
             self.write(f"{i}.jsonl", text_of(lines[:-1] + [self.batch.end(i, 2, ns=ns)]))
@@ -81,7 +81,7 @@ class Merge(Case):
         self.write("2.jsonl", text_of(self.batch.state(2, 2)))
         self.assertEqual(self.merge("--json", "1.jsonl", "2.jsonl").json[-1]["ns"], 7 * 10**9)
 
-    def test_the_last_line_of_a_case_counts(self):
+    def test_the_last_line_of_a_case_is_valid(self):
         lines = self.batch.state()
         self.write("a.jsonl", text_of(lines[:1] + [case("c0", "failed")] + lines[1:]))
         self.merge("a.jsonl", code=0)
@@ -89,7 +89,7 @@ class Merge(Case):
         self.merge("a.jsonl", code=1)
 
     def test_without_an_end(self):
-        """Killed behind its last case: nothing is missing but the time."""
+        """The shard was killed after its last case: only the total time is missing."""
         self.write("a.jsonl", text_of(self.batch.state()[:-1]))
         self.assertEqual(self.merge("a.jsonl").out, "24 cases: 24 passed\n")
 
@@ -105,7 +105,7 @@ class Merge(Case):
         left = [f for f in files if f[0] in "135"]
         cases = [c for c in self.batch.cases if shard_of(c["name"], 8) in (1, 3, 5)]
         own = "with a --resume of its own"
-        self.assert_told(left, f"shard 2/8 is missing; run it, {own}",
+        self.assert_complaints(left, f"shard 2/8 is missing; run it, {own}",
                          f"shard 4/8 is missing; run it, {own}",
                          f"shards 6 to 8 of 8 are missing; run them, each {own}",
                          report=f"{len(cases)} cases: {len(cases)} passed; {24 - len(cases)} not "
@@ -125,7 +125,7 @@ class Merge(Case):
     def test_missing_of_very_many(self):
         begin = dict(self.batch.begin(), cases=0, shard="4294967295/4294967295")
         self.write("a.jsonl", text_of([begin]))
-        self.assert_told(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing; "
+        self.assert_complaints(["a.jsonl"], "shards 1 to 4294967294 of 4294967295 are missing; "
                          "run them, each with a --resume of its own",
                          report="0 cases; 24 not run\n")
 
@@ -140,13 +140,13 @@ class Merge(Case):
         lines = self.batch.state(2, 2)
         count = len(lines) - 2
         self.write("2.jsonl", text_of(lines[:-3]))
-        self.assert_told(["1.jsonl", "2.jsonl"],
+        self.assert_complaints(["1.jsonl", "2.jsonl"],
                          f"2.jsonl: shard 2/2: 2 of {count} cases have not run; run it again with "
                          "the same --resume",
                          report="22 cases: 22 passed; 2 not run; 2.00 s, 11 cases/s\n")
 
-    def test_cut(self):
-        """As a shard that runs at this moment."""
+    def test_a_truncated_line(self):
+        """As in the file of a shard that is still running."""
         self.write_shards(2)
         text = text_of(self.batch.state(2, 2)[:-1])
         self.write("2.jsonl", text[:-10])
@@ -171,24 +171,24 @@ class Merge(Case):
         self.write_shards(2)
         self.write_shards(3, prefix="t")
         self.write("all.jsonl", text_of(self.batch.state()))
-        self.assert_told(["1.jsonl", "t2.jsonl", "all.jsonl"],
+        self.assert_complaints(["1.jsonl", "t2.jsonl", "all.jsonl"],
                          "t2.jsonl: shard 2/3, but 1.jsonl is shard 1/2",
                          "all.jsonl: shard 1/1, but 1.jsonl is shard 1/2")
 
-    def test_cases_of_runs_before(self):
-        """A case that went away since does not come back, one that came since is needed."""
+    def test_cases_of_earlier_runs(self):
+        """A case that was removed since is not required; a case that was added is."""
         old = Batch([case("old", "failed"), *self.batch.cases[:-1]])
         lines = old.state()
         self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] +
                                       self.batch.cases[:-1]))
-        self.assert_told(["a.jsonl"], "a.jsonl: shard 1/1: 1 of 24 cases have not run; run it again "
+        self.assert_complaints(["a.jsonl"], "a.jsonl: shard 1/1: 1 of 24 cases have not run; run it again "
                                       "with the same --resume",
                          report="23 cases: 23 passed; 1 not run\n")
         self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] + self.batch.cases))
         self.merge("a.jsonl")
 
-    def test_changed(self):
-        """Files that were written by nobody but an editor."""
+    def test_edited_files(self):
+        """Files that were changed with an editor."""
         lines = self.batch.state()
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[2:]))
         self.assert_told(["a.jsonl"],
@@ -221,7 +221,7 @@ class Merge(Case):
             self.assert_told([files], complaint, code=code)
         self.assert_told(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
-        self.assert_told(["job.json"],
+        self.assert_complaints(["job.json"],
                          "job.json: line 1: /event: event: missing, a string is required; "
                          "the file is no state file, or was edited", code=2)
 
@@ -234,7 +234,7 @@ class Merge(Case):
                                      "--tap, --junit, --flaky, --json, -v and -q\n")
 
     def test_random_damage(self):
-        """Whatever a file holds, merge ends with a code of its own."""
+        """merge exits with a documented code whatever the file holds."""
         rng = random.Random(SEED)
         text = bytearray(text_of(self.batch.state()).encode())
         for _ in range(60):
@@ -248,7 +248,7 @@ class Merge(Case):
 
 
 class Shards(Case):
-    """Real runs: what the shards have done together is what one run does."""
+    """Runs real shards: together they must report the same as one run."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far a batch is, on a terminal; and that nobody else is told."""
+"""Tests the progress line of a batch on a terminal, and its absence elsewhere."""
 import os
 import re
 import subprocess
@@ -26,7 +26,7 @@ class Progress(Case):
         return Screen(self, "batch", "cases", *SLOW, *options, **more)
 
     def left(self, shown, ended=COUNT, failed=1):
-        """Lines for the cases, a summary, and nothing else, is what stays."""
+        """Expects that only the lines of the cases and the summary remain visible."""
         lines = picture(shown)
         self.assertEqual(lines[-1], "")
         cases, summary = lines[:-2], lines[-2]
@@ -36,7 +36,7 @@ class Progress(Case):
         self.assertTrue(summary.startswith(f"{ended} cases: {ended - failed} passed, "), summary)
         return summary
 
-    def test_a_line_below_the_others(self):
+    def test_the_line_is_below_the_cases(self):
         shown, code = self.batch(columns=200).end()
         self.assertEqual(code, 1)
         self.left(shown)
@@ -57,14 +57,14 @@ class Progress(Case):
         for line in foretold:
             self.assertLess(int(re.search(r"(\d+):\d\d left", line)[1]), 10)
 
-    def test_it_is_always_the_last_line(self):
+    def test_the_line_is_always_the_last(self):
         shown, _ = self.batch().end()
         for end in (m.end() for m in DRAWN.finditer(shown)):
             lines = picture(shown[:end])
             self.assertRegex(lines[-1], rf"^\d+/{COUNT} ")
             self.assertFalse([line for line in lines[:-1] if re.search(rf"\d+/{COUNT}", line)])
 
-    def test_windows_are_narrow_and_change(self):
+    def test_narrow_and_resized_windows(self):
         screen = self.batch(columns=100)
         self.assertTrue(wait_for(lambda: " left\033[K" in screen.read()))
         screen.resize(24, 30)
@@ -87,14 +87,14 @@ class Progress(Case):
         self.assertRegex(lines[-2], r"^\d+ cases: \d+ passed, 1 failed; \d+ not run; ")
         self.assertFalse([line for line in lines if re.search(rf"\d+/{COUNT} ", line)], lines)
 
-    def test_without_colours_it_is_there(self):
+    def test_without_colours(self):
         shown, _ = self.batch(NO_COLOR="1").end()
         self.assertTrue(DRAWN.findall(shown))
         self.assertNotRegex(shown, "\033\\[[0-9;]*m")
         self.left(shown)
         self.assertIn("\033[31mFAILED\033[0m t01: ", self.batch().end()[0])
 
-    def test_who_cannot_draw_gets_lines(self):
+    def test_a_dumb_terminal_gets_lines(self):
         for term in ("dumb", "", None):
             shown, _ = self.batch(TERM=term).end()
             self.assertNotIn("\033", shown)
@@ -106,7 +106,7 @@ class Progress(Case):
         self.assertEqual([line[:10] for line in lines], ["FAILED t01", f"{COUNT} cases: ", ""])
         self.assertFalse(DRAWN.findall(shown))
 
-    def test_never_where_programs_read(self):
+    def test_no_progress_in_pipes_and_files(self):
         for options in (("--json",), ("--tap",), ("--junit", "-")):
             self.assertNotIn("\033", self.batch(*options).end()[0])
         environment = dict(self.environment(), TERM="xterm")
@@ -119,7 +119,7 @@ class Progress(Case):
         self.assertEqual(screen.end()[0], "")
         self.assertNotIn(b"\033", out)
 
-    def test_on_standard_error_while_results_go_to_a_file(self):
+    def test_progress_on_standard_error_with_results_in_a_file(self):
         for options in (("--json",), ("--tap",), ()):
             with open(self.path("out"), "wb") as out:
                 shown, _ = self.batch(*options, streams={"stdout": out}).end()
@@ -128,7 +128,7 @@ class Progress(Case):
             self.assertNotIn(b"\033", self.read("out"))
             os.unlink(self.path("out"))
 
-    def test_short_batches_show_nothing(self):
+    def test_short_batches_show_no_progress(self):
         self.write("one.json", mov("cases/in.npy"))
         shown, code = Screen(self, "batch", "one.json").end()
         self.assertEqual(code, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is told of a batch, read by those it is for: XML parsers, TAP::Parser, YAML, JSON."""
+"""Reads the reports of a batch with the parsers of their users: XML, TAP::Parser, YAML, JSON."""
 import collections
 import functools
 import json
@@ -43,7 +43,7 @@ print "errors ", join("; ", $parser->parse_errors), "\n" if $parser->parse_error
 
 @functools.cache
 def made():
-    """The same cases for all tests: what they are, their shards, and they by name."""
+    """Makes the cases once for all tests; returns the cases, their shards, and the cases by name."""
     batch = random_batch(SEED, COUNT)
     texts = [text_of(batch.state(i, 3)) for i in (1, 2, 3)]
     return batch, texts, sorted(batch.cases, key=raw_name)
@@ -62,8 +62,8 @@ def as_xml(text):
                    for c in text)
 
 
-def told_name(line):
-    """As it is shown where it is no UTF-8: each bad byte is one U+FFFD."""
+def shown_name(line):
+    """Returns the name as reports show it: U+FFFD for each byte that is not UTF-8."""
     name, out = raw_name(line), ""
     while name:
         for size in (1, 2, 3, 4):
@@ -94,7 +94,7 @@ class Merged(Case):
 
 class Junit(Merged):
     def expected(self, line):
-        name = told_name(line)
+        name = shown_name(line)
         folder, _, last = name.rpartition("/")
         return as_xml(folder) or "(root)", as_xml(last), as_xml(line["file"])
 
@@ -120,9 +120,9 @@ class Junit(Merged):
             self.assertEqual(tags, [verdict, "system-out"] if verdict else [])
             counts[verdict] += 1
             if verdict:
-                told = element.find(verdict)
-                self.assertEqual(told.get("message"), as_xml(line["message"]))
-                self.assertEqual(told.text, as_xml(f"{line['file']}: {line['pointer']}: "
+                printed = element.find(verdict)
+                self.assertEqual(printed.get("message"), as_xml(line["message"]))
+                self.assertEqual(printed.text, as_xml(f"{line['file']}: {line['pointer']}: "
                                                    f"{line['message']}"))
         for element in (root, suite):
             self.assertEqual(int(element.get("tests")), COUNT)
@@ -157,8 +157,8 @@ class Junit(Merged):
         self.assertEqual(sorted(f"{e.get('classname')}/{e.get('name')}" for e in found),
                          sorted(name if "/" in name else f"(root)/{name}" for name in names))
 
-    def test_the_schema_refuses(self):
-        """Else it would say nothing."""
+    def test_the_schema_refuses_wrong_reports(self):
+        """A schema that accepts everything would prove nothing."""
         self.write("few.jsonl", text_of(random_batch(SEED, 200).state()))
         self.ctl("batch", "merge", "few.jsonl", "--junit", "report.xml", code=1)
         self.lint(self.path("report.xml"))
@@ -174,9 +174,9 @@ class Junit(Merged):
 
 class Tap(Merged):
     def description(self, line):
-        return plain(told_name(line)).replace("\\", "\\\\").replace("#", "\\#")
+        return plain(shown_name(line)).replace("\\", "\\\\").replace("#", "\\#")
 
-    def test_a_parser_of_others(self):
+    def test_tap_parser(self):
         if not shutil.which("perl") or subprocess.run(["perl", "-MTAP::Parser", "-e", ""],
                                                       stderr=subprocess.DEVNULL).returncode:
             self.skipTest("no perl with TAP::Parser (Debian: perl)")
@@ -202,15 +202,15 @@ class Tap(Merged):
         lines = [c for c in self.in_order if c["status"] != "passed"]
         self.assertEqual(len(blocks), len(lines))
         for block, line in zip(blocks, lines):
-            told = yaml.safe_load(block)
-            self.assertEqual(told["message"],
+            printed = yaml.safe_load(block)
+            self.assertEqual(printed["message"],
                              f"{line['file']}: {line['pointer']}: {line['message']}")
             for key in ("status", "reason", "file", "pointer", "attempts"):
-                self.assertEqual(told[key], line[key])
-            self.assertEqual(told["severity"], "comment" if line["status"] == "flaky" else "fail")
-            self.assertEqual("again" in told, "kept" in line)
+                self.assertEqual(printed[key], line[key])
+            self.assertEqual(printed["severity"], "comment" if line["status"] == "flaky" else "fail")
+            self.assertEqual("again" in printed, "kept" in line)
 
-    def test_every_line_is_one_of_the_protocol(self):
+    def test_every_line_is_valid_tap(self):
         lines = self.merge("--tap").out.split("\n")
         self.assertEqual(lines[:2], ["TAP version 13", f"1..{COUNT}"])
         for line in lines[2:-1]:
@@ -222,15 +222,15 @@ class Events(Merged):
         # U+2028 ends no line here.
         events = [json.loads(line) for line in self.merge("--json").out.split("\n")[:-1]]
         self.assertEqual(events[0], self.batch.begin())
-        for told, line in zip(events[1:-1], self.in_order):
-            self.assertEqual(told, {k: v for k, v in line.items()
+        for printed, line in zip(events[1:-1], self.in_order):
+            self.assertEqual(printed, {k: v for k, v in line.items()
                                     if k not in ("fingerprint", "basis")})
         self.assertEqual(events[-1], self.batch.end())
         self.assertEqual(len(events), COUNT + 2)
 
 
 class Lines(Merged):
-    def test_nothing_acts_on_a_terminal(self):
+    def test_no_control_characters(self):
         for options in ((), ("--verbose",), ("--quiet",)):
             out = self.merge(*options).out
             self.assertNotRegex(out.replace("\n", ""), "[\x00-\x1f\x7f-\x9f]")
@@ -238,18 +238,18 @@ class Lines(Merged):
             passed = sum(c["status"] == "passed" for c in self.batch.cases)
             self.assertEqual(len(lines) - 2, COUNT if "--verbose" in options else COUNT - passed)
 
-    def test_again_is_one_word_of_a_shell(self):
+    def test_the_rerun_command_is_quoted_for_a_shell(self):
         out = self.merge().out
         again = re.findall(r"^       rerun: mlictl run (.*)$", out, re.M)
         kept = [plain(c["kept"]) for c in self.in_order if "kept" in c]
         self.assertEqual(len(again), len(kept))
         script = "".join(f"printf '%s\\0' {word}\n" for word in again)
-        told = subprocess.run(["sh"], input=script.encode(), capture_output=True, check=True)
-        self.assertEqual(told.stdout.decode().split("\0")[:-1], kept)
+        printed = subprocess.run(["sh"], input=script.encode(), capture_output=True, check=True)
+        self.assertEqual(printed.stdout.decode().split("\0")[:-1], kept)
 
 
 class Interrupted(Case):
-    """^C in the middle of a real run: what is written is whole, and says what is missing."""
+    """Interrupts a real run with ^C: the report is complete XML, TAP or JSON and names the missing cases."""
 
     COUNT = 60
 
@@ -293,7 +293,7 @@ class Interrupted(Case):
 
 
 class Small(Case):
-    def test_quiet_says_nothing_of_what_is_well(self):
+    def test_quiet_omits_passed_cases(self):
         self.write("a.jsonl", text_of(Batch([case("a"), case("b", "flaky")]).state()))
         for options in (("-q",), ("-q", "--junit", "r.xml")):
             result = self.ctl("batch", "merge", "a.jsonl", *options, code=0)
@@ -317,8 +317,8 @@ class Small(Case):
             self.assertEqual(result.out, "")
             self.assertRegex(result.err, rf"^mlictl: --junit {re.escape(path)}: .*{words}")
 
-    def test_a_report_takes_the_place_of_reports(self):
-        """`--junit cases/*.json` costs nobody a job file."""
+    def test_a_report_replaces_only_reports(self):
+        """`--junit cases/*.json` must not overwrite a job file."""
         self.write("a.jsonl", text_of(Batch([case("a")]).state()))
         for text in (b"", b"<testsuites/>"):
             self.write("r.xml", text)
@@ -330,7 +330,7 @@ class Small(Case):
             self.assertIn("r.xml exists and is not a report; only an empty file", result.err)
             self.assertEqual((result.out, self.read("r.xml")), ("", text))
 
-    def test_no_case(self):
+    def test_without_cases(self):
         self.write("a.jsonl", text_of(Batch([]).state()))
         self.assertEqual(self.ctl("batch", "merge", "a.jsonl", code=0).out, "0 cases; 2.00 s\n")
         self.assertEqual(self.ctl("batch", "merge", "a.jsonl", "--tap", code=0).out,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl batch: attempts, interruptions, state files, daemons that go away, the rate."""
+"""Tests mlictl batch: attempts, interruptions, state files, daemons that stop, the rate."""
 import fcntl
 import json
 import os
@@ -23,7 +23,7 @@ ENGINE_CHANGED = "the engine, its channels, $MLI_CPU_MASK, $MLI_STREAM_MIN or th
 
 
 class Attempts(BatchCase):
-    """The fault engine counts works: one worker, one work for each job."""
+    """The fault engine counts works: with one worker each job is one work."""
 
     def engine(self, faults):
         return ("-j1", "-c1", "-e", f"fault:threads,tiny=0,{faults}")
@@ -32,44 +32,44 @@ class Attempts(BatchCase):
         for name in "abc":
             self.add(name)
         corrupt = self.engine("corrupt=2")
-        _, cases, end = self.told("cases", *corrupt, code=1)
+        _, cases, end = self.events_by_case("cases", *corrupt, code=1)
         self.assertEqual(self.counts(end), {"passed": 2, "failed": 1})
-        _, cases, end = self.told("cases", "--retries", "1", *corrupt, code=0)
+        _, cases, end = self.events_by_case("cases", "--retries", "1", *corrupt, code=0)
         self.assertEqual(self.counts(end), {"passed": 2, "flaky": 1})
         self.assertEqual((cases["b"]["attempts"], cases["b"]["reason"]), (2, "mismatch"))
         self.assertIn("differ", cases["b"]["message"])
         self.assertNotIn("kept", cases["b"])
-        self.told("cases", "--retries", "1", "--flaky", "fail", *corrupt, code=1)
+        self.events_by_case("cases", "--retries", "1", "--flaky", "fail", *corrupt, code=1)
 
     def test_retries_end(self):
         self.add("a")
         always = self.engine("corrupt_pct=100")
-        _, cases, end = self.told("cases", "--retries", "3", *always, code=1)
+        _, cases, end = self.events_by_case("cases", "--retries", "3", *always, code=1)
         self.assertEqual((self.counts(end), cases["a"]["attempts"]), ({"failed": 1}, 4))
 
     def test_repeat(self):
         self.add("a")
         self.add("b")
-        _, cases, _ = self.told("cases", "--repeat", "5", *self.engine("corrupt=99"), code=0)
+        _, cases, _ = self.events_by_case("cases", "--repeat", "5", *self.engine("corrupt=99"), code=0)
         self.assertEqual({case["attempts"] for case in cases.values()}, {5})
-        _, cases, end = self.told("cases", "--repeat", "5", *self.engine("corrupt=3"), code=1)
+        _, cases, end = self.events_by_case("cases", "--repeat", "5", *self.engine("corrupt=3"), code=1)
         self.assertEqual((cases["a"]["attempts"], cases["a"]["status"]), (3, "failed"))
         self.assertEqual(cases["b"]["attempts"], 5)
-        _, cases, _ = self.told("cases", "--repeat", "5", "--retries", "1",
+        _, cases, _ = self.events_by_case("cases", "--repeat", "5", "--retries", "1",
                                 *self.engine("corrupt=3"), code=0)
         self.assertEqual((cases["a"]["attempts"], cases["a"]["status"]), (6, "flaky"))
 
     def test_fail_fast(self):
         for i in range(10):
             self.add(f"c{i}", "bad.npy" if i == 3 else "good.npy")
-        _, cases, end = self.told("cases", "--fail-fast", "-j1", code=1)
+        _, cases, end = self.events_by_case("cases", "--fail-fast", "-j1", code=1)
         self.assertEqual(self.counts(end), {"passed": 3, "failed": 1, "not_run": 6})
         self.assertEqual(sorted(cases), ["c0", "c1", "c2", "c3"])
 
-    def test_channel_that_sticks(self):
+    def test_a_stuck_channel(self):
         for i in range(6):
             self.add(f"c{i}")
-        _, cases, end = self.told("cases", "--timeout", "300", "-j1", "-c4", "-e",
+        _, cases, end = self.events_by_case("cases", "--timeout", "300", "-j1", "-c4", "-e",
                                   "fault:threads,tiny=0,stick=3", code=1)
         self.assertEqual(self.counts(end), {"passed": 5, "error": 1})
         self.assertEqual(cases["c2"]["reason"], "timeout")
@@ -78,7 +78,7 @@ class Attempts(BatchCase):
     def test_engines_with_few_channels(self):
         self.add("a", channels=8)
         for engine in ("mock", "fault:mock,seed=1", "threads", "inline"):
-            self.told("cases", "-e", engine, code=0)
+            self.events_by_case("cases", "-e", engine, code=0)
         result = self.batch("cases", "-e", "mock", "-c9", code=2)
         self.assertIn("channels 0 to 8 given, the engine has 0 to 7", result.err)
 
@@ -86,9 +86,9 @@ class Attempts(BatchCase):
         job = dict(self.job(None, "../"), timeout_ms=100, expect={"error": "TIMED_OUT"})
         self.write("cases/a.json", job)
         stick = ("-j1", "-c4", "-e", "fault:threads,tiny=0,stick=1")
-        self.told("cases", *stick, code=0)
+        self.events_by_case("cases", *stick, code=0)
         self.write("cases/a.json", dict(job, timeout_ms=60000))
-        _, cases, _ = self.told("cases", "--timeout", "200", *stick, code=1)
+        _, cases, _ = self.events_by_case("cases", "--timeout", "200", *stick, code=1)
         self.assertEqual((cases["a"]["status"], cases["a"]["reason"]), ("error", "timeout"))
 
     def test_a_service_that_does_not_answer(self):
@@ -113,7 +113,7 @@ class Daemons(BatchCase):
     def test_on_a_daemon(self):
         for i in range(40):
             self.add(f"c{i}", "bad.npy" if i == 7 else "good.npy")
-        _, _, end = self.told("cases", "-s", self.daemon.socket, "-j4", code=1)
+        _, _, end = self.events_by_case("cases", "-s", self.daemon.socket, "-j4", code=1)
         self.assertEqual(self.counts(end), {"passed": 39, "failed": 1})
         self.assertTrue(wait_for(self.daemon.idle))
 
@@ -121,9 +121,9 @@ class Daemons(BatchCase):
         self.add("a")
         environment = dict(self.environment(), MLID_SOCKET="/none", MLID_HOST="ssh://none")
         self.environment = lambda: environment
-        self.told("cases", code=0)
+        self.events_by_case("cases", code=0)
 
-    def test_none_there(self):
+    def test_without_a_daemon(self):
         self.add("a")
         result = self.batch("cases", "-s", self.path("none.sock"), "--resume", "s.jsonl", code=3)
         self.assertIn("no daemon listens", result.err)
@@ -146,7 +146,7 @@ class Daemons(BatchCase):
         self.assertGreater(end["passed"], 10)
         self.assertEqual(end["passed"] + end["not_run"], 300)
         self.assertEqual(len(self.records("s.jsonl")), end["passed"])
-        _, cases, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        _, cases, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((len(cases), end["passed"]), (300, 300))
 
     def test_over_ssh(self):
@@ -162,12 +162,12 @@ class Daemons(BatchCase):
             self.add(f"c{i}", "bad.npy" if i == 7 else "good.npy")
         for extra, connections in (((), 1), (("-j3",), 3)):
             log.write_text("")
-            _, _, end = self.told("cases", "-H", "ssh://board", *extra, code=1)
+            _, _, end = self.events_by_case("cases", "-H", "ssh://board", *extra, code=1)
             self.assertEqual(self.counts(end), {"passed": 29, "failed": 1})
             self.assertEqual(len(log.read_text().splitlines()), connections)
         self.assertTrue(wait_for(self.daemon.idle))
 
-    def test_descriptors_stay_few(self):
+    def test_few_open_descriptors(self):
         for i in range(400):
             self.add(f"c{i}", "bad.npy" if i % 3 == 0 else "good.npy")
         counts = set()
@@ -189,35 +189,35 @@ class Resumed(BatchCase):
             self.add(f"c{i:02}", "bad.npy" if i in (3, 8) else "good.npy")
 
     def test_nothing_runs_twice(self):
-        _, _, first = self.told("cases", "--resume", "s.jsonl", code=1)
+        _, _, first = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         lines = self.read("s.jsonl").count(b"\n")
-        begin, cases, end = self.told("cases", "--resume", "s.jsonl", code=1)
+        begin, cases, end = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual((begin["resumed"], len(cases)), (12, 12))
         self.assertEqual(self.counts(end), self.counts(first))
         self.assertEqual(self.read("s.jsonl").count(b"\n"), lines + 2)
         self.assertIn("differ", cases["c03"]["message"])
 
-    def test_changed_and_mended_ones(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
-        begin, cases, _ = self.told("cases", "--resume", "s.jsonl", "--rerun", code=1)
+    def test_changed_and_repaired_cases(self):
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
+        begin, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "--rerun", code=1)
         self.assertEqual(begin["resumed"], 10)
         self.assertEqual({n: c["rerun"] for n, c in cases.items() if "rerun" in c},
                          {"c03": "it did not pass", "c08": "it did not pass"})
         self.write("bad.npy", self.read("good.npy"))
-        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
         self.add("c05", "bad.npy", priority=1)
-        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (11, {"passed": 12}))
         self.write("cases/c05.json", "{")
         for resumed in (11, 12):
-            begin, _, end = self.told("cases", "--resume", "s.jsonl", code=1)
+            begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
             self.assertEqual((begin["resumed"], self.counts(end)),
                              (resumed, {"passed": 11, "error": 1}))
 
     def reruns(self, *options, code=None):
-        """Which cases of a state file run again, and why."""
-        begin, cases, _ = self.told("cases", "--resume", "s.jsonl", *options, code=code)
+        """Returns the cases of a state file that run again, and the reasons."""
+        begin, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", *options, code=code)
         found = {name: case["rerun"] for name, case in cases.items() if "rerun" in case}
         self.assertEqual(begin["resumed"], 12 - len(found))
         return found
@@ -225,14 +225,14 @@ class Resumed(BatchCase):
     def all_cases(self, why):
         return {f"c{i:02}": why for i in range(12)}
 
-    def test_what_a_result_depends_on(self):
+    def test_inputs_of_the_fingerprint(self):
         self.write("same.npy", self.read("in.npy"))
         self.write("big.npy", self.read("good.npy"))
         self.write("cases/c00.json", [self.job("fresh.npy", "../"), self.job(None, "../")])
         self.write("cases/c01.json", dict(self.job("good.npy", "../"), src={"file": "../same.npy"}))
         self.write("cases/c02.json", dict(self.job(None, "../"),
                                           dst={"file": "../big.npy", "update": True}))
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.reruns(code=1), {})
         # The same size, and times that a copy keeps.
         times = os.stat(self.path("same.npy"))
@@ -250,9 +250,9 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), good)
         self.assertEqual(self.reruns(code=1), {})
 
-    def test_a_copy_of_everything_is_the_same(self):
-        """State and cases on another machine: other inodes, other times."""
-        self.told("cases", "--resume", "s.jsonl", code=1)
+    def test_a_copy_on_another_machine(self):
+        """State and cases are copied: other inodes, other times."""
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         for entry in list(self.dir.iterdir()):
             entry.rename(self.root / entry.name)
         shutil.copytree(self.root / "cases", self.dir / "cases", copy_function=shutil.copyfile)
@@ -262,27 +262,27 @@ class Resumed(BatchCase):
                         copy_function=shutil.copyfile)
         self.assertEqual(self.reruns(code=1), {})
 
-    def test_kept_files_that_are_gone(self):
+    def test_missing_kept_files(self):
         """A report names no file that does not exist."""
-        _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+        _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         failed = {name for name, case in cases.items() if "kept" in case}
         self.assertGreater(len(failed), 0)
         shutil.rmtree(self.path("batch-failed"))
-        _, cases, _ = self.told("cases", "--resume", "s.jsonl", "--keep", "none", code=1)
+        _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "--keep", "none", code=1)
         for name in failed:
             self.assertEqual({"kept", "again"} & set(cases[name]), set())
             self.assertNotIn("the result is", cases[name]["message"])
-        self.told("cases", "--resume", "s.jsonl", "--rerun", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", "--rerun", code=1)
         why = {name: "its kept files are missing" for name in failed}
         for keep in ("kk", "kk", "batch-failed"):
             self.assertEqual(self.reruns("--keep", keep, code=1), why)
             self.assertEqual(self.reruns("--keep", keep, code=1), {})
             shutil.rmtree(self.path(keep))
 
-    def test_a_golden_file_to_come_is_written_again(self):
+    def test_a_missing_actual_file_is_written_again(self):
         words = ("cases", "--update-golden", "--resume", "s.jsonl")
         self.add("c00", "bad.npy")
-        _, cases, _ = self.told(*words, code=1)
+        _, cases, _ = self.events_by_case(*words, code=1)
         self.assertEqual(cases["c00"]["status"], "updated")
         os.unlink(self.path("bad.npy.new"))
         _, cases, _ = self.told(*words, code=1)
@@ -290,18 +290,18 @@ class Resumed(BatchCase):
         self.assertTrue(self.exists("bad.npy.new"))
         # Without the option the case has failed.
         os.unlink(self.path("bad.npy.new"))
-        _, cases, _ = self.told("cases", "--resume", "s.jsonl", code=1)
+        _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(cases["c00"]["status"], "failed")
 
     def test_the_default_engine_by_its_name(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.reruns("-e", "threads", code=1), {})
         self.assertEqual(self.reruns("-e", "threads:tiny=0", code=1),
                          self.all_cases(ENGINE_CHANGED))
 
     def test_a_state_without_its_format(self):
-        """The basis alone does not count."""
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        """A fingerprint alone is not accepted."""
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         text = self.read("s.jsonl").decode()
         self.write("s.jsonl", text.replace('"format":2', '"format":1'))
         why = "the state file has no complete fingerprint for it"
@@ -311,7 +311,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
 
     def test_options_that_change_results(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         engine = ENGINE_CHANGED
         other = "an option that can change results changed, such as --repeat or --timeout"
         self.assertEqual(self.reruns("-j1", "--retries", "2", "--flaky", "fail", "-v", code=1), {})
@@ -324,7 +324,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns("--timeout", "60000", code=1), {})
 
     def test_another_program(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
         self.assertEqual(lines[0]["format"], 2)
         for line in lines:
@@ -335,11 +335,11 @@ class Resumed(BatchCase):
 
     def test_another_daemon(self):
         words = ("-s", self.daemon.socket)
-        self.told("cases", "--resume", "s.jsonl", *words, code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", *words, code=1)
         self.assertEqual(self.reruns(*words, code=1), {})
         why = ENGINE_CHANGED
         self.assertEqual(self.reruns(code=1), self.all_cases(why))
-        self.told("cases", "--resume", "s.jsonl", *words, code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", *words, code=1)
         (self.root / "other").mkdir()
         self.daemon_may_die = True
         self.daemon.stop()
@@ -347,8 +347,8 @@ class Resumed(BatchCase):
         self.assertEqual(self.daemon.socket, words[1])
         self.assertEqual(self.reruns(*words, code=1), self.all_cases(why))
 
-    def test_state_files_of_before(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
+    def test_state_files_of_earlier_versions(self):
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         lines = [json.loads(line) for line in self.read("s.jsonl").splitlines()]
         for line in lines:
             line.pop("basis", None)
@@ -381,13 +381,13 @@ class Resumed(BatchCase):
         files = self.records("s.jsonl")["c00"]["basis"]["files"]
         self.assertEqual([(f["role"], f["content"] == "changed") for f in files],
                          [("src", False), ("expect", True)])
-        _, cases, _ = self.told("cases", "--resume", "s.jsonl", "-e",
+        _, cases, _ = self.events_by_case("cases", "--resume", "s.jsonl", "-e",
                                 "fault:threads,tiny=0,delay_us=700000", code=1)
         self.assertEqual(cases["c00"]["rerun"], "golden file ../good.npy changed")
 
-    def test_files_that_have_been_the_same_for_a_while_are_not_read_again(self):
+    def test_old_files_are_not_read_again(self):
         time.sleep(3.2)
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         files = json.loads(self.read("s.jsonl").splitlines()[1])["basis"]["files"]
         self.assertEqual([f["file"] for f in files], ["../in.npy", "../good.npy"])
         for file in files:
@@ -395,11 +395,11 @@ class Resumed(BatchCase):
             self.assertRegex(file["content"], "^[0-9a-f]{16}$")
         self.assertEqual(self.reruns(code=1), {})
 
-    def test_only_files_that_are_read_count(self):
-        """Not what a job before has written, and no output."""
+    def test_only_inputs_are_fingerprinted(self):
+        """Outputs are not, and neither are sources that an earlier job wrote."""
         self.write("cases/c00.json", [self.job(None, "../"),
                                       dict(self.job(None), src={"file": "out.npy"}, dst={"file": "b"})])
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         files = self.records("s.jsonl")["c00"]["basis"]["files"]
         self.assertEqual([f["file"] for f in files], ["../in.npy"])
         self.write("cases/out.npy", "anything")
@@ -407,7 +407,7 @@ class Resumed(BatchCase):
         self.assertEqual(self.reruns(code=1), {})
 
     def test_a_file_of_another_shard_is_refused(self):
-        self.told("cases", "--shard", "1/2", "--resume", "s.jsonl")
+        self.events_by_case("cases", "--shard", "1/2", "--resume", "s.jsonl")
         before = self.read("s.jsonl")
         for arguments, words in ((("--shard", "2/2"), "of shard 2/2"), ((), "of all shards"),
                                  (("--shard", "1/3"), "of shard 1/3")):
@@ -418,52 +418,52 @@ class Resumed(BatchCase):
         self.assertIn("s.txt", self.batch("cases", "--resume", self.write("s.txt", "hello\n"),
                                           code=2).err)
 
-    def test_cases_come_and_go(self):
-        """What is known of a case is known as long as its name and its text are."""
-        self.told("cases", "--resume", "s.jsonl", code=1)
+    def test_added_and_removed_cases(self):
+        """The record of a case stays valid while its name and its text stay."""
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("d", "good.npy")
         self.add("c03", "good.npy", priority=1)
         os.unlink(self.path("cases/c08.json"))
-        begin, cases, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        begin, cases, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (10, {"passed": 12}))
         self.assertIn("d", cases)
         self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
                          "12 cases: 12 passed")
-        begin, _, end = self.told("cases", "--filter", "c0*", "--resume", "s.jsonl", code=0)
+        begin, _, end = self.events_by_case("cases", "--filter", "c0*", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (9, {"passed": 9}))
         self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
                          "9 cases: 9 passed")
-        begin, _, end = self.told("cases", "--resume", "s.jsonl", code=0)
+        begin, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=0)
         self.assertEqual((begin["resumed"], self.counts(end)), (12, {"passed": 12}))
         self.assertEqual(self.ctl("batch", "merge", "s.jsonl", code=0).out.split(";")[0],
                          "12 cases: 12 passed")
 
-    def test_merge_sees_what_has_to_be_done_again(self):
-        """A case that has changed, or shall be done again, and was not reached."""
-        self.told("cases", "--resume", "s.jsonl", code=1)
+    def test_merge_reports_cases_to_run_again(self):
+        """A case that changed, or is to run again, and was not reached."""
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.add("c05", "good.npy", priority=1)
         self.add("c04", "bad.npy", priority=1)
         for options in ((), ("--rerun",)):
-            self.told("cases", "--resume", "s.jsonl", "--fail-fast", "-j1", *options, code=1)
+            self.events_by_case("cases", "--resume", "s.jsonl", "--fail-fast", "-j1", *options, code=1)
             result = self.ctl("batch", "merge", "s.jsonl", code=1)
             self.assertRegex(result.err, r"of 12 cases have not run; run it again")
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         result = self.ctl("batch", "merge", "s.jsonl", code=1)
         self.assertEqual((result.err, result.out.splitlines()[-1].split(";")[0]),
                          ("", "12 cases: 9 passed, 3 failed"))
 
-    def test_a_cut_line(self):
-        self.told("cases", "--resume", "whole.jsonl", code=1)
+    def test_a_truncated_line(self):
+        self.events_by_case("cases", "--resume", "whole.jsonl", code=1)
         whole = self.read("whole.jsonl")
         generator = random.Random(SEED)
         for _ in range(10):
             self.write("s.jsonl", whole[:generator.randrange(len(whole))])
-            _, cases, end = self.told("cases", "--resume", "s.jsonl", code=1)
+            _, cases, end = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
             self.assertEqual(self.counts(end), {"passed": 10, "failed": 2}, f"seed {SEED}")
             self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"))
 
-    def test_what_no_run_has_written_stays(self):
-        self.told("cases", "--resume", "whole.jsonl", code=1)
+    def test_foreign_files_are_not_overwritten(self):
+        self.events_by_case("cases", "--resume", "whole.jsonl", code=1)
         whole = self.read("whole.jsonl")
         for text in (b"notes", b'{"op": "mov"}', b'{"event":"case"', bytes(100), whole + b"notes",
                      whole + b"{}"):
@@ -483,18 +483,18 @@ class Resumed(BatchCase):
         self.assertIn("s.jsonl", result.err)
         self.assertGreater(result.json[-1]["not_run"], 0)
         self.assertTrue(self.read("s.jsonl").endswith(b"\n"))
-        _, _, end = self.told("cases", "--resume", "s.jsonl", code=1)
+        _, _, end = self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         self.assertEqual(self.counts(end), {"passed": 10, "failed": 2})
 
     def test_one_run_at_a_time(self):
-        self.told("cases", "--resume", "s.jsonl", code=1)
+        self.events_by_case("cases", "--resume", "s.jsonl", code=1)
         with open(self.path("s.jsonl"), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             self.assertIn("another run", self.batch("cases", "--resume", "s.jsonl", code=2).err)
 
 
 class Interrupted(BatchCase):
-    """Cut off at random places until it ends: what is told is that of an undisturbed run."""
+    """Interrupts a batch at random places until it ends: the results are those of an undisturbed run."""
 
     DELAY = ("-e", "fault:threads,tiny=0,delay_us=3000", "-c2")
 
@@ -503,7 +503,7 @@ class Interrupted(BatchCase):
         self.cases = 300
         for i in range(self.cases):
             self.add(f"c{i:03}", "bad.npy" if i % 17 == 3 else "good.npy")
-        self.told("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)
+        self.events_by_case("cases", *self.DELAY, "--resume", "whole.jsonl", code=1)
         self.generator = random.Random(SEED)
 
     def cut(self, number, codes, most=200):
@@ -519,7 +519,7 @@ class Interrupted(BatchCase):
             if left == self.cases or runs == most:
                 break
         # A slow machine may have cases left, whose "again" names the engine, too.
-        begin, cases, end = self.told("cases", *self.DELAY, "--resume", "s.jsonl", code=1)
+        begin, cases, end = self.events_by_case("cases", *self.DELAY, "--resume", "s.jsonl", code=1)
         self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"), f"seed {SEED}")
         self.assertEqual((len(cases), end["not_run"]), (self.cases, 0))
         self.assertGreater(runs, 2)
@@ -534,13 +534,13 @@ class Interrupted(BatchCase):
     def test_by_sigint(self):
         self.cut(signal.SIGINT, (1, 4, -signal.SIGINT))
 
-    def test_a_slow_machine_is_not_done_after_the_last_cut(self):
+    def test_cases_remain_after_the_last_interruption(self):
         self.cut(signal.SIGINT, (1, 4, -signal.SIGINT), most=3)
 
     def test_by_sigkill(self):
         self.cut(signal.SIGKILL, (1, -signal.SIGKILL))
 
-    def test_what_was_under_way_is_not_recorded(self):
+    def test_interrupted_cases_are_not_recorded(self):
         process = self.start("batch", "cases", "--json", "-j2", "-c2", "--resume", "s.jsonl", "-e",
                              "fault:threads,tiny=0,stick=20")
         self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
@@ -551,10 +551,10 @@ class Interrupted(BatchCase):
         end = result.json[-1]
         self.assertEqual(end["exit"], 4)
         self.assertGreater(end["not_run"], 0)
-        told = [e for e in result.json if e["event"] == "case"]
-        self.assertEqual({e["status"] for e in told} - {"passed", "failed"}, set())
-        self.assertEqual(len(self.records("s.jsonl")), len(told))
-        self.assertEqual(len(told) + end["not_run"], self.cases)
+        printed = [e for e in result.json if e["event"] == "case"]
+        self.assertEqual({e["status"] for e in printed} - {"passed", "failed"}, set())
+        self.assertEqual(len(self.records("s.jsonl")), len(printed))
+        self.assertEqual(len(printed) + end["not_run"], self.cases)
 
 
 class Rate(BatchCase):
@@ -567,7 +567,7 @@ class Rate(BatchCase):
                 directory.mkdir(parents=True)
             (directory / f"c{i}.json").write_text(text)
         begun = time.monotonic()
-        _, _, end = self.told("cases", code=0)
+        _, _, end = self.events_by_case("cases", code=0)
         wall = time.monotonic() - begun
         self.assertEqual(end["passed"], count)
         print(f"{count} cases: {count / wall:.0f} cases/s with looking for them, "

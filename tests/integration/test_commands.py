@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every command and every option, and that --json tells the same as the text."""
+"""Tests every command and every option, and that --json has the facts of the text."""
 import os
 import struct
 import subprocess
@@ -28,7 +28,7 @@ class Help(Case):
                 self.assertIn(option, out)
             self.assertEqual(self.ctl(command, "-h", code=0).out, out)
 
-    def test_did_you_mean(self):
+    def test_similar_commands_are_suggested(self):
         self.assertIn("did you mean submit?", self.ctl("sumbit", code=2).err)
         self.assertIn("did you mean --json?", self.ctl("show", "--jsno", "x", code=2).err)
         self.assertIn("did you mean int16?",
@@ -70,12 +70,12 @@ class Gen(Case):
     def data(self, format):
         return list(struct.unpack("<" + format, self.read("x.npy")[128:]))
 
-    def test_index_is_decimal_where_it_fits(self):
+    def test_small_indices_are_decimal(self):
         out = self.gen("--shape", "2,3,2", "--dtype", "int16").out
         self.assertEqual(self.data("12h"), [0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121])
         self.assertIn("100*i0 + 10*i1 + i2", out)
 
-    def test_index_is_flat_where_it_does_not(self):
+    def test_large_indices_are_flat(self):
         out = self.gen("--shape", "2,3,50", "--dtype", "int8").out
         self.assertEqual(self.data("300B"), [i % 256 for i in range(300)])
         self.assertIn("150*i0 + 50*i1 + i2, wrapping", out)
@@ -121,7 +121,7 @@ class Gen(Case):
         self.ctl("gen", "y.npy", "--format", "raw", "--shape", "2", "--dtype", "int8", code=0)
         self.assertEqual(self.read("y.npy"), bytes([0, 1]))
 
-    def test_does_not_replace_unless_forced(self):
+    def test_files_are_replaced_only_with_force(self):
         self.gen("--shape", "2", "--dtype", "int8")
         before = self.read("x.npy")
         result = self.gen("--shape", "3", "--dtype", "int8", code=2)
@@ -191,7 +191,7 @@ class Show(Case):
             fact = self.ctl("show", "x.npy", "--json", code=0).json[0]
             self.assertEqual(fact["corner"]["values"], shown, dtype)
 
-    def test_every_half_precision_number_is_told_exactly(self):
+    def test_every_half_precision_number_is_printed_exactly(self):
         bits = [b for b in range(65536) if b & 0x7c00 != 0x7c00]  # neither infinite nor NaN
         self.write_npy("x.npy", "<f2", (31, 32, 64), data=struct.pack("<63488H", *bits))
         planes = self.ctl("show", "x.npy", "-n", "64", "--json", code=0).json[0]["corner"]["values"]
@@ -261,7 +261,7 @@ class Diff(Case):
         fact = self.ctl("diff", "a.npy", "c.npy", "--json", code=1).json[0]["difference"]
         self.assertEqual((fact["kind"], fact["b"]["shape"]), ("shape", [2, 4, 3]))
 
-    def test_orders_do_not_matter_but_bits_do(self):
+    def test_order_is_ignored_and_bits_are_compared(self):
         self.write_npy("a.npy", "|u1", (2, 2), data=bytes([1, 2, 3, 4]))
         self.write_npy("b.npy", "|u1", (2, 2), fortran=True, data=bytes([1, 3, 2, 4]))
         self.ctl("diff", "a.npy", "b.npy", code=0)
@@ -301,7 +301,7 @@ class Daemon(Case):
                      "24 B", ", serving,", "0 quarantined", f"of {fact['clients_max']}"):
             self.assertIn(word, text)
 
-    def test_where_the_socket_is_looked_for(self):
+    def test_default_paths_of_the_socket(self):
         environment = dict(self.environment(), MLID_SOCKET=self.daemon.socket)
         done = subprocess.run([MLICTL, "ping", "--json"], env=environment, capture_output=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mlictl completion bash`, tried with a real bash."""
+"""Tests `mlictl completion bash` in a real bash."""
 import os
 import pathlib
 import pty
@@ -23,7 +23,7 @@ class Completion(Case):
         self.script.write_text(self.ctl("completion", "bash", code=0).out)
 
     def complete(self, line):
-        """What bash offers with the cursor at the end of the line."""
+        """Returns the completions that bash offers at the end of the line."""
         words = WORD.findall(line)
         if line.endswith((" ", "\t")) or not words:
             words.append("")
@@ -60,7 +60,7 @@ class Completion(Case):
             self.assertEqual(self.complete(f"mlictl {before} canc"), {"cancel"}, before)
             self.assertIn("--detach", self.complete(f"mlictl {before} submit --d"), before)
 
-    def test_words_that_options_take(self):
+    def test_values_of_options(self):
         patterns = {"index", "ramp", "zeros", "ones", "checker", "random"}
         for line in ("mlictl gen --pattern ", "mlictl gen -p ", "mlictl gen --pattern=",
                      "mlictl gen x.npy --shape 2,3 --pattern "):
@@ -78,8 +78,8 @@ class Completion(Case):
         self.assertEqual(self.complete("mlictl jobs --state=done,running,c"),
                          {"done,running,cancelled"})
 
-    def test_words_are_taken_by_the_command(self):
-        """Whatever is offered is legal: neither side knows words that the other does not."""
+    def test_offered_words_are_accepted(self):
+        """The command accepts every offered word, and every word of the command is offered."""
         for word in self.complete("mlictl gen --dtype "):
             self.ctl("gen", f"{word}.npy", "--shape", "2", "--dtype", word, code=0)
         for word in self.complete("mlictl gen --pattern "):
@@ -119,12 +119,12 @@ class Completion(Case):
         self.assertEqual(self.complete("mlictl batch merge m"), {"manifest"})
         self.assertEqual(self.complete("mlictl batch merge 1"), {"1.jsonl"})
 
-    def test_behind_two_dashes_there_are_arguments(self):
+    def test_only_arguments_follow_two_dashes(self):
         self.write("--odd.json", b"")
         self.assertEqual(self.complete("mlictl run -- --o"), {"--odd.json"})
         self.assertEqual(self.complete("mlictl run -- --engine "), {"--odd.json"})
 
-    def test_nothing_stays_set(self):
+    def test_no_variables_remain_set(self):
         names = "for n in current option command ended i; do [[ -v $n ]] && echo $n; done; :"
         done = subprocess.run(["bash", "--norc", "-c", 'source "$0"; COMP_WORDS=(mlictl run --engine '
                                f'x); COMP_CWORD=3; _mlictl; {names}', self.script],
@@ -137,8 +137,8 @@ class Completion(Case):
         done = subprocess.run(["shellcheck", self.script], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
-    def test_by_the_tabulator(self):
-        """All of it: readline, `complete`, the function, and what stands on the line then."""
+    def test_the_tab_key(self):
+        """Tests readline, `complete`, the function, and the resulting line."""
         rc = self.root / "rc"
         rc.write_text(f'PS1="> "; PATH="{pathlib.Path(MLICTL).parent}:$PATH"\n'
                       'bind "set bell-style none"; bind "set enable-bracketed-paste off"\n'
@@ -174,11 +174,11 @@ class Completion(Case):
 
 
 class Command(Case):
-    def test_shells_it_does_not_know(self):
+    def test_unknown_shells(self):
         self.assertIn("bash, zsh or fish is needed", self.ctl("completion", "tcsh", code=2).err)
         self.assertIn("usage: mlictl completion", self.ctl("completion", code=2).err)
 
-    def test_it_is_installed_as_it_is_printed(self):
+    def test_the_installed_file_equals_the_printed_one(self):
         built = pathlib.Path(os.environ.get("MLI_BUILD", "")) / "conf/mlictl"
         if "MLI_BUILD" not in os.environ:
             self.skipTest("no build tree is given (MLI_BUILD)")

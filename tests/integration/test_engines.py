@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Real jobs on a daemon whose DMA channels fail, get stuck, or have to be polled."""
+"""Tests jobs on a daemon whose DMA channels fail, get stuck, or have to be polled."""
 import re
 import signal
 import time
@@ -14,7 +14,7 @@ class Engines(Case):
         self.write("job.json", mov())
 
     def serve(self, *arguments):
-        """A daemon with these options, for tearDown to look at like any other."""
+        """Starts a daemon with these options; tearDown checks it like any other."""
         run = self.root / "run"
         run.mkdir()
         self._daemon = self.start_daemon(run, *arguments)
@@ -64,8 +64,8 @@ class Engines(Case):
         self.assertLess(time.monotonic() - begun, 20)
         self.assertIn("shutting down", self.finish(process, code=3).err)
 
-    def test_corrupt(self):
-        """What comparing with a golden file is for."""
+    def test_corrupted_bytes(self):
+        """The comparison with a golden file must find them."""
         self.serve("--engine", "fault:threads,corrupt=1")
         self.write("golden.json", dict(mov(), expect={"file": "in.npy"}))
         self.submit("golden.json", code=1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples run, do what their READMEs say, and give the same bytes by run and by submit."""
+"""Runs the examples: they do what their READMEs say, and run and submit write the same bytes."""
 import json
 import re
 import subprocess
@@ -22,7 +22,7 @@ class Examples(Case):
     def make(self, directory):
         subprocess.run([EXAMPLES / "make_inputs.sh", MLICTL, directory], check=True)
 
-    def test_readmes_tell_of_each(self):
+    def test_readmes_describe_each_example(self):
         readme = (EXAMPLES / "README.md").read_text()
         self.assertEqual(sorted(set(re.findall(r"^\| \[`(\w+)`\]", readme, re.M))), FOLDERS)
         for job in JOBS:
@@ -51,7 +51,7 @@ class Examples(Case):
                 there = with_daemon / path.relative_to(self.dir)
                 self.assertEqual(path.read_bytes(), there.read_bytes(), path)
 
-    def test_they_are_a_batch(self):
+    def test_batch_runs_all_examples(self):
         before = self.listing()
         for where in ([], ["--socket", self.daemon.socket]):
             done = self.ctl("batch", "--json", *where, ".", code=0)
@@ -59,13 +59,13 @@ class Examples(Case):
             self.assertEqual(cases, {job.removesuffix(".json"): "passed" for job in JOBS})
         self.assertEqual(self.listing(), before)
 
-    def test_make_inputs_wants_two_arguments(self):
+    def test_make_inputs_requires_two_arguments(self):
         done = subprocess.run([EXAMPLES / "make_inputs.sh"], capture_output=True)
         self.assertEqual(done.returncode, 2)
 
 
 class Pictures(Case):
-    """Those that the READMEs show are what explain draws."""
+    """The pictures in the READMEs are those that explain draws."""
 
     def test_pictures(self):
         subprocess.run([EXAMPLES / "make_inputs.sh", MLICTL, self.dir], check=True)
@@ -86,7 +86,7 @@ class Pictures(Case):
 
 @needs_numpy
 class WithNumpy(Case):
-    """numpy, told the same, agrees."""
+    """Compares the examples with NumPy."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a job's `expect` says, held against what came: run, submit and validate agree on it."""
+"""Tests the member `expect` of a job: run, submit and validate agree on it."""
 import hashlib
 import io
 
@@ -23,7 +23,7 @@ class ExpectCase(Case):
         return ["run"], ["submit", "-s", self.daemon.socket]
 
     def each(self, job, code, commands=None):
-        """The object that each command tells of a job, and all of the result."""
+        """Returns the JSON object of each command for a job, and the whole result."""
         self.write("job.json", job)
         for command in commands or self.commands():
             with self.subTest(command=command[0]):
@@ -44,7 +44,7 @@ class Digests(ExpectCase):
         self.assertIn(", as expected\n", self.line(["run"]))
         self.move(mov(expect={"digest": "sha256:" + wanted["digest"][7:].upper()}))
 
-    def test_another(self):
+    def test_a_different_digest(self):
         wanted = digest(b"something else")
         for fact, result in self.each(mov(expect=wanted), 1):
             self.assertEqual((fact["state"], fact["exit"]), ("mismatch", 1))
@@ -59,8 +59,8 @@ class Digests(ExpectCase):
         for _ in self.each(mov(dst="out.bin", expect=digest(ramp(24))), 0):
             pass
 
-    def test_of_an_update(self):
-        """Of the whole file, what was there included; in Fortran order, too."""
+    def test_of_an_updated_file(self):
+        """The digest covers the whole file, old contents included; in Fortran order, too."""
         for fortran in (False, True):
             before = bytes(100 + i for i in range(24))
             self.write_npy("out.npy", fortran=fortran, data=before)
@@ -70,17 +70,17 @@ class Digests(ExpectCase):
             for _ in self.each(dict(job, expect=wanted), 0):
                 pass
 
-    def test_of_the_file_that_a_link_leads_to(self):
+    def test_of_the_target_of_a_link(self):
         (self.dir / "link.npy").symlink_to("real.npy")
         for _ in self.each(mov(dst="link.npy", expect=digest(self.same)), 0):
             self.assertEqual(self.read("real.npy"), self.same)
 
-    def test_validate_cannot_tell(self):
+    def test_validate_cannot_compare_outputs(self):
         for fact, _ in self.each(mov(expect=digest(b"")), 0, [["validate"]]):
             self.assertEqual(fact["state"], "valid")
             self.assertNotIn("expect", fact)
 
-    def test_a_chain_goes_on_only_where_it_is_the_same(self):
+    def test_a_chain_stops_at_a_mismatch(self):
         jobs = [mov(dst="1.npy", name="a", expect=digest(b"")),
                 mov("1.npy", "2.npy", after=["a"])]
         self.write("job.json", jobs)
@@ -90,7 +90,7 @@ class Digests(ExpectCase):
 
 
 class RawGoldens(ExpectCase):
-    """Of a raw output every byte of the file counts, also those that hold no element."""
+    """All bytes of a raw output are compared, also those between elements."""
 
     def setUp(self):
         super().setUp()
@@ -143,7 +143,7 @@ class RawGoldens(ExpectCase):
             pass
 
     def test_a_written_golden_is_as_expected(self):
-        """What --update-golden writes is what a run accepts; batch refuses other gaps, too."""
+        """run accepts the file that --update-golden writes; batch refuses other gaps, too."""
         for golden in ("golden.bin", "golden.npy"):
             job = dict(self.job, expect={"file": golden})
             self.write("job.json", job)
@@ -200,7 +200,7 @@ class ExpectedErrors(ExpectCase):
         self.assert_as_expected(mov(expect={"error": "DMA_ERROR"}), "DMA_ERROR",
                                 [["run", "-e", "fault:threads,tiny=0,fail=1"]])
 
-    def test_nothing_is_written_when_it_does_not_come(self):
+    def test_a_missing_refusal_writes_nothing(self):
         expect = {"error": "MLI_STATUS_BAD_FUNC_CFG"}
         self.write("there.npy", b"before")
         for dst in ("out.npy", "there.npy"):
@@ -235,25 +235,25 @@ class ExpectedErrors(ExpectCase):
                 for word in words + ("cfg.offset[0]: 9 given",):
                     self.assertIn(word, result.err)
 
-    def test_another_one(self):
+    def test_a_different_refusal(self):
         self.assert_other({"error": "MLI_STATUS_NOT_ENGH_MEM"}, "/expect/error",
                           "MLI_STATUS_NOT_ENGH_MEM expected, MLI_STATUS_BAD_FUNC_CFG came: "
                           "cfg.offset[0]: ")
         self.assert_other({"error": "INVALID_PARAMS"}, "/expect/error")
 
-    def test_somewhere_else(self):
+    def test_a_refusal_at_another_place(self):
         for pointer in ("/cfg/offset/1", "/cfg/offset", "/cfg", "/0/cfg/offset/0"):
             self.assert_other(dict(BEYOND, pointer=pointer), "/expect/pointer",
                               f"MLI_STATUS_BAD_FUNC_CFG at {pointer} expected, "
                               "MLI_STATUS_BAD_FUNC_CFG at /cfg/offset/0 came: ")
 
-    def test_those_that_wait_for_it_run(self):
+    def test_dependants_of_an_expected_refusal_run(self):
         self.write("job.json", [mov(dst="1.npy", name="a", expect=BEYOND, **REFUSED),
                                 mov(dst="2.npy", after=["a"]), mov("1.npy", "3.npy", after=["a"])])
         result = self.ctl("run", "--json", "job.json", code=2)
         self.assertEqual([fact["state"] for fact in result.json], ["done", "done", "invalid"])
 
-    def test_those_that_wait_for_one_that_did_not_come(self):
+    def test_dependants_of_a_missing_refusal_are_skipped(self):
         self.write("job.json", [mov(dst="1.npy", name="a", expect=BEYOND),
                                 mov(dst="2.npy", after=["a"])])
         result = self.ctl("run", "--json", "job.json", code=1)
@@ -267,7 +267,7 @@ class ExpectedErrors(ExpectCase):
 
 
 class Validated(ExpectCase):
-    """What validate sees is judged as run would, and what it does not see is left open."""
+    """validate judges as run does if it can see the result, and leaves the rest open."""
 
     def check(self, job, code):
         return list(self.each(job, code, [["validate"]]))[0]
@@ -278,13 +278,13 @@ class Validated(ExpectCase):
                          ("valid", dict(BEYOND, same=True), ""))
         self.assertTrue(self.line(["validate"]).startswith("job.json: refused as expected: "))
 
-    def test_not_seen_yet(self):
+    def test_refusals_that_validate_cannot_see(self):
         fact, _ = self.check(mov(expect={"error": "TIMED_OUT"}), 0)
         self.assertEqual(fact["state"], "valid")
         self.assertNotIn("expect", fact)
         self.assertTrue(self.line(["validate"]).endswith("-> out.npy, to fail with TIMED_OUT\n"))
 
-    def test_what_will_not_be_written_cannot_be_read(self):
+    def test_outputs_of_refused_jobs_cannot_be_read(self):
         jobs = [mov(dst="1.npy", name="a", expect={"error": "TIMED_OUT"}), mov("1.npy", "2.npy")]
         self.write("job.json", jobs)
         result = self.ctl("validate", "--json", "job.json", code=2)
@@ -299,7 +299,7 @@ class Validated(ExpectCase):
 
 @needs_numpy
 class AsNumpySaves(Case):
-    """A new .npy is what numpy.save writes, so that its digest is known without mlictl."""
+    """A new .npy has the bytes that numpy.save writes, so that its digest is known without mlictl."""
 
     def check(self, array):
         buffer = io.BytesIO()
@@ -323,7 +323,7 @@ class AsNumpySaves(Case):
                 self.check(numpy.zeros(shape, "uint8"))
 
     def test_the_largest_extents(self):
-        """Too large for a file, but not for a header: what test_npy.c wants is what numpy writes."""
+        """Too large for a file, but not for a header: test_npy.c expects the header that NumPy writes."""
         extent = (1 << 32) - 1
         for shape in ((extent,), (1, extent), (extent, 1, 1), (extent,) * 4):
             buffer = io.BytesIO()
@@ -339,7 +339,7 @@ class AsNumpySaves(Case):
         self.write("in.npy", fortran.getvalue())
         self.move(mov(expect=digest(buffer.getvalue())))
 
-    def test_what_gen_writes(self):
+    def test_files_of_gen(self):
         for shape in ((3,), (3, 4, 5, 6)):
             buffer = io.BytesIO()
             numpy.save(buffer, numpy.ones(shape, "int32"))

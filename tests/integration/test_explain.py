@@ -187,7 +187,7 @@ class Claims(Explain):
                 self.check(fact, array, job, channels)
         self.assertEqual(len(facts), len(jobs))
 
-    def test_what_is_explained_is_what_is_done(self):
+    def test_the_job_does_what_explain_says(self):
         array = numpy.arange(6 * 9 * 11, dtype="<i2").reshape(6, 9, 11)
         self.save("in.npy", array)
         job = mov(padding_pre=[1, 2, 0], padding_post=[0, 1, 2], offset=[0, 1, 2],
@@ -228,7 +228,7 @@ class Claims(Explain):
         fact, = self.facts("job.json")
         self.assertEqual((fact["dst"]["offset"], fact["dst"]["bytes"]), (130, 26))
 
-    def test_a_permute_is_the_move_that_it_is(self):
+    def test_a_permute_is_explained_as_a_move(self):
         self.save("in.npy", numpy.zeros((3, 4, 5), "i1"))
         self.write("job.json", {"op": "permute", "src": {"file": "in.npy"},
                                 "cfg": {"perm_dim": [2, 0, 1]}, "dst": {"file": "out.npy"}})
@@ -256,7 +256,7 @@ class Command(Explain):
             mov(src="a.npy", dst="b.npy", name="7", after=["first"], size=[0, 3, 0]),
             mov(src="b.npy", dst="c.npy", after=["7"])])
 
-    def test_jobs_read_what_jobs_before_them_would_write(self):
+    def test_jobs_read_outputs_of_earlier_jobs(self):
         facts = self.facts(self.chain())
         self.assertEqual([fact["src"]["shape"] for fact in facts],
                          [[40, 50, 60], [60, 40, 50], [60, 3, 50]])
@@ -272,7 +272,7 @@ class Command(Explain):
             self.assertIn(f"{name}\n", result.err)
             self.assertEqual(result.out, "")
 
-    def test_others_than_the_one_job_may_be_bad(self):
+    def test_other_jobs_may_be_wrong(self):
         self.write("job.json", [mov(dst="a.npy"), mov(src="none.npy", name="bad"),
                                 mov(dst="b.npy", name="waits", after=["bad"])])
         self.assertEqual(len(self.facts("job.json", "--job", "0")), 1)
@@ -281,14 +281,14 @@ class Command(Explain):
         self.assertEqual(len(result.err.splitlines()), 1)
         self.assertEqual(len(self.facts("job.json", code=2)), 3)
 
-    def test_a_refused_job_is_refused_as_by_validate(self):
+    def test_a_job_is_refused_as_by_validate(self):
         self.write("job.json", [mov(offset=[0, 50, 0]), mov(src="none.npy")])
         for style in [], ["--json"]:
             ours = self.explain(*style, "job.json", code=2)
             theirs = self.ctl("validate", *style, "job.json", code=2)
             self.assertEqual((ours.err, ours.out), (theirs.err, theirs.out))
 
-    def test_a_refusal_that_is_expected_is_none(self):
+    def test_an_expected_refusal_passes(self):
         bad = mov(offset=[0, 50, 0], expect={"error": "MLI_STATUS_BAD_FUNC_CFG"})
         self.write("job.json", [bad, mov(dst="a.npy", expect={"error": "CANCELLED"}),
                                 mov(src="a.npy")])
@@ -325,7 +325,7 @@ class Command(Explain):
             self.assertRegex(result.err, r"^mlictl: \S", line)
             self.assertEqual(result.out, "")
 
-    def test_a_picture_unless_it_is_not_wanted(self):
+    def test_no_picture_removes_the_picture(self):
         self.write("job.json", mov(size=[2, 2, 2]))
         text = self.explain("job.json").out
         numbers = self.explain("job.json", "--no-picture").out
@@ -379,7 +379,7 @@ class Command(Explain):
                           if name not in files}, before)
         return sorted(files)
 
-    def test_drawings_have_names_of_their_own(self):
+    def test_drawings_have_unique_names(self):
         self.write("one.json", mov())
         self.assertEqual(self.drawn("one.json", "--svg", "one.svg"), ["one.svg"])
         self.write("many.json", [mov(name="left", dst="a.npy"), mov(dst="b.npy"),
@@ -394,7 +394,7 @@ class Command(Explain):
                          ["dir.d/x-1", "dir.d/x-left", "dir.d/x.1"])
         self.assertEqual(self.drawn("one.json", "--svg", ".hidden"), [".hidden"])
 
-    def test_a_drawing_on_stdout_is_alone_there(self):
+    def test_a_drawing_is_alone_on_stdout(self):
         self.write("job.json", mov())
         text = self.explain("job.json", "--svg", "-").out
         self.assertTrue(xml.etree.ElementTree.fromstring(text).tag.endswith("svg"))
@@ -404,7 +404,7 @@ class Command(Explain):
         self.assertIn("both", self.explain("job.json", "--json", "--svg", "-", code=2).err)
         self.assertIn("--svg", self.explain("job.json", "--svg", "", code=2).err)
 
-    def test_a_drawing_takes_no_file_of_its_job(self):
+    def test_a_drawing_overwrites_no_file_of_its_job(self):
         self.write("job.json", mov())
         os.link(self.path("in.npy"), self.path("link.svg"))
         before = self.listing()
@@ -415,7 +415,7 @@ class Command(Explain):
         self.assertEqual(result.json[1]["file"], "none/x.svg")
         self.assertEqual(self.listing(), before)
 
-    def test_memcpy_is_measured_unless_it_is_not_wanted(self):
+    def test_no_memcpy_skips_the_measurement(self):
         self.write("job.json", mov())
         fact, = self.ctl("explain", "--json", "job.json", code=0).json
         self.assertGreater(fact["memcpy_ns"], 0)
@@ -429,14 +429,14 @@ class Command(Explain):
         self.assertEqual(self.explain("-q", "job.json").out, "")
         self.assertEqual(len(self.facts("-q", "job.json")), 1)
 
-    def test_names_do_not_act_on_a_terminal(self):
+    def test_names_are_escaped_on_a_terminal(self):
         os.rename(self.path("in.npy"), self.path("\x1b[31min\n.npy"))
         self.write("job.json", mov(src="\x1b[31min\n.npy", dst="\x9bout.npy"))
         text = self.explain("job.json").out
         self.assertEqual(text.splitlines()[0],
                          "job.json: mov ?[31min?.npy -> ?out.npy, fx16")
 
-    def test_the_same_job_is_told_in_the_same_words(self):
+    def test_the_same_job_gives_the_same_text(self):
         self.write("job.json", mov(padding_pre=[1, 1, 1]))
         self.assertEqual(self.explain("job.json").out, self.explain("job.json").out)
 
@@ -486,12 +486,12 @@ class Examples(Explain):
         for golden in goldens:
             with self.subTest(job=golden.stem):
                 job, = self.dir.rglob(golden.stem + ".json")
-                text = self.told(job)
+                text = self.printed(job)
                 if os.environ.get("MLI_UPDATE_GOLDEN"):
                     golden.write_text(text)
                 self.assertEqual(text, golden.read_text())
 
-    def told(self, job):
+    def printed(self, job):
         process = subprocess.run([MLICTL, "explain", "--no-memcpy", "--no-picture",
                                   job.name], cwd=job.parent,
                                  text=True, capture_output=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What docs/fleet.md shows, done: every shard, and the report of all of them."""
+"""Runs the commands of docs/fleet.md: every shard, and the merged report."""
 import collections
 import glob
 import os
@@ -25,7 +25,7 @@ needs_yaml = unittest.skipUnless(yaml, "this python has no yaml (Debian: python3
 
 
 class Docs(unittest.TestCase):
-    def test_shows_the_files_as_they_are(self):
+    def test_the_document_quotes_the_files(self):
         text = (SOURCE / "docs" / "fleet.md").read_text()
         shown = set(re.findall(r"^`conf/fleet/([^`]+)`:$", text, re.M))
         self.assertEqual(shown, {p.name for p in FLEET.iterdir()})
@@ -35,14 +35,14 @@ class Docs(unittest.TestCase):
             self.assertEqual(re.sub(r"^    ", "", block, flags=re.M).strip("\n"),
                              (FLEET / name).read_text().strip("\n"), name)
 
-    def test_scripts_are_programs_of_a_shell(self):
+    def test_scripts_are_valid_shell(self):
         for path in FLEET.glob("*.sh"):
             self.assertTrue(os.access(path, os.X_OK), path)
             subprocess.run(["sh", "-n", path], check=True)
 
 
 class Fleet(Case):
-    """Cases of which two do not pass."""
+    """Cases, two of which fail."""
 
     def setUp(self):
         super().setUp()
@@ -75,7 +75,7 @@ class Fleet(Case):
         self.assertEqual(found, self.expected)
 
     def check_states(self, pattern, count):
-        """Each case is in one file, that of its shard."""
+        """Expects each case in one state file, that of its shard."""
         files = glob.glob(self.path(pattern))
         self.assertEqual(len(files), count)
         seen = collections.Counter()
@@ -101,7 +101,7 @@ class Parallel(Fleet):
         self.check_states("the states/*.jsonl", 5)
         self.check_report("the states/report.xml")
 
-    def test_it_goes_on(self):
+    def test_resume(self):
         self.sh(FLEET / "parallel.sh", "cases", "states", 3, code=1)
         text = self.read("states/2.jsonl").decode().splitlines(keepends=True)
         left = [line for line in text if '"event":"end"' not in line][:-3]
@@ -145,7 +145,7 @@ class Kubernetes(Fleet):
         self.sh(*container["command"], **dict(variables, STATES="the states"), code=1)
         self.check_report("the states/report.xml")
 
-    def test_an_index_that_cannot_run_is_tried_again(self):
+    def test_an_index_that_cannot_run_is_retried(self):
         container, variables = self.container(self.jobs()[0])
         self.sh(*container["command"], code=2, JOB_COMPLETION_INDEX="0",
                 **dict(variables, CASES="none", STATES="states"))
@@ -191,8 +191,8 @@ class Slurm(Fleet):
 
     def sbatch(self, *arguments, code=0):
         number, worst, states = self.cluster.batch(*arguments, cwd=self.dir)
-        told = "".join(p.read_text() for p in self.dir.glob("slurm-*.out"))
-        self.assertEqual(worst, code, f"{states}\n{told}")
+        printed = "".join(p.read_text() for p in self.dir.glob("slurm-*.out"))
+        self.assertEqual(worst, code, f"{states}\n{printed}")
         return number
 
     def test_an_array_and_its_report(self):
@@ -218,9 +218,9 @@ class Slurm(Fleet):
 
     def test_a_list_is_refused(self):
         self.sbatch("--array=1,5,6", FLEET / "slurm.sh", "cases", "states", code=2)
-        told = [p.read_text() for p in self.dir.glob("slurm-*.out")]
-        self.assertEqual(len(told), 3)
-        for text in told:
+        printed = [p.read_text() for p in self.dir.glob("slurm-*.out")]
+        self.assertEqual(len(printed), 3)
+        for text in printed:
             self.assertIn("are not SLURM_ARRAY_TASK_COUNT=3: submit a range, as in --array=1-3",
                           text)
 

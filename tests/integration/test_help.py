@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What mlictl says of itself: the help of every command, and that its examples work."""
+"""Tests the help of every command, and runs its examples."""
 import os
 import pathlib
 import re
@@ -28,14 +28,14 @@ class Commands(Case):
 
 
 class Help(Commands):
-    def test_three_ways_to_ask(self):
+    def test_three_forms_of_the_request(self):
         for name in self.commands():
             out = self.ctl(name, "--help", code=0).out
             self.assertEqual(self.ctl(name, "-h", code=0).out, out)
             self.assertEqual(self.ctl("help", name, code=0).out, out)
         self.assertEqual(self.ctl("help", code=0).out, self.ctl("--help", code=0).out)
 
-    def test_every_part_is_there(self):
+    def test_every_section_exists(self):
         for name in self.commands():
             with self.subTest(command=name):
                 out = self.ctl("help", name, code=0).out
@@ -71,7 +71,7 @@ class Help(Commands):
             for text in self.ctl(*line, code=0).out.splitlines():
                 self.assertLessEqual(len(text), 100, f"{line}: {text}")
 
-    def test_help_for_what_is_not_there(self):
+    def test_help_for_unknown_commands(self):
         self.assertIn("did you mean submit?", self.ctl("help", "sumbit", code=2).err)
         self.assertIn("usage: mlictl help", self.ctl("help", "run", "submit", code=2).err)
 
@@ -83,7 +83,7 @@ class Help(Commands):
 
 
 class Examples(Commands):
-    """Each is run by a shell, in a directory that has what it names, and has to succeed."""
+    """Runs each example in a shell, in a directory with the files that it names, and expects success."""
 
     def environment(self):
         environment = super().environment()
@@ -97,7 +97,7 @@ class Examples(Commands):
         return re.findall(r"^  (\S.*)$", part, re.M)
 
     def prepare(self):
-        """A directory with the files of the examples, and a daemon that has run two jobs."""
+        """Makes a directory with the files of the examples, and a daemon that has run two jobs."""
         for path in self.dir.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.write_npy("in.npy")
@@ -139,7 +139,7 @@ class Examples(Commands):
                 with self.subTest(command=name, line=line):
                     self.run_line(line)
 
-    def test_examples_are_of_their_command(self):
+    def test_examples_belong_to_their_command(self):
         for name in self.commands():
             for line in self.examples(name):
                 self.assertIn(f"mlictl {name}", line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is not there, goes away, takes too long or is cancelled; nothing is ever left behind."""
+"""Tests missing and vanishing daemons, timeouts and cancels; mlictl never leaves files or jobs behind."""
 import fcntl
 import json
 import os
@@ -14,7 +14,7 @@ from harness import MLICTL, PATIENCE, Case, main, mov, npy, open_files, ramp, wa
 
 
 class NoDaemon(Case):
-    def test_every_command_that_needs_one_says_how_to_get_one(self):
+    def test_commands_without_a_daemon_say_how_to_start_one(self):
         self.write_npy("in.npy")
         self.write("job.json", mov())
         path = self.path("none.sock")
@@ -26,7 +26,7 @@ class NoDaemon(Case):
             self.assertEqual(self.ctl(*command, "--json", "-s", path, code=3).json[0]["exit"], 3)
         self.assertFalse(self.exists("out.npy"))
 
-    def test_what_is_no_listening_socket(self):
+    def test_paths_that_are_no_listening_socket(self):
         self.write("file", b"")
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(self.path("dead.sock"))
@@ -36,20 +36,20 @@ class NoDaemon(Case):
         for name in ("dead.sock", "file/x.sock"):
             self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
 
-    def test_a_path_too_long(self):
+    def test_a_too_long_path(self):
         self.assertIn("108 bytes given, at most 107",
                       self.ctl("ping", "-s", "x" * 108, code=2).err)
 
-    def test_bad_jobs_are_told_without_a_daemon(self):
+    def test_wrong_jobs_are_reported_without_a_daemon(self):
         self.write("job.json", "{")
         self.ctl("submit", "-s", self.path("none.sock"), "job.json", code=2)
 
 
 class OddPeer(Case):
-    """Something listens, but it is no mlid."""
+    """The peer listens, but is not mlid."""
 
     def answer(self, reply):
-        """Answers one request with `reply`; returns the socket's path."""
+        """Answers one request with `reply`; returns the path of the socket."""
         path = self.path(f"peer{len(os.listdir(self.dir))}.sock")
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(path)
@@ -67,7 +67,7 @@ class OddPeer(Case):
         threading.Thread(target=serve, daemon=True).start()
         return path
 
-    def test_nonsense_is_a_lost_connection(self):
+    def test_invalid_replies_are_a_lost_connection(self):
         for reply in (b"", b"\n", b"hello\n", b"{}\n", b"x" * (2 << 20), b'{"jsonrpc":"2.0"',
                       b'{"jsonrpc":"2.0","id":99,"result":{}}\n',
                       b'{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}\n'):
@@ -75,7 +75,7 @@ class OddPeer(Case):
             self.assertRegex(result.err, r"^mlictl: the (connection to the daemon is lost|daemon's "
                                          r"answer cannot be read)")
 
-    def test_a_result_of_another_shape_is_not_taken(self):
+    def test_a_result_of_another_shape_is_refused(self):
         self.write_npy("in.npy")
         self.write("job.json", mov())
         result = {"dst": {"type": "fx8", "shape": [9], "strides": [1]},
@@ -94,7 +94,7 @@ class Interrupted(Case):
         self.write("out.npy", b"before")
 
     def submit_to_stopped(self, *options, job=None):
-        """A submit that waits for an answer of a daemon that has been stopped."""
+        """Starts a submit that waits for the answer of a stopped daemon."""
         self.write("job.json", job or mov())
         os.kill(self.daemon.pid, signal.SIGSTOP)
         process = self.start("submit", "--json", "-s", self.daemon.socket, *options, "job.json")
@@ -131,7 +131,7 @@ class Interrupted(Case):
         self.assertEqual((fact["state"], fact["expect"]["same"]), ("lost", False))
         self.assert_nothing_happened()
 
-    def test_the_rest_is_not_run_after_the_daemon_died(self):
+    def test_later_jobs_are_skipped_after_the_daemon_died(self):
         process = self.submit_to_stopped(job=[mov(), mov(dst="2.npy"), mov(dst="3.npy")])
         self.daemon_may_die = True
         os.kill(self.daemon.pid, signal.SIGKILL)
@@ -172,7 +172,7 @@ class Interrupted(Case):
         self.assert_nothing_happened()
         os.kill(self.daemon.pid, signal.SIGCONT)
 
-    def test_ping_does_not_wait_for_ever(self):
+    def test_ping_times_out(self):
         os.kill(self.daemon.pid, signal.SIGSTOP)
         begin = time.monotonic()
         self.ctl("ping", "-s", self.daemon.socket, code=4)
@@ -197,20 +197,20 @@ class Interrupted(Case):
             self.assertEqual(result.json[0]["error"]["name"], "TIMED_OUT")
             self.assertEqual(self.read("out.npy"), b"before")
 
-    def test_cancelled_while_standard_input_is_awaited(self):
+    def test_cancelled_while_waiting_for_standard_input(self):
         process = self.start("run", "-")
         self.assertTrue(wait_for(lambda: sum("pipe" in n for n in open_files(process.pid)) >= 5))
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 4)
 
-    def test_cancelled_while_a_fifo_is_awaited(self):
+    def test_cancelled_while_waiting_for_a_fifo(self):
         os.mkfifo(self.path("fifo"))
         process = self.start("run", "fifo")
         self.assertTrue(wait_for(lambda: self.path("fifo") in open_files(process.pid)))
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(PATIENCE), 4)
 
-    def test_a_fifo_is_read_when_somebody_writes(self):
+    def test_a_fifo_is_read_once_it_has_a_writer(self):
         os.mkfifo(self.path("fifo"))
         process = self.start("run", "fifo")
         with open(self.path("fifo"), "w") as writer:
@@ -232,7 +232,7 @@ class Interrupted(Case):
         process.send_signal(signal.SIGHUP)
         self.finish(process, json.dumps(mov()).encode(), code=0)
 
-    def test_no_descriptors_to_spare(self):
+    def test_without_free_descriptors(self):
         self.write("job.json", mov())
         for count in (6, 7):
             limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
@@ -243,7 +243,7 @@ class Interrupted(Case):
 
 
 class Closed(Case):
-    """Standard streams and descriptors that are not there."""
+    """Standard streams and descriptors are missing."""
 
     def closing(self, *fds):
         def close():
@@ -283,7 +283,7 @@ class Closed(Case):
 
 
 class Jammed(Case):
-    """Standard output, or error, is a pipe that is full, and nobody reads it."""
+    """Standard output or standard error is a full pipe without a reader."""
 
     def jam(self, *arguments, errors=False):
         reader, writer = os.pipe()
@@ -315,19 +315,19 @@ class Jammed(Case):
                 ("stats", "--prometheus", *at), ("top", "--json", *at),
                 ("gen", "--force", "--shape", "2", "--dtype", "int8", "x.npy"))
 
-    def test_a_signal_ends_it(self):
+    def test_the_first_signal_cancels(self):
         signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         for i, command in enumerate(self.commands()):
             process = self.jam(*command)
             process.send_signal(signals[i % 3])
             self.assertEqual(process.wait(PATIENCE), 4, command)
 
-    def test_jammed_complaints(self):
+    def test_error_messages_into_a_full_pipe(self):
         process = self.jam("status", "abc", errors=True)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(PATIENCE), 2)
 
-    def test_a_second_one_kills(self):
+    def test_the_second_signal_kills(self):
         process = self.jam("gen", "--force", "--shape", "2", "--dtype", "int8", "x.npy")
         process.send_signal(signal.SIGINT)
         time.sleep(0.4)
@@ -336,7 +336,7 @@ class Jammed(Case):
 
 
 class Turns(Case):
-    """Updates of one file."""
+    """Several updates of one file."""
 
     def setUp(self):
         super().setUp()
@@ -346,7 +346,7 @@ class Turns(Case):
             self.write(f"{i}.json", [mov(f"in{i}.npy", {"file": "both.npy", "update": True},
                                          dst_offset=[i, 0])] * 5)
 
-    def test_none_is_lost(self):
+    def test_no_update_is_lost(self):
         for command in (("run",), ("submit", "-s", self.daemon.socket)):
             self.write_npy("both.npy", "|u1", (8, 4), data=bytes(32))
             for process in [self.start(*command, f"{i}.json") for i in range(8)]:
@@ -354,7 +354,7 @@ class Turns(Case):
             self.assertEqual(self.read("both.npy")[128:],
                              b"".join(bytes([i + 1] * 4) for i in range(8)))
 
-    def test_cancelled_while_another_one_updates(self):
+    def test_cancelled_while_another_update_runs(self):
         with open(self.path("both.npy")) as held:
             fcntl.flock(held, fcntl.LOCK_EX)
             self.ctl("validate", "0.json", code=0)
@@ -377,7 +377,7 @@ class Concurrent(Case):
             self.finish(process, code=0)
             self.assertEqual(self.read(f"{i}.npy")[128:], ramp(256)[16 * i:])
 
-    def test_one_output_is_always_whole(self):
+    def test_an_output_is_replaced_atomically(self):
         contents = []
         for i in range(4):
             self.write_npy(f"in{i}.npy", "|u1", (1000,), data=bytes([i]) * 1000)

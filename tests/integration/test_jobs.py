@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs that succeed, several jobs in a row, exit codes, and what is printed about them."""
+"""Tests successful jobs, several jobs in a row, exit codes, and the printed results."""
 import json
 import os
 import re
@@ -30,7 +30,7 @@ class OneJob(Case):
             "result": {"job": 1, "dst": {"type": "fx16", "shape": [4, 2, 3], "strides": [6, 3, 1],
                                "frac_bits": 0}}})
 
-    def test_validate_tells_the_result_and_writes_nothing(self):
+    def test_validate_prints_the_result_and_writes_nothing(self):
         self.write_npy("in.npy")
         self.write("job.json", mov(padding_pre=[1, 0, 0], dst={"file": "out.npy"}))
         before = self.listing()
@@ -91,8 +91,8 @@ class OneJob(Case):
         self.move(mov({"file": "in.bin", "shape": [2, 3], "type": "fx8", "strides": [6, 2]}))
         self.assertEqual(self.read("out.npy")[128:], bytes([0, 2, 4, 6, 8, 10]))
 
-    def test_raw_strides_left_out(self):
-        """An outer one that is 0 is the inner one times its extent, on both sides."""
+    def test_missing_raw_strides(self):
+        """An outer stride of 0 is the inner stride times its extent, on both sides."""
         self.write("in.bin", ramp(12))
         src = {"file": "in.bin", "shape": [2, 3], "type": "fx8", "strides": [0, 2]}
         self.move(mov(src))
@@ -115,7 +115,7 @@ class OneJob(Case):
         self.move(mov(dst={"file": "out2.bin", "strides": [4, 1]}))
         self.assertEqual(self.read("out2.bin"), bytes([0, 1, 2, 0, 3, 4, 5]))
 
-    def test_format_decides_over_the_name(self):
+    def test_format_overrides_the_file_name(self):
         self.write_npy("in.tensor", "|u1", (4,))
         self.move(mov({"file": "in.tensor", "format": "npy"},
                       {"file": "out.tensor", "format": "npy"}))
@@ -213,7 +213,7 @@ class Quantisation(Case):
         job["src"] = {"file": "in.npy", "type": "fx8", "frac_bits": 7}
         self.assertIn("frac_bits 7", self.move(job).out)
 
-    def test_an_update_goes_on_with_the_parameters_that_were_there(self):
+    def test_an_update_keeps_existing_parameters(self):
         self.write_npy("in.npy", "|i1", (3, 2))
         self.write_npy("both.npy", "|i1", (5, 2))
         dst = {"file": "both.npy", "update": True, "params": "p.json", "axis": 0,
@@ -252,7 +252,7 @@ class Permute(Case):
         self.move(mov(perm_dim=[1, 2, 0], dst="m.npy"))
         self.ctl("diff", "p.npy", "m.npy", code=0)
 
-    def test_a_permute_takes_nothing_else(self):
+    def test_a_permute_takes_no_other_members(self):
         self.write_npy("in.npy")
         self.assert_refused(mov(op="permute", offset=[0, 0, 1]), "/cfg/offset", "perm_dim only")
 
@@ -326,7 +326,7 @@ class SeveralJobs(Case):
         job = {"name": name, "src": {"file": src}, "dst": {"file": name + ".npy"}}
         return dict(job, after=after) if after else job
 
-    def test_after_goes_before_the_order_of_the_file(self):
+    def test_after_overrides_the_order_of_the_file(self):
         jobs = [self.job("c", "b.npy", ["b"]), self.job("b", "a.npy", ["a"]), self.job("a"),
                 self.job("d", "c.npy", ["a", "c"])]
         for command in ("validate", "run"):
@@ -367,7 +367,7 @@ class SeveralJobs(Case):
                          [("1.json", "", "done"), ("2.json", "/0", "invalid"),
                           ("2.json", "/1", "done")])
 
-    def test_a_bad_file_stops_all_before_they_begin(self):
+    def test_a_wrong_file_stops_all_jobs_before_they_start(self):
         self.write("1.json", mov(dst="1.npy"))
         self.write("2.json", "nonsense")
         result = self.ctl("run", "1.json", "2.json", "3.json", code=2)
@@ -385,7 +385,7 @@ class SeveralJobs(Case):
                       for i in range(300)], "-q")
         self.assertTrue(self.exists("j0.npy"))
 
-    def test_json_tells_what_the_job_says(self):
+    def test_json_repeats_the_job(self):
         self.write_npy("both.npy", "|u1", (6,))
         self.write("job.json", mov(dst={"file": "both.npy", "update": True, "params": "p.json"}))
         for command in ("validate", "run"):
@@ -395,20 +395,20 @@ class SeveralJobs(Case):
             self.assertEqual(fact["dst"], {"file": "both.npy", "params": "p.json", "update": True,
                                            "dtype": "uint8", "shape": [6], "bytes": 6})
 
-    def test_skipped_has_a_name_of_its_own(self):
+    def test_skipped_is_a_separate_state(self):
         self.write("job.json", [mov("no.npy", name="a"), mov(name="b", after=["a"])])
         error = self.ctl("run", "--json", "job.json", code=2).json[1]["error"]
         self.assertEqual((error["name"], error["pointer"]), ("SKIPPED", "/1/after/0"))
         self.assertNotIn("code", error)
 
-    def test_validate_follows_links_to_what_is_not_there_yet(self):
+    def test_validate_follows_links_to_future_outputs(self):
         os.symlink("real.npy", self.path("link.npy"))
         self.write("job.json", [mov(dst="link.npy"), mov("real.npy", "out.npy")])
         for command in ("validate", "run"):
             self.ctl(command, "job.json", code=0)
         self.assert_refused(mov(dst={"file": "x.npy", "params": "./x.npy"}), "/dst/params")
 
-    def test_validate_knows_what_earlier_jobs_write(self):
+    def test_validate_knows_outputs_of_earlier_jobs(self):
         jobs = [self.job("a"), {"name": "b", "src": {"file": "in.npy"}, "cfg": {"offset": [2]},
                                 "dst": {"file": "./a.npy", "update": True}},
                 dict(self.job("c", self.path("a.npy")), cfg={"offset": [3]})]
@@ -421,8 +421,8 @@ class SeveralJobs(Case):
 
 
 class Synced(Case):
-    def test_before_the_name_leads_to_it(self):
-        """What strace shows: the file, its name, the directory."""
+    def test_files_are_synced_before_the_rename(self):
+        """strace shows the order: file, rename, directory."""
         if not shutil.which("strace"):
             self.skipTest("there is no strace")
         self.write_npy("in.npy")

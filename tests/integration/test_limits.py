@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Limits of a service on one job: validate and explain know them before it runs."""
+"""Tests the limits of a service on one job: validate and explain report them before the job runs."""
 import os
 import pathlib
 
@@ -13,7 +13,7 @@ class Limits(Case):
     variables = {}
 
     def big(self, name="big.json", **more):
-        """A move of 3 GiB, of a file without contents."""
+        """Returns a move of 3 GiB of a sparse file."""
         with open(self.path("big.raw"), "wb") as file:
             file.truncate(3 * GIB)
         return self.job_file(name, {
@@ -98,7 +98,7 @@ class Limits(Case):
         self.assertIn("--limit-bytes cannot be combined with --socket", refused.err)
 
     def test_a_source_beyond_4_gib(self):
-        """No capacity can describe it: refused before any other limit, and everywhere alike."""
+        """No capacity can describe it: every command refuses it before any other limit."""
         size = 30 * GIB
         with open(self.path("huge.raw"), "wb") as file:
             file.truncate(size)
@@ -130,7 +130,7 @@ class Limits(Case):
                 self.ctl(*command, "part.json", code=0)
 
     def test_every_command_says_the_same(self):
-        """With the option that it has itself."""
+        """Each command is given the limit by its own option."""
         self.small()
         moved = ["mov", "in.npy", "out.npy"]
         for command in (["validate", "small.json"], ["run", "small.json"], moved, ["make", *moved, "--run"],
@@ -146,8 +146,8 @@ class Limits(Case):
         self.assertIn("--limit-bytes cannot be combined with --socket", self.ctl(
             "batch", "--keep", "none", "-s", "x", "--limit-bytes", 48, "small.json", code=2).err)
 
-    def test_what_is_validated_is_run(self):
-        """Also where a sub-tensor, gaps and padding make the two ranges differ from the files."""
+    def test_validate_and_run_agree(self):
+        """Also if a sub-tensor, gaps and padding make the ranges differ from the files."""
         self.write("in.npy", npy("<i2", (9, 8), ramp(144)))
         for cfg in ({}, {"offset": [3, 2], "size": [2, 3]}, {"sub_sample_step": [4, 3]},
                     {"padding_pre": [200, 0], "size": [2, 0]}, {"perm_dim": [1, 0]},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program that uses our private names for functions of its own links the installed libraries.
+"""Links the installed libraries with a program that has functions with the names of our private functions.
 
 The program is examples/double_buffer and a file that defines each private name as a function.
 """
@@ -30,7 +30,7 @@ def tool(*words, env=None):
 
 
 def private_names():
-    """The global names of the libraries before they were made private."""
+    """Returns the global names of the libraries before they were made private."""
     libraries = os.environ["MLI_INTERNAL"].split(":")
     out = tool(os.environ["MLI_NM"], "-g", "-P", "--defined-only", *libraries)
     found = {line.split()[0] for line in out.splitlines() if len(line.split()) > 2}
@@ -38,7 +38,7 @@ def private_names():
 
 
 def write_names(path, names):
-    """Each function returns its own number, which the program checks before main()."""
+    """Writes functions that return their own number; the program checks the numbers before main()."""
     lines = [f"int {name}(void); int {name}(void) {{ return {number}; }}"
              for number, name in enumerate(names)]
     table = ", ".join(names)
@@ -89,7 +89,7 @@ class LinkedStatically(Linked):
 
     @classmethod
     def whole(cls, libraries):
-        """All members of our archives, also those that the program does not need."""
+        """Returns the options that link all members of our archives, unused ones included."""
         return ["-Wl,--whole-archive", *(word for word in libraries if word.startswith(("-L", "-lmli"))),
                 "-Wl,--no-whole-archive", *libraries]
 
@@ -98,7 +98,7 @@ del test_tiling  # unittest runs every Case it finds in a module
 
 
 class Names(unittest.TestCase):
-    def test_every_global_name_is_ours(self):
+    def test_every_global_name_has_our_prefix(self):
         install()
         archives, shared = list(ROOT.rglob("libmli*.a")), list(ROOT.rglob("libmli*.so"))
         self.assertEqual((len(archives), len(shared)), (2, 1))

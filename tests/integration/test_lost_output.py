@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output that cannot be printed is never exit code 0: a full disk, a closed stream, no memory."""
+"""Tests output that cannot be printed: on a full disk, a closed stream or without memory, the exit code is not 0."""
 import os
 import re
 import subprocess
@@ -12,7 +12,7 @@ SWEEP = 20  # failing allocations for each command, spread over all of them
 
 
 def timeless(output):
-    """JUnit's report has the time of day."""
+    """Removes the time of day from a JUnit report."""
     return re.sub(rb'timestamp="[^"]*"', b"", output)
 
 
@@ -25,7 +25,7 @@ class LostOutput(Case):
         self.ctl("batch", "cases", "--resume", "s.jsonl", "-q", code=0)
 
     def offline(self):
-        """Commands that print, and always the same."""
+        """Returns commands whose output is always the same."""
         merge = ("batch", "merge", "s.jsonl")
         return (("--help",), ("help",), ("--version",), ("run", "--help"), ("help", "explain"),
                 ("completion", "bash"), ("completion", "zsh"), ("completion", "fish"),
@@ -53,14 +53,14 @@ class LostOutput(Case):
                     ("trace", "-t", "1", "-o", "-"))))
 
     def lose(self, program, words, stdout):
-        """Its exit code and complaint, with its standard output there."""
+        """Returns exit code and message of the command with this standard output."""
         run = subprocess.run([program, *words], cwd=self.dir, env=self.environment(), stdout=stdout,
                              stderr=subprocess.PIPE, timeout=60, check=False, preexec_fn=None
                              if stdout else lambda: os.close(1))
         return run.returncode, run.stderr.decode()
 
-    def check_told(self, text, words, got):
-        """Said first, and once."""
+    def check_message(self, text, words, got):
+        """Expects the message first, and once."""
         self.assertEqual(got[0], 1, (words, got))
         self.assertTrue(got[1].startswith(text), (words, got))
         self.assertEqual(got[1].count(text), 1, (words, got))
@@ -68,9 +68,9 @@ class LostOutput(Case):
     def check_lost(self, program, name, words):
         if os.path.exists("/dev/full"):
             with open("/dev/full", "wb") as full:
-                self.check_told(f"{name}: standard output: No space left on device\n", words,
+                self.check_message(f"{name}: standard output: No space left on device\n", words,
                                 self.lose(program, words, full))
-        self.check_told(f"{name}: standard output: Bad file descriptor\n", words,
+        self.check_message(f"{name}: standard output: Bad file descriptor\n", words,
                         self.lose(program, words, None))
 
     def test_full_disk_and_closed_stream(self):
@@ -86,11 +86,11 @@ class LostOutput(Case):
                     code, err = self.lose(MLID, words, full)
                 self.assertEqual((code, err), (1, "mlid: standard output: No space left on device\n"))
 
-    def test_what_prints_nothing_needs_no_output(self):
+    def test_commands_without_output_need_none(self):
         self.assertEqual(self.lose(MLICTL, ("diff", "-q", "in.npy", "same.npy"), None), (0, ""))
 
     def test_no_memory(self):
-        """Any one allocation fails: the output is whole, or there is a message and no code 0."""
+        """One allocation fails: the output is complete, or there is a message and the exit code is not 0."""
         if "MLI_FAIL_ALLOC" not in os.environ:
             self.skipTest("a sanitizer's library is loaded first, or this is no glibc")
         environment = dict(self.environment(), LD_PRELOAD=os.environ["MLI_FAIL_ALLOC"], LC_ALL="C",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl make: the job that is meant comes out, and means the same wherever it is put."""
+"""Tests mlictl make: the job has the meaning of the options, from every directory."""
 import json
 import os
 
@@ -22,13 +22,13 @@ class MakeCase(Case):
 
 
 class Options(MakeCase):
-    def test_only_what_was_said(self):
+    def test_only_given_members_are_written(self):
         self.assertEqual(self.make(code=0).out, '{\n  "op": "mov",\n  "src": {"file": "in.npy"},\n'
                          '  "dst": {"file": "out.npy"}\n}\n')
         self.assertEqual(self.make("--json", code=0).out, '{"op":"mov","src":{"file":"in.npy"},'
                          '"dst":{"file":"out.npy"}}\n')
 
-    def test_each(self):
+    def test_each_option(self):
         for words, member, value in (
                 (["--slice", "-1:,::2,:"], "slice", "-1:,::2,:"),
                 (["--slice=...,1:"], "slice", "...,1:"),
@@ -49,7 +49,7 @@ class Options(MakeCase):
                 made = self.job(*words)
                 self.assertEqual(made, dict(job, **{member: value}))
 
-    def test_all_together(self):
+    def test_all_options_together(self):
         self.assertEqual(self.job("--slice", ":", "--pad", "1,1,1", "--perm", "2,1,0", "--at",
                                   "0,0,3", "--type", "fx8", "--channels", "2", "--name", "n",
                                   "--expect", "g.npy", "-q"), {
@@ -135,7 +135,7 @@ class Options(MakeCase):
 
 
 class Checks(MakeCase):
-    """What is wrong is told when the job is made, as far as the files are there."""
+    """make reports errors if it can see them in the existing files."""
 
     def assert_wrong(self, text, *words):
         for more in ([], ["--run"], ["-o", "job.json"]):
@@ -161,7 +161,7 @@ class Checks(MakeCase):
         self.assertIn("same file as src.file", self.ctl("make", "mov", "in.npy", "./in.npy",
                                                        code=2).err)
 
-    def test_files_that_are_not_there_yet(self):
+    def test_files_that_do_not_exist_yet(self):
         for words in (["none.npy", "out.npy", "--slice", "1:", "--pad", "0,1"],
                       ["in.npy", "out.npy", "--expect", "none.npy"],
                       ["in.npy", "none.npy", "--update"], ["in.npy", "none/out.npy"],
@@ -169,7 +169,7 @@ class Checks(MakeCase):
             with self.subTest(words=words):
                 self.ctl("make", "mov", *words, code=0)
 
-    def test_lists_that_do_not_agree_without_a_tensor(self):
+    def test_inconsistent_lists_without_a_tensor(self):
         words = ("make", "mov", "none.npy", "out.npy")
         for more, text in ((["--pad", "1,1", "--perm", "2,0,1"],
                             "cfg.perm_dim: 3 entries given, cfg.padding_pre has 2"),
@@ -183,12 +183,12 @@ class Checks(MakeCase):
                       self.ctl("make", "mov", "none.bin", "out.npy", "--type", "fx8", "--shape",
                                "7", "--slice", ":,:", code=2).err)
 
-    def test_names_that_no_json_holds(self):
+    def test_names_that_json_cannot_hold(self):
         self.assertIn("not UTF-8", self.ctl("make", "mov", b"\xff.npy", "out.npy", code=2).err)
 
 
 class Outputs(MakeCase):
-    def test_whole_or_not_at_all(self):
+    def test_the_file_is_written_atomically(self):
         result = self.make("-o", "job.json", code=0)
         self.assertEqual(result.out, "job.json: mov in.npy -> out.npy\n")
         before = self.read("job.json")
@@ -200,7 +200,7 @@ class Outputs(MakeCase):
         self.assertIn("must exist", self.make("-o", "none/job.json", code=2).err)
         self.assertEqual(sorted(os.listdir(self.dir)), ["in.npy", "job.json"])
 
-    def test_no_file_of_the_job_itself(self):
+    def test_the_job_does_not_overwrite_its_own_files(self):
         before = self.read("in.npy")
         for target in ("in.npy", "./in.npy", "out.npy", "golden.npy"):
             for more in ([], ["--force"]):
@@ -215,13 +215,13 @@ class Outputs(MakeCase):
                          [{"file": "job.json", "job": job}])
         self.assertEqual(json.loads(self.make("-o", "-", code=0).out), job)
 
-    def test_what_is_printed_can_be_run(self):
+    def test_the_printed_job_runs(self):
         text = self.make("--perm", "2,0,1", code=0).out
         self.ctl("run", "-", stdin=text, code=0)
         self.assertEqual(self.read("out.npy")[:128], npy("|i1", (4, 2, 3), b""))
 
     def test_names_are_relative_to_the_job(self):
-        """However the directories hang together, the job means the same files."""
+        """The job names the same files, however the directories are linked."""
         os.makedirs(self.path("a/b/c"))
         os.symlink("a/b", self.path("link"))
         os.symlink("../..", self.path("a/b/top"))
@@ -253,7 +253,7 @@ class Outputs(MakeCase):
                         self.assertEqual(a.read(), b.read())
                 os.unlink(os.path.join(directory, out))
 
-    def test_golden_files_move_along_and_absolute_names_stay(self):
+    def test_golden_files_are_relative_and_absolute_names_stay(self):
         os.mkdir(self.path("jobs"))
         golden = self.write_npy("golden.npy")
         for name, wanted in (("golden.npy", "../golden.npy"), (golden, golden)):
@@ -311,7 +311,7 @@ class Runs(MakeCase):
         fact = self.make("--channels", "16", "--run", "--json", code=0).json[0]
         self.assertEqual(fact["state"], "done")
 
-    def test_a_file_that_is_not_there(self):
+    def test_a_missing_file(self):
         result = self.ctl("make", "mov", "none.npy", "out.npy", "--run", code=2)
         self.assertIn("none.npy: No such file", result.err)
 

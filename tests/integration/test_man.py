@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The manual pages say what the programs know: commands, options, members, keys, methods."""
+"""Compares the manual pages with the programs: commands, options, members, keys, methods."""
 import ast
 import json
 import os
@@ -16,7 +16,7 @@ COMMON = {"--json", "--quiet", "--help"}  # of every command: mlictl(1) has them
 
 
 def listed(name):
-    """A list or dictionary of man/meson.build, which Python reads as meson does."""
+    """Returns a list or dictionary of man/meson.build, whose syntax Python shares."""
     text = (MAN / "meson.build").read_text()
     return ast.literal_eval(re.search(rf"^{name} = (.*?^[\]}}])", text, re.M | re.S)[1])
 
@@ -29,7 +29,7 @@ def source(page):
 
 
 def plain(text):
-    """Without the marks of scdoc."""
+    """Returns the text without the marks of scdoc."""
     return text.replace("*", "").replace("\\", "").replace("_", "")
 
 
@@ -38,7 +38,7 @@ def section(text, name):
 
 
 def described(text):
-    """The options that a page describes: each begins a line."""
+    """Returns the options that a page describes: each begins a line."""
     found = set()
     for line in re.findall(r"^\*-.*", section(text, "OPTIONS"), re.M):
         found |= set(re.findall(r"\*(--[a-z][a-z-]*)", line))
@@ -46,8 +46,8 @@ def described(text):
     return found
 
 
-def told(help_text):
-    """The options of a help text, and the words behind them: {"--name": "VALUE"}."""
+def options_of_help(help_text):
+    """Returns the options of a help text, with the words after them: {"--name": "VALUE"}."""
     found = {}
     for letter, name, value in re.findall(r"^  (?:(-\w), |    )(--[a-z-]+)(?: (\S+))?", help_text,
                                           re.M):
@@ -69,7 +69,7 @@ class Pages(Case):
         self.assertEqual({f"mlictl-{name}.1" for name in self.commands()} | {"mlictl.1"}, pages,
                          "see man/meson.build")
 
-    def test_every_page_is_there(self):
+    def test_every_page_exists(self):
         for page in PAGES:
             self.assertTrue((MAN / f"{page}.scd").is_file(), page)
         for link, page in LINKS.items():
@@ -87,16 +87,16 @@ class Pages(Case):
             name = link[:-2].replace("mlictl-", "mlictl ")
             self.assertIn(name, section(source(page), "NAME"))
 
-    def test_the_first_page_tells_of_every_command(self):
+    def test_the_first_page_lists_every_command(self):
         text = section(source("mlictl.1"), "COMMANDS")
         for name in self.commands():
             self.assertIn(f"*{name}*", text)
             self.assertIn(f"mlictl-{name}(1)", text)
 
-    def test_options_of_the_help_stand_in_the_page_and_the_other_way(self):
+    def test_help_and_page_have_the_same_options(self):
         of_page = {}
         for name in self.commands():
-            options = told(self.ctl(name, "--help", code=0).out)
+            options = options_of_help(self.ctl(name, "--help", code=0).out)
             self.assertLessEqual(COMMON, set(options), name)
             text = source(f"mlictl-{name}.1")
             missing = set(options) - COMMON - {"-q", "-h"} - described(text)
@@ -106,14 +106,14 @@ class Pages(Case):
         for page, options in of_page.items():
             self.assertEqual(described(source(page)) - options, set(), f"{page}: no such option")
 
-    def test_every_letter_stands_beside_its_name(self):
+    def test_letters_have_the_same_names(self):
         for name in self.commands():
             out = self.ctl(name, "--help", code=0).out
             for letter, long in re.findall(r"^  (-\w), (--[a-z-]+)", out, re.M):
                 if long not in COMMON:
                     self.assertIn(f"*{letter}*, *{long}*", source(f"mlictl-{name}.1"))
 
-    def test_options_of_all_commands_stand_in_the_first_page(self):
+    def test_common_options_are_in_the_first_page(self):
         self.assertLessEqual({*COMMON, "-q", "-h", "-s", "--socket", "-H", "--host"},
                              described(source("mlictl.1")))
 
@@ -122,7 +122,7 @@ class Pages(Case):
             for line in re.findall(r"^(?:\t|)(mlictl .*)$", section(source(page), "EXAMPLES"), re.M):
                 words = re.split(r"[|><]", line.replace("++", ""))[0].split()
                 name = next(word for word in words[1:] if not word.startswith("-"))
-                known = told(self.ctl(name, "--help", code=0).out)
+                known = options_of_help(self.ctl(name, "--help", code=0).out)
                 for word in words:
                     if word.startswith("-") and len(word) > 1:
                         self.assertIn(word, known, f"{page}: {line}")
@@ -133,7 +133,7 @@ class Pages(Case):
         self.assertEqual(re.findall(r"^(?:\[\[|\| ) (\d)$",
                                     section(source("mlictl.1"), "EXIT STATUS"), re.M), codes)
 
-    def test_words_of_the_help_stand_in_the_page(self):
+    def test_pages_list_the_words_of_the_help(self):
         """Lists of words that an option takes, as in "poll, callback, wait, sync or mixed"."""
         for name, option in (("gen", "--dtype"), ("gen", "--pattern"), ("selftest", "--mode"),
                              ("jobs", "--state")):
@@ -150,7 +150,7 @@ class Formats(unittest.TestCase):
         text = source("mlictl-job.5")
 
         def members(node, where):
-            """Names of members by the page's section they belong to."""
+            """Returns the names of members by the section of the page."""
             if isinstance(node, list):
                 for item in node:
                     yield from members(item, where)
@@ -173,7 +173,7 @@ class Formats(unittest.TestCase):
         types = schema["$defs"]["type"]["enum"]
         self.assertTrue(all(f"_{word}_" in section(text, "SRC") for word in types))
 
-    def test_no_job_member_is_made_up(self):
+    def test_every_documented_job_member_exists(self):
         schema = (SOURCE / "proto/file/job.schema.json").read_text()
         prose = (SOURCE / "docs/job-file.md").read_text()
         text = source("mlictl-job.5")
@@ -203,7 +203,7 @@ class Formats(unittest.TestCase):
         self.assertEqual({key for key in rows if key != "key"} - known, set())
 
     def test_configuration_is_what_the_daemon_reads(self):
-        """conf/mlid.json holds every key: mlid says which ones it knows when asked for others."""
+        """conf/mlid.json has every key: mlid names the known keys when it is given an unknown one."""
         for key in ("socke", "limits.client", "scheduling.ageing", "watchdog.limit"):
             config = {}
             *groups, last = key.split(".")
@@ -251,11 +251,11 @@ class Formatted(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, b""), page)
         return done.stdout
 
-    def test_scdoc_has_nothing_to_complain_about(self):
+    def test_scdoc_gives_no_warnings(self):
         for page in PAGES:
             self.assertIn(b".TH", self.format(page))
 
-    def test_nothing_of_the_marks_is_left(self):
+    def test_no_marks_remain(self):
         if not shutil.which("man"):
             self.skipTest("there is no man")
         for page in PAGES:
@@ -281,7 +281,7 @@ class Formatted(unittest.TestCase):
 
 
 class References(unittest.TestCase):
-    def test_pages_that_are_referred_to_exist(self):
+    def test_referenced_pages_exist(self):
         ours = {f"{page[:-2]}({page[-1]})" for page in [*PAGES, *LINKS]}
         for page in PAGES:
             for name in re.findall(r"\b(ml[a-z.-]*(?<![.-])\(\d\))", source(page)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Messages say what to do next: each of these is what somebody gets for an ordinary slip."""
+"""Tests that messages say what to do next after ordinary mistakes."""
 import os
 import socket
 import subprocess
@@ -65,7 +65,7 @@ class Slips(Messages):
 
 
 class Files(Messages):
-    def test_a_near_name_is_told(self):
+    def test_a_similar_name_is_suggested(self):
         self.write_npy("input.npy")
         self.write("tile.json", mov("inptu.npy"))
         for command in ("run", "validate"):
@@ -79,7 +79,7 @@ class Files(Messages):
         self.assertNotIn("did you mean", result.err)
         self.says("No such file", "show", "nowhere/input.npy")
 
-    def test_a_link_to_nowhere(self):
+    def test_a_dangling_link(self):
         self.write_npy("in.npy")
         self.write_npy("lost.npy")
         for name in ("link.npy", "link.json"):
@@ -152,7 +152,7 @@ class Daemons(Messages):
                   "-s", path, code=3)
 
     def test_no_runtime_directory(self):
-        """/run is for root alone: whoever has no XDG_RUNTIME_DIR has to choose a path."""
+        """Only root can write to /run: users without XDG_RUNTIME_DIR must choose a path."""
         if os.path.exists("/run/mlid.sock"):
             self.skipTest("a daemon of this machine has /run/mlid.sock")
         for value, why in ((None, "is not set"), ("run", "is no usable path"),
@@ -254,7 +254,7 @@ class Daemons(Messages):
 
 
 class Units(Case):
-    def test_uptime_is_told_as_people_do(self):
+    def test_uptime_has_units(self):
         out = self.ctl("info", "-s", self.daemon.socket, code=0).out
         self.assertRegex(out, r", up [\d.]+ (ms|s)\n")
 

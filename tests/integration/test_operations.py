@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the integrator sees of mlid: systemd's protocols, reload, access, metrics, trace, the end."""
+"""Tests mlid as integrators use it: systemd's protocols, reload, access, metrics, trace, the end."""
 import array
 import json
 import os
@@ -27,7 +27,7 @@ def free_port():
 
 
 class Service:
-    """A mlid of its own configuration and environment."""
+    """An mlid with its own configuration and environment."""
 
     def __init__(self, case, config=None, *arguments, environment=None, **more):
         self.directory = case.root
@@ -81,7 +81,7 @@ class OperationsCase(harness.Case):
         return sock
 
     def call(self, path, method="daemon.info"):
-        """The reply, or the line that turned us away; a greeting before it is skipped."""
+        """Returns the reply, or the line that refused the connection; skips a greeting."""
         sock = self.connect(path)
         try:
             sock.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode() + b"\n")
@@ -95,7 +95,7 @@ class OperationsCase(harness.Case):
         return None
 
     def submit(self, sock, count=1, **params):
-        """Jobs of 6 bytes; nothing is read."""
+        """Submits jobs of 6 bytes and reads nothing."""
         for number in range(count):
             fds = [os.memfd_create("src"), os.memfd_create("dst")]
             for fd in fds:
@@ -109,7 +109,7 @@ class OperationsCase(harness.Case):
                 os.close(fd)
 
     def as_other(self, path):
-        """What another user is told, where we can become one."""
+        """Returns the reply to another user (only root can become one)."""
         self.root.chmod(self.root.stat().st_mode | 0o055)
         # Who is turned away may find the other end closed before the first word is sent.
         script = ("import contextlib,socket,sys\n"
@@ -135,24 +135,24 @@ class Systemd(OperationsCase):
         manager = self.manager(address)
         service = Service(self, {}, environment={"NOTIFY_SOCKET": address,
                                                  "WATCHDOG_USEC": "200000"})
-        told = manager.recv(4096).decode()
-        self.assertRegex(told, r"^READY=1\nSTATUS=4 channels of threads$")
+        printed = manager.recv(4096).decode()
+        self.assertRegex(printed, r"^READY=1\nSTATUS=4 channels of threads$")
         self.assertEqual(manager.recv(4096), b"WATCHDOG=1")
         begin = time.monotonic()
         self.assertEqual(manager.recv(4096), b"WATCHDOG=1")
         self.assertLess(time.monotonic() - begin, 0.2)
 
-        def next_told():
-            told = b"WATCHDOG=1"
-            while told == b"WATCHDOG=1":
-                told = manager.recv(4096)
-            return told.decode()
+        def next_message():
+            printed = b"WATCHDOG=1"
+            while printed == b"WATCHDOG=1":
+                printed = manager.recv(4096)
+            return printed.decode()
 
         service.process.send_signal(signal.SIGHUP)
-        self.assertRegex(next_told(), r"^RELOADING=1\nMONOTONIC_USEC=[0-9]+$")
-        self.assertRegex(next_told(), r"^READY=1\n")
+        self.assertRegex(next_message(), r"^RELOADING=1\nMONOTONIC_USEC=[0-9]+$")
+        self.assertRegex(next_message(), r"^READY=1\n")
         service.process.terminate()
-        self.assertRegex(next_told(), r"^STOPPING=1\n")
+        self.assertRegex(next_message(), r"^STOPPING=1\n")
         self.assertEqual(service.process.wait(PATIENCE), 0, service.log())
 
     def test_path(self):
@@ -162,7 +162,7 @@ class Systemd(OperationsCase):
         self.talk(f"@mlid-test-{os.getpid()}")
 
     def activate(self, sockets, names, code=None):
-        """mlid as the manager starts it: descriptors from 3 on, and its own number."""
+        """Starts mlid as the service manager does: descriptors from 3, and LISTEN_PID."""
         def place():
             for number, sock in enumerate(sockets):
                 os.dup2(sock.fileno(), 100 + number)
@@ -220,14 +220,14 @@ class Systemd(OperationsCase):
 
 
 class Unit(OperationsCase):
-    """What the unit says: systemd itself is not run here."""
+    """Tests the text of the unit; systemd itself does not run."""
 
     def values(self, key):
         text = (harness.SOURCE / "conf/mlid.service.in").read_text()
         return [line.split("=", 1)[1] for line in text.splitlines() if line.startswith(key + "=")]
 
     def test_reload_fails_for_a_broken_file(self):
-        """systemd runs the commands one after the other, and stops at the first that fails."""
+        """systemd runs the commands in order and stops at the first that fails."""
         check, signal_command = self.values("ExecReload")
         self.assertEqual(signal_command, "/bin/kill -HUP $MAINPID")
         self.assertEqual(check.split()[0], "@mlid@")
@@ -283,7 +283,7 @@ class Process(OperationsCase):
             self.assertIn(words, service.log())
 
     def test_idle(self):
-        """With all of it on, nothing wakes up."""
+        """With all features on, mlid does not wake up."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"},
                                       "trace": str(self.root / "trace.json")})
         time.sleep(1.5)  # the trace's beginning is written
@@ -308,7 +308,7 @@ class Reload(OperationsCase):
         held.close()
         self.assertEqual(service.stop(), 0)
 
-    def test_what_cannot(self):
+    def test_keys_that_cannot_change(self):
         service = self.start_service({"channels": 2})
         self.assertTrue(service.reload({"channels": 3, "socket_mode": "0666", "drain_ms": 5}))
         for key in ("channels", "socket_mode"):
@@ -410,22 +410,22 @@ class Metrics(OperationsCase):
         self.assertEqual(service.stop(), 0)
 
     def test_documented(self):
-        """Every metric is in the table of docs/operations.md, with its type, and no other."""
+        """docs/operations.md lists every metric with its type, and no other."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"}})
         with socket.socket(socket.AF_UNIX) as sock:
             sock.connect(f"{self.root}/metrics")
             sock.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
             with sock.makefile() as reply:
-                told = {tuple(line.split()[2:4]) for line in reply if line.startswith("# TYPE")}
+                printed = {tuple(line.split()[2:4]) for line in reply if line.startswith("# TYPE")}
         text = (harness.SOURCE / "docs/operations.md").read_text()
         rows = [line.split("|") for line in text.splitlines() if line.startswith("| `mlid_")]
         documented = {(row[1].split("`")[1].split("{")[0], row[2].strip()) for row in rows}
-        self.assertEqual(told, documented)
+        self.assertEqual(printed, documented)
         self.assertEqual(service.stop(), 0)
 
 
 class Trace(OperationsCase):
-    def test_is_json(self):
+    def test_the_trace_is_json(self):
         path = self.root / "trace.json"
         service = self.start_service({}, "--trace", str(path))
         self.assertEqual(service.stop(), 0)
@@ -443,7 +443,7 @@ class Trace(OperationsCase):
             self.assertIn("error cannot write the trace", service.log())
             self.assertFalse(os.path.exists(service.socket))
 
-    def test_full(self):
+    def test_a_full_disk(self):
         def small():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
         # The log must be no file then.
@@ -466,7 +466,7 @@ class Trace(OperationsCase):
 
 
 class End(OperationsCase):
-    def test_names_what_it_drops(self):
+    def test_dropped_events_are_counted(self):
         service = self.start_service({"channels": 1, "drain_ms": 300, "watchdog": {"limit_ms": 0},
                                       "metrics": {"listen": f"unix:{self.root}/metrics"}},
                                      "--engine", "fault:threads,stick=1")

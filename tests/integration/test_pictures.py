@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl explain: drawings that are XML, hold what they claim and can be rendered; pictures of characters that keep
-to the terminal. What the cells are is the business of tests/unit/explain."""
+"""Tests the drawings of mlictl explain (valid XML, correct counts, renderable) and its pictures of characters (they
+fit the terminal). tests/unit/explain tests the cells."""
 import math
 import os
 import re
@@ -23,7 +23,7 @@ SHAPE = (2, 3, 4, 5)
 
 
 def figures():
-    """Those of the spec's data movement group, for every rank: name, shape of the source, cfg."""
+    """Returns (name, shape of the source, cfg) of the figures of the data movement group, for every rank."""
     for rank in range(1, 5):
         shape = SHAPE[-rank:]
         cfgs = {
@@ -55,7 +55,7 @@ HARD = {
 
 
 def pixels(png):
-    """Rows of a PNG's bytes as they are filtered: enough to see whether there is anything."""
+    """Returns the filtered rows of a PNG: enough to see whether the picture is empty."""
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     data, at = b"", 8
     while at < len(png):
@@ -73,7 +73,7 @@ def pixels(png):
 
 class Pictures(Case):
     def job(self, shape, cfg, name="job", **more):
-        """A job file; the source is a sparse file of as many bytes."""
+        """Writes a job file; its source is a sparse file of the required size."""
         os.truncate(self.write(f"{name}-in.raw", b""), math.prod(shape))
         src = {"file": f"{name}-in.raw", "type": "fx8", "shape": list(shape)}
         more.setdefault("dst", "dst.raw")
@@ -83,7 +83,7 @@ class Pictures(Case):
         return self.ctl("explain", "--no-memcpy", *arguments, code=code)
 
     def drawing(self, job):
-        """A job's drawing: its root, and what --json tells of the job."""
+        """Returns the root element of a job's drawing, and the --json of the job."""
         fact, = self.explain(job, "--svg", "job.svg", "--json").json
         return self.parsed(self.read("job.svg")), fact
 
@@ -110,7 +110,7 @@ class Pictures(Case):
                    if group.get("class") == state)
 
     def claims(self, root, words):
-        """(how many there are, how many of them are shown)"""
+        """Returns (number of cells, number of shown cells)."""
         texts = [text.text for text in root.iter(SVG + "text") if text.text.startswith(words + ": ")]
         if not texts:
             return 0, 0
@@ -131,7 +131,7 @@ class Pictures(Case):
         return moved, zeros
 
     def check_rendered(self, svg):
-        """rsvg-convert makes a picture of it, with more in it than a frame."""
+        """Expects that rsvg-convert renders a picture with more than a frame."""
         done = subprocess.run([RSVG, svg], capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         width, height, rows = pixels(done.stdout)
@@ -153,7 +153,7 @@ class Drawings(Pictures):
                 self.assertEqual(self.cells(dst, "empty") > 0, name.startswith("concat"))
                 self.assertEqual(zeros[1] > 0, name.startswith("pad"))
 
-    def test_hard(self):
+    def test_difficult_moves(self):
         for name, (shape, cfg) in HARD.items():
             with self.subTest(name):
                 root, fact = self.drawing(self.job(shape, cfg, name))
@@ -174,7 +174,7 @@ class Drawings(Pictures):
         self.assertEqual(self.cells(self.side(root, "dst"), "gap"), 3 * 2)
 
     def test_names(self):
-        """What is in a name stays text."""
+        """Names are escaped as text."""
         self.write("in<b>&.raw", bytes(4))
         src = {"file": "in<b>&.raw", "type": "fx8", "shape": [4]}
         self.write("job.json", mov(src=src, dst="\u00e4\"'.raw"))
@@ -183,12 +183,12 @@ class Drawings(Pictures):
         self.assertIn("in<b>&.raw", texts)
         self.assertIn("\u00e4\"'.raw", texts)
 
-    def test_same_again(self):
+    def test_the_same_job_gives_the_same_drawing(self):
         job = self.job((20, 30, 16), {"perm_dim": [2, 0, 1]})
         self.assertEqual(*(self.explain(job, "--svg", "-").out for _ in range(2)))
 
     def test_replaced(self):
-        """Drawings and empty files are; a job file or a tensor that slips in is not."""
+        """Drawings and empty files are replaced; job files and tensors are not."""
         job = self.job((4,), {})
         for name in ("p.svg", "p.svg", self.write("empty", "")):
             self.explain(job, "--svg", name)
@@ -220,7 +220,7 @@ class Drawings(Pictures):
 
 class Characters(Pictures):
     def picture(self, text):
-        """The lines of the picture, which is the last paragraph but for its own empty lines."""
+        """Returns the lines of the picture: the last paragraph, without its empty lines."""
         return text[text.index("\nsource (") + 1:].splitlines()
 
     def test_piped(self):
@@ -235,7 +235,7 @@ class Characters(Pictures):
                     self.assertNotRegex(text, ESCAPE)
                     self.assertTrue(locale != "C" or text.isascii())
 
-    def test_none(self):
+    def test_no_picture(self):
         self.assertNotIn("\nsource (", self.explain(self.job((4,), {}), "--no-picture").out)
         self.assertEqual(self.explain(self.job((4,), {}), "-q").out, "")
 

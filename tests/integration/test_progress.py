@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The line that shows how far run, submit, gen and a repeated case are, on a terminal only."""
+"""Tests the progress line of run, submit, gen and repeated cases: on a terminal only."""
 import os
 import re
 import signal
@@ -21,7 +21,7 @@ class Progress(Case):
         self.write("job.json", mov())
 
     def check(self, shown, label):
-        """A line that was drawn over, of which nothing is left but the command's own line."""
+        """Expects a line that was drawn over, and that only the command's own line remains."""
         drawn = DRAWN.findall(shown)
         self.assertTrue(drawn, shown)
         for line in drawn:
@@ -56,14 +56,14 @@ class Progress(Case):
         self.daemon.process.send_signal(signal.SIGCONT)
         self.assertIn(code, (3, 4), shown)
 
-    def test_names_cannot_act_on_the_terminal(self):
+    def test_names_are_escaped_on_a_terminal(self):
         os.rename(self.path("job.json"), self.path("a\033[2Jb.json"))
         shown, _ = Screen(self, "run", "-e", SLOW, "a\033[2Jb.json").end()
         self.assertNotIn("\033[2J", shown)
         self.assertTrue(DRAWN.search(shown))
 
     def test_a_narrow_terminal(self):
-        """The name is cut, not the numbers; a terminal may know its columns only."""
+        """The name is cut, not the numbers; some terminals report their columns only."""
         name = "a_long_name_" * 4 + ".json"
         os.rename(self.path("job.json"), self.path(name))
         for rows, columns in ((24, 40), (0, 30)):
@@ -76,7 +76,7 @@ class Progress(Case):
                 self.assertRegex(line, r"^a_l\w*\.\.\.: [\d.]+ [KM]?i?B of [\d.]+ [KM]?i?B, \d+ %")
 
     def test_gen(self):
-        """It is stopped for longer than the time that short work has without a line."""
+        """gen is stopped for longer than the delay before the first progress line."""
         screen = Screen(self, "gen", "big.npy", "--shape", "150,1000,1000", "--dtype", "int8")
 
         def written():
@@ -99,7 +99,7 @@ class Progress(Case):
         self.assertEqual(code, 4)
         self.assertFalse([line for line in picture(shown) if " left" in line or " of 24 B" in line])
 
-    def test_never_where_nobody_looks(self):
+    def test_no_progress_without_a_terminal(self):
         screens = [(Screen(self, "run", *options, "-e", SLOW, "job.json", **more), options, more)
                    for options, more in ((["-q"], {}), (["--json"], {}), ([], {"TERM": "dumb"}),
                                          ([], {"streams": {"stderr": subprocess.DEVNULL}}),

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl -H: a daemon at the other end of a stream. The stand-in for ssh runs the rest of its
-command here, by a shell as sshd does; where there is a real sshd, it is asked as well."""
+"""Tests mlictl -H: a daemon at the other end of a stream.
+
+A stand-in for ssh runs the remote command locally in a shell, as sshd does; a real sshd is tested if installed.
+"""
 import json
 import os
 import pathlib
@@ -65,7 +67,7 @@ class Remote(Case):
 
 
 class Jobs(Remote):
-    def test_the_same_as_here(self):
+    def test_remote_and_local_results_agree(self):
         self.write_npy("in.npy", "<i2", (8, 9, 3))
         job = [mov(dst="a.npy", perm_dim=[2, 0, 1]),
                mov(dst="b.npy", padding_pre=[1, 1, 0], padding_post=[1, 1, 0]),
@@ -97,7 +99,7 @@ class Jobs(Remote):
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertIn(b"ssh://board", process.stdout)
 
-    def test_updates_send_what_is_there(self):
+    def test_updates_send_the_existing_file(self):
         self.write_npy("in.npy", "|i1", (2, 3), data=bytes(range(6)))
         self.write_npy("out.npy", "|i1", (4, 3), data=b"\x50" * 12)
         self.write("job.json", mov(dst={"file": "out.npy", "update": True}, dst_offset=[1, 0]))
@@ -111,7 +113,7 @@ class Jobs(Remote):
         self.assertEqual(len({self.read(f"{i}.npy") for i in range(300)}), 1)
         self.assert_nothing_left()
 
-    def test_a_big_one(self):
+    def test_a_large_job(self):
         size = 64 << 20
         data = os.urandom(1 << 20) * 64
         self.write_npy("in.npy", "|u1", (size // 1024, 1024), data=data)
@@ -120,7 +122,7 @@ class Jobs(Remote):
         self.assertEqual(self.read("out.npy")[-(size - 1024):], data[1024:])
         self.assert_nothing_left()
 
-    def test_too_big(self):
+    def test_a_too_large_job(self):
         with open(self.path("in.raw"), "wb") as file:
             file.truncate(1 << 30)
         self.write("job.json", mov(src={"file": "in.raw", "type": "fx8", "shape": [1 << 29]}))
@@ -139,7 +141,7 @@ class Jobs(Remote):
 
 class Lost(Remote):
     def held(self, *jobs):
-        """A submit whose job never ends, and the proxy that serves it."""
+        """Starts a submit whose job never ends; returns it and the proxy that serves it."""
         self._daemon = self.start_daemon(self.root, "--engine", "fault:threads,tiny=0,stick=1")
         self.write_npy("in.npy", "|i1", (4,))
         self.write("job.json", list(jobs) or [mov(), mov(dst="2.npy")])
@@ -195,7 +197,7 @@ class Lost(Remote):
         process.communicate()
         self.assert_nothing_left()
 
-    def test_no_mlictl_there(self):
+    def test_without_mlictl_on_the_host(self):
         self.stand_in("exec mlictl-is-not-there")
         result = self.remote("ping", code=3)
         self.assertIn("there is no mlictl there", result.err)
@@ -220,7 +222,7 @@ class Lost(Remote):
         self.assertEqual(result.json[0]["exit"], 3)
         self.assertIn("cannot be started", result.err)
 
-    def test_no_daemon_there(self):
+    def test_without_a_daemon_on_the_host(self):
         result = self.ctl("-H", "ssh://board", "info", "-s", self.path("none"), code=3)
         self.assertIn("no daemon listens at " + self.path("none"), result.err)
 
@@ -241,7 +243,7 @@ class Lost(Remote):
 
 
 class Proxy(Remote):
-    """The proxy by itself: what it is sent, byte by byte."""
+    """Sends single bytes and lines to the proxy."""
 
     def proxy(self):
         self.daemon
@@ -278,7 +280,7 @@ class Proxy(Remote):
         self.assertIn(b'"pong":true', text)
         self.assertEqual(code, 0)
 
-    def test_spelt_otherwise(self):
+    def test_other_spellings(self):
         line = (b' { "inl\\u0069ne" : [{"bytes":1}] , "fds":1,"id":1,"jsonrpc":"2.0",'
                 b'"method":"daemon.ping" }\r\nx')
         other = (b'{"params":{ "inline" :"}\\",{[" },"id":2,"jsonrpc":"2.0","method":"daemon.ping",'
@@ -291,7 +293,7 @@ class Proxy(Remote):
         self.assertTrue(replies[3]["result"]["pong"])
         self.assertEqual(code, 0)
 
-    def test_what_is_refused(self):
+    def test_refused_requests(self):
         for method, more, payload in (("job.prepare", {"fds": 1, "inline": [{"bytes": 3}]}, b"x\ny"),
                                       ("buffer.register", {"fds": 1, "inline": [{"size": 9}]}, b""),
                                       ("buffer.alloc", {}, b"")):
@@ -329,7 +331,7 @@ class Proxy(Remote):
         os.kill(self.daemon.pid, signal.SIGSTOP)
         return self.proxy()
 
-    def test_what_cannot_be_followed(self):
+    def test_requests_that_cannot_be_forwarded(self):
         for line in (self.request(1, "daemon.ping", fds=1),
                      self.request(1, "daemon.ping", inline=[{}]),
                      self.request(1, "daemon.ping", fds=1, inline=[{}, {}]),
@@ -353,8 +355,8 @@ class Proxy(Remote):
             process.communicate()
         self.assert_nothing_left()
 
-    def test_more_than_memory_is_for(self):
-        """Large requests wait for one another; those behind them are not lost."""
+    def test_requests_beyond_the_memory_limit(self):
+        """Large requests wait for one another; requests behind them are not lost."""
         sent = b"".join(self.submit(i, [{"bytes": 6}, {"size": 700 << 20, "back": True}],
                                     channels=16) + b"abcdef" for i in range(1, 6))
         code, lines, _ = self.converse(sent + self.request(9, "daemon.ping"))
@@ -365,7 +367,7 @@ class Proxy(Remote):
         self.assert_nothing_left()
 
     def test_more_requests_than_fit(self):
-        """What the daemon does not take waits, line by line, and is answered in the end."""
+        """Requests that the daemon does not read yet wait in the proxy and are answered in the end."""
         process = self.proxy()
         os.kill(self.daemon.pid, signal.SIGSTOP)
         count = 20000
@@ -407,7 +409,7 @@ class Proxy(Remote):
         self.daemon_may_die = True
 
     def test_a_client_that_does_not_read(self):
-        """Bytes wait in the client's pipe, not in the proxy's memory."""
+        """The bytes wait in the client's pipe, not in the proxy's memory."""
         process = self.proxy()
         line = self.submit(1, [{"bytes": 6}, {"size": 32 << 20, "back": True}]) + b"abcdef"
         for _ in range(8):
@@ -430,7 +432,7 @@ def free_port():
 
 
 class Sshd(Case):
-    """A real one, on the loopback, with keys of its own and no configuration of the system."""
+    """Runs an sshd on the loopback interface, with its own keys and configuration."""
 
     def setUp(self):
         super().setUp()
@@ -500,7 +502,7 @@ exec ssh -F none -i '{self.keys}/user' -o IdentitiesOnly=yes -o BatchMode=yes \\
         result = self.ctl("-H", url, "ping", "-s", self.path("none"), code=3)
         self.assertIn("no daemon listens", result.err)
 
-    def test_nobody_listens(self):
+    def test_without_a_listener(self):
         result = self.ctl("-H", f"ssh://127.0.0.1:{free_port()}", "ping", code=3)
         self.assertIn("ssh cannot connect", result.err)
 

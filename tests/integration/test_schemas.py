@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The JSON Schemas and the programs accept and refuse the same files."""
+"""Gives the same files to the JSON Schemas and to the programs: both accept or both refuse."""
 import json
 import os
 import pathlib
@@ -76,11 +76,11 @@ class Schemas(Case):
 
 
 class Files(unittest.TestCase):
-    def test_each_has_an_id_of_its_own(self):
+    def test_ids_are_unique(self):
         ids = [json.loads(path.read_text())["$id"] for path in (JOB_SCHEMA, CONFIGURATION_SCHEMA)]
         self.assertEqual(len(set(ids)), 2)
 
-    def test_they_are_installed(self):
+    def test_schemas_are_installed(self):
         if "MLI_BUILD" not in os.environ:
             self.skipTest("no build tree is given (MLI_BUILD)")
         information = pathlib.Path(os.environ["MLI_BUILD"]) / "meson-info/intro-installed.json"

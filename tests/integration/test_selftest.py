@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl selftest: sound engines pass, every kind of fault is caught, and what failed can be repeated."""
+"""Tests mlictl selftest: sound engines pass, every kind of fault is found, failures can be repeated."""
 import json
 import signal
 import time
@@ -16,20 +16,20 @@ class Selftest(Case):
         return self.ctl("selftest", *arguments, code=code)
 
     def one(self, engine, *arguments, code):
-        """One engine's object."""
+        """Returns the object of one engine."""
         result = self.selftest("--engine", engine, "--json", *arguments, code=code)
         self.assertEqual(len(result.json), 1, str(result))
         return result.json[0]
 
     def caught(self, engine, *arguments, kind):
-        """One engine's object where a case must fail; its first failure is of this kind."""
+        """Returns the object of one engine with a failed case; expects the kind of its first failure."""
         fact = self.one(engine, *arguments, code=1)
         self.assertGreater(fact["failures"], 0)
         self.assertEqual(fact["first_failures"][0]["kind"], kind, fact)
         return fact
 
     def engines(self):
-        """The names of all engines that selftest finds."""
+        """Returns the names of all engines that selftest finds."""
         facts = self.selftest("--iterations", "1", "--json", code=0).json
         return sorted({f["engine"] for f in facts if not f["engine"].startswith("fault")
                        and ":" not in f["engine"]})
@@ -71,7 +71,7 @@ class Sound(Selftest):
                 self.assertEqual((fact["cases"], len(fact["channels"])), (40, 2))
                 self.assertTrue(moved >= 40 or mode in ("sync", "mixed"), fact)
 
-    def test_crowds_and_loners(self):
+    def test_many_transfers_and_single_ones(self):
         for channels, threads in (("1", "6"), ("16", "1"), ("3", "16")):
             fact = self.one("threads:tiny=0", *FEW, "--channels", channels, "--threads", threads,
                             code=0)
@@ -136,7 +136,7 @@ class Caught(Selftest):
                            "--mode", "wait", kind="mismatch")
         self.assertEqual((fact["cases"], fact["failures"]), (1, 1))
 
-    def test_complaint(self):
+    def test_the_message_of_a_failure(self):
         result = self.selftest("--engine", "fault:inline,corrupt=1", "--seed", "5", "--only", "0",
                                "--mode", "poll", code=1)
         self.assertRegex(result.err, r"case 0 of seed 5: byte \d+ of the destination, element "
@@ -148,7 +148,7 @@ class Caught(Selftest):
                       "mlictl run --engine fault:inline,corrupt=1 selftest-5-0/job.json\n",
                       result.err)
 
-    def test_only_can_be_repeated(self):
+    def test_only_repeats_a_case(self):
         fact = self.caught("fault:inline,corrupt=5", "--seed", "5", "--only", "0", "-n", "9",
                            "--threads", "1", "--channels", "1", "--mode", "poll", kind="mismatch")
         self.assertEqual((fact["cases"], fact["failures"]), (9, 1))
@@ -162,7 +162,7 @@ class Reproduced(Selftest):
                            "--mode", "wait", *arguments, kind="mismatch")
         return fact["job"]
 
-    def test_passes_on_sound_engines_and_fails_on_others(self):
+    def test_reproduced_jobs_fail_only_on_faulty_engines(self):
         for index in range(6):
             job = self.reproduce(index)
             self.assertEqual(job, f"selftest-6-{index}/job.json")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that look after a daemon and its jobs."""
+"""Tests the commands that manage a daemon and its jobs."""
 import json
 import os
 import pty
@@ -53,7 +53,7 @@ class Detached(Service):
         again = self.ask("wait", "1", code=0)
         self.assertRegex(again.out, r"^job 1: done, 6 B in ")
 
-    def test_what_cannot_be_detached(self):
+    def test_jobs_that_cannot_be_detached(self):
         self.write_npy("in.npy", "|i1", (4,))
         self.write_npy("there.npy", "|i1", (4,))
         before = self.listing()
@@ -66,7 +66,7 @@ class Detached(Service):
             os.unlink(self.path("job.json"))
             self.assertEqual(self.listing(), before)
 
-    def test_a_refused_one_leaves_nothing(self):
+    def test_a_refused_job_leaves_no_record(self):
         self.write_npy("in.npy", "|i1", (4,))
         self.write("job.json", [mov(channels=16, name="a"), mov(dst="b.npy", after=["a"])])
         facts = self.facts("submit", "-d", "job.json", code=1)
@@ -81,7 +81,7 @@ class Jobs(Service):
         self.write_npy("in.npy", "|i1", (4,))
 
     def stuck(self):
-        """A daemon whose first job never ends, and a second that waits for it."""
+        """Starts a daemon whose first job never ends, and submits a second job that waits for it."""
         self.other_daemon("--engine", "fault:threads,tiny=0,stick=1")
         self.write("job.json", [mov(name="stuck"), mov(dst="2.npy", after=["stuck"], name="next")])
         self.facts("submit", "-d", "job.json")
@@ -123,7 +123,7 @@ class Jobs(Service):
         out = self.ask("jobs", "-n", "3", code=0).out
         self.assertFalse(any(line.endswith(" ") for line in out.splitlines()), out)
 
-    def test_what_is_not_there(self):
+    def test_unknown_jobs(self):
         for command in ("status", "wait", "cancel"):
             result = self.ask(command, "--json", "77", code=2)
             self.assertEqual(result.json[0]["error"]["name"], "NOT_FOUND", command)
@@ -177,7 +177,7 @@ class Numbers(Service):
         self.assertIn("channel 3", out)
         self.assertNotIn("\033", out)
 
-    def test_top_goes_on(self):
+    def test_top_repeats(self):
         process = self.start("top", "--socket", self.daemon.socket, "--json", "-i", "50")
         first, second = (json.loads(process.stdout.readline()) for _ in range(2))
         self.assertGreater(second["rates"]["interval_ns"], 40e6)
@@ -211,7 +211,7 @@ class Numbers(Service):
 
 
 class Drained(Service):
-    def test_there_and_back(self):
+    def test_drain_and_resume(self):
         self.write_npy("in.npy")
         self.write("job.json", mov())
         self.assertEqual(self.facts("drain")[0]["state"], "drained")
@@ -243,7 +243,7 @@ def event(kind, time_ns, number):
 
 
 class TraceOfAScript(Case):
-    """What a daemon that sends these events and then hangs up, or stays, gives."""
+    """A fake daemon sends these events and then disconnects or stays."""
 
     def serve(self, lines, stay=True):
         path = self.path("peer.sock")
@@ -316,7 +316,7 @@ class Trace(Service):
         for i in range(5):
             self.assertIn(f"n{i}", text)
 
-    def test_time_is_over(self):
+    def test_the_duration_ends_the_trace(self):
         self.ask("trace", "-o", "t.json", "--seconds", "1", code=0)
         json.loads(self.read("t.json"))
 
@@ -333,7 +333,7 @@ class Trace(Service):
         self.assertFalse(self.exists("-"))
         self.ask("trace", "-o", "-", "--json", code=2)
 
-    def test_whole_or_not_at_all(self):
+    def test_the_file_is_written_atomically(self):
         process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "-t", "60")
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)

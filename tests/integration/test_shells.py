@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`mlictl completion zsh` and `fish`, tried with the real shells. The one for bash: test_completion.py"""
+"""Tests `mlictl completion zsh` and `fish` in the real shells; test_completion.py tests bash."""
 import os
 import pathlib
 import pty
@@ -13,7 +13,7 @@ from harness import MLICTL, Case, main, wait_for
 
 
 class Shell:
-    """What both shells are asked. Classes that derive from it say how: complete()."""
+    """Tests for both shells; the derived classes define complete()."""
 
     def setUp(self):
         super().setUp()
@@ -71,7 +71,7 @@ class Shell:
                          {"deep"})
         self.assertIn("a.json", self.complete("mlictl run --fail-fast a"))
 
-    def test_it_is_installed_as_it_is_printed(self):
+    def test_the_installed_file_equals_the_printed_one(self):
         if "MLI_BUILD" not in os.environ:
             self.skipTest("no build tree is given (MLI_BUILD)")
         built = pathlib.Path(os.environ["MLI_BUILD"]) / "conf" / self.installed
@@ -94,7 +94,7 @@ class Fish(Shell, Case):
         self.assertEqual(self.complete("mlictl jobs --state done,f"), {"done,failed"})
         self.assertEqual(self.complete("mlictl jobs --state=done,f"), {"--state=done,failed"})
 
-    def test_it_says_what_the_help_says(self):
+    def test_descriptions_are_those_of_the_help(self):
         call = f"source '{self.script}'; complete -C 'mlictl canc'"
         done = subprocess.run(["fish", "-N", "-c", call], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.stdout, "cancel\tcancel jobs\n")
@@ -125,8 +125,8 @@ class Zsh(Shell, Case):
             self.enter(line)
 
     def enter(self, line):
-        """Has a line carried out; returns at the next prompt. Before it the terminal's driver edits
-        lines, and would take a line away together with the tabulator behind it."""
+        """Runs a line and returns at the next prompt. Before the prompt, the terminal driver edits lines and would
+        drop the line and the tab behind it."""
         self.marks += 1
         mark = f"mark{self.marks}end".encode()
         os.write(self.ours, f"{line}\nprint -r -- mark$(({self.marks}))end\n".encode())
@@ -141,7 +141,7 @@ class Zsh(Shell, Case):
         return shown
 
     def complete(self, line):
-        """What zsh adds as matches when the tabulator is pressed behind the line."""
+        """Returns the matches that zsh adds when tab is pressed behind the line."""
         self.hits.write_text("")
         os.write(self.ours, line.encode() + b"\t")
         shown = self.enter("\x15")  # takes the line away
@@ -156,8 +156,8 @@ class Zsh(Shell, Case):
     def test_job_files(self):
         self.assertEqual(self.complete("mlictl run "), {"a.json", "deep"})
 
-    def test_found_by_itself(self):
-        """As a file of $fpath, where it is the body of the function."""
+    def test_found_in_fpath(self):
+        """In a file of $fpath, the text is the body of the function."""
         directory = self.root / "functions"
         directory.mkdir()
         shutil.copy(self.script, directory / "_mlictl")

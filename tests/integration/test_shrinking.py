@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files that shrink while mlictl reads them are reported, and end neither it nor a whole batch."""
+"""Tests files that shrink while mlictl reads them: they are reported, and neither mlictl nor a batch ends."""
 import os
 import unittest
 
@@ -17,7 +17,7 @@ def safetensors(dtype, count):
 
 
 class WhileMapped(Case):
-    """A preloaded library empties the file once it is mapped."""
+    """A preloaded library truncates the file once it is mapped."""
 
     def setUp(self):
         super().setUp()
@@ -82,8 +82,8 @@ class WhileMapped(Case):
 
 
 class DuringABatch(BatchCase):
-    def test_the_other_cases_go_on(self):
-        """A golden file is written anew in place while its case runs."""
+    def test_other_cases_continue(self):
+        """A golden file is rewritten in place while its case runs."""
         for name in "abc":
             self.add(name)
         self.write("slow.npy", self.read("good.npy"))
@@ -102,7 +102,7 @@ class DuringABatch(BatchCase):
 
 class WhileCompared(Case):
     def test_large_files(self):
-        """Holes take no storage, but time to compare."""
+        """Holes take no storage, but comparing them takes time."""
         size = 1 << 29
         for name in ("a.npy", "b.npy"):
             self.write(name, npy("|i1", (size,), b""))

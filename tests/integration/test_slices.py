@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`slice` of a job means what it means behind an array in numpy; what it cannot mean is refused."""
+"""Compares `slice` of a job with the same text behind a NumPy array; other texts are refused."""
 import io
 import os
 import random
@@ -25,7 +25,7 @@ def random_entry(rng, extent):
 
 
 def random_slice(rng, padded):
-    """As many entries as there are dimensions, or fewer, with or without an ellipsis."""
+    """Returns one entry for each dimension, or fewer, with or without an ellipsis."""
     entries = [random_entry(rng, extent) for extent in padded]
     if rng.random() < 0.5:
         missing = rng.randrange(len(padded) + 1)
@@ -39,12 +39,12 @@ def random_slice(rng, padded):
 
 
 def numpy_slice(text):
-    """The text as Python itself reads it behind an array."""
+    """Returns the slice as Python reads it behind an array."""
     return eval(f"_[{text}]", {"_": type("", (), {"__getitem__": lambda _, index: index})()})
 
 
 class Example:
-    """A random array, and a job that moves a slice of it; what numpy makes of it is `wanted`."""
+    """A random array and a job that moves a slice of it; `wanted` is NumPy's result."""
 
     def __init__(self, rng):
         shape = [rng.randrange(1, 9) for _ in range(rng.randrange(1, 5))]
@@ -82,7 +82,7 @@ class AgainstNumpy(Case):
         self.rng = random.Random(SEED)
 
     def test_random_slices(self):
-        """The file is what numpy.save writes, byte for byte; what is empty is refused."""
+        """The output has the bytes of numpy.save; empty slices are refused."""
         examples = [Example(self.rng) for _ in range(2400)]
         full = [e for e in examples if e.wanted.size]
         empty = [e for e in examples if not e.wanted.size]
@@ -105,7 +105,7 @@ class AgainstNumpy(Case):
             self.assertFalse(self.exists(f"out{i}.npy"))
 
     def test_random_lines(self):
-        """The same as options of `make`."""
+        """The same slices as options of `make`."""
         for _ in range(60):
             e = Example(self.rng)
             self.write("in.npy", saved(e.array))
@@ -131,14 +131,14 @@ class Refused(Case):
         super().setUp()
         self.write_npy("in.npy", shape=(4, 9))
 
-    def test_what_the_text_tells(self):
+    def test_errors_in_the_text(self):
         for text, words in (("3", "write 3:4"), ("::-1", "step -1"), ("1:2]", "character 4"),
                             ("...,...", "twice"), (":,:,:,:,:", "more than 4"), ("", "empty"),
                             (":" + "9" * 20, "64 bits"), (" " * 513, "512")):
             self.assert_refused(mov(slice=text), "/slice", "slice: ", words)
         self.assert_refused(mov(slice=1), "/slice", "a string is required")
 
-    def test_what_the_tensor_tells(self):
+    def test_errors_for_the_tensor(self):
         for text, words in ((":,:,:", "the source has 2 dimensions"),
                             (":,9:", "nothing is selected of dimension 1"),
                             ("3:1", "nothing is selected of dimension 0")):
@@ -147,27 +147,27 @@ class Refused(Case):
                             "of 10 (padded) samples")
         self.assert_refused(mov(slice=":", padding_pre=[1]), "/cfg/padding_pre")
 
-    def test_beside_what_it_stands_for(self):
+    def test_slice_excludes_the_members_it_replaces(self):
         for field in ("offset", "size", "sub_sample_step"):
             self.assert_refused(mov(slice=":", **{field: [1, 1]}), "/slice", "cfg." + field)
         self.assert_refused(mov(op="permute", slice=":", perm_dim=[1, 0]), "/slice", "mov")
         self.move(mov(slice="1:", offset=[], size=[], sub_sample_step=[]))
 
-    def test_of_defaults(self):
+    def test_in_defaults(self):
         self.write("job.json", {"defaults": {"op": "mov", "slice": "1:2", "src": {"file": "in.npy"}},
                                 "jobs": [{"dst": {"file": "a.npy"}},
                                          {"dst": {"file": "b.npy"}, "slice": ":,::4"}]})
         shapes = [fact["dst"]["shape"] for fact in self.ctl("run", "--json", "job.json").json]
         self.assertEqual(shapes, [[1, 9], [4, 3]])
 
-    def test_is_explained_as_the_window_that_it_is(self):
+    def test_explain_shows_the_window(self):
         slice_job = mov(slice="...,-6:-1:2", padding_pre=[1, 0])
         window = mov(offset=[0, 3], size=[5, 5], sub_sample_step=[1, 2], padding_pre=[1, 0])
-        told = []
+        printed = []
         for job in (slice_job, window):
             self.write("job.json", job)
-            told.append(self.ctl("explain", "--no-memcpy", "--json", "job.json", code=0).json)
-        self.assertEqual(*told)
+            printed.append(self.ctl("explain", "--no-memcpy", "--json", "job.json", code=0).json)
+        self.assertEqual(*printed)
 
     def test_of_raw_files(self):
         self.write("in.bin", bytes(range(36)))

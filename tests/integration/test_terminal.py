@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What mlictl does on a terminal, and does nowhere else: colours, lines drawn over, ^C."""
+"""Tests colours, redrawn lines and ^C on a terminal, and their absence elsewhere."""
 import os
 import pty
 import re
@@ -25,7 +25,7 @@ class Terminal(Case):
         return Screen(self, *arguments, **more).end()
 
     def commands(self):
-        """Command lines whose state words have a colour, and that word."""
+        """Returns command lines whose state word has a colour, and that word."""
         self.write("golden.json", mov(expect={"file": "in.npy"}))
         self.write("wrong.json", mov(expect={"file": "other.npy"}))
         return [(("validate", "job.json"), GOOD + "valid" + END),
@@ -54,8 +54,8 @@ class Colours(Terminal):
         self.assertIn("job 1: " + GOOD + "done" + END, self.show("cancel", "1", *socket)[0])
         self.assertIn(BAD + "mlictl:" + END, self.show("status", "77", *socket)[0])
 
-    def test_they_are_all_that_differs(self):
-        """The text between them is that of a pipe, but for times, rates and their widths."""
+    def test_colours_are_the_only_difference(self):
+        """The text is that of a pipe, except times, rates and their widths."""
         number = re.compile(r" *[\d.]+ ([num]?s|[KMG]?i?B/s)\b|seed \d+")
         for command, _ in self.commands():
             with self.subTest(command=command):
@@ -64,14 +64,14 @@ class Colours(Terminal):
                 self.assertEqual(number.sub("#", COLOUR.sub("", shown)),
                                  number.sub("#", piped.out + piped.err))
 
-    def test_who_wants_none_gets_none(self):
+    def test_colours_can_be_disabled(self):
         for refusal in ({"NO_COLOR": "1"}, {"NO_COLOR": "0"}, {"TERM": "dumb"}, {"TERM": ""},
                         {"TERM": None}):
             for command, _ in self.commands():
                 with self.subTest(refusal=refusal, command=command):
                     self.assertNotIn("\033", self.show(*command, **refusal)[0])
 
-    def test_an_empty_variable_refuses_nothing(self):
+    def test_an_empty_variable_disables_nothing(self):
         self.assertIn(GOOD, self.show("validate", "job.json", NO_COLOR="")[0])
 
     def test_pictures_of_explain(self):
@@ -92,8 +92,8 @@ class Colours(Terminal):
         for line in (("--json", "frobnicate"), ("run", "--json", "--nothing"), ("--json",)):
             self.assertNotIn("\033", self.show(*line)[0])
 
-    def test_each_stream_decides_for_itself(self):
-        """Errors on the terminal are red though the results go to a pipe, and the other way."""
+    def test_each_stream_is_checked(self):
+        """Errors on the terminal are red even if the results go to a pipe, and vice versa."""
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         environment = dict(self.environment(), TERM="xterm")
@@ -110,7 +110,7 @@ class Colours(Terminal):
         self.assertNotIn(b"\033", done.stderr)
         os.close(theirs)
 
-    def test_nothing_of_a_file_acts_on_the_terminal(self):
+    def test_contents_of_files_are_escaped(self):
         name = "a\033[31m\x07\u009b31m.json"
         self.write(name, mov("\033[2J.npy"))
         for command in ("run", "validate", "show", "submit"):
@@ -148,7 +148,7 @@ class Drawing(Terminal):
             self.assertLessEqual(len(lines), 10)
             self.assertLessEqual(max(map(len, lines)), 40)
 
-    def test_top_without_a_terminal_that_can(self):
+    def test_top_on_a_dumb_terminal(self):
         screen = Screen(self, "top", "-i", "50", "-s", self.daemon.socket, TERM="dumb")
         self.assertTrue(wait_for(lambda: screen.read().count("mlid at") >= 2))
         screen.press(b"\x03")
@@ -156,7 +156,7 @@ class Drawing(Terminal):
         self.assertEqual(code, 0)
         self.assertNotIn("\033", shown)
 
-    def test_progress_of_a_selftest_keeps_to_its_line(self):
+    def test_progress_of_a_selftest_stays_in_its_line(self):
         line = ("selftest", "-t", "2", "-e", "fault:threads,delay_us=10,reorder_pct=1")
         for columns in (20, 200):
             shown, code = self.show(*line, columns=columns)
@@ -169,7 +169,7 @@ class Drawing(Terminal):
 
 
 class Interrupt(Terminal):
-    def test_a_job_is_given_up(self):
+    def test_interrupt_cancels_a_job(self):
         screen = Screen(self, "run", "-e", "fault:threads,stick=1", "job.json")
         # The job is on its way when its output has a name of its own, or none yet: wait for the
         # service's threads instead.
@@ -181,7 +181,7 @@ class Interrupt(Terminal):
         self.assertIn(BAD + "mlictl:" + END, shown)
         self.assertFalse(self.exists("out.npy"))
 
-    def test_colours_end_with_what_is_said(self):
+    def test_every_colour_is_reset(self):
         """A terminal is never left in a colour."""
         for command, _ in self.commands():
             shown = self.show(*command)[0]

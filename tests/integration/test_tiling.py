@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The example of a tiling loop: it compares its result by itself."""
+"""Runs the example of a tiling loop, which compares its own result."""
 import os
 import subprocess
 

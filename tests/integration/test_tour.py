@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/mlictl.md: every command of the tour is run, and prints what stands there."""
+"""Runs every command of the tour in docs/mlictl.md and compares the output."""
 import os
 import pathlib
 import re
@@ -15,7 +15,7 @@ MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ [KMG]?i?B/s", "RATE"),
 
 
 def steps(text):
-    """(command, what it prints) of the blocks that have a prompt."""
+    """Returns (command, output) of the blocks that have a prompt."""
     for block in re.findall(r"(?:^    .*\n)+", text, re.M):
         lines = [line[4:] for line in block.splitlines()]
         if not lines[0].startswith("$ "):
@@ -45,7 +45,7 @@ class Tour(Case):
         return done.stdout.replace(self._daemon.socket, SOCKET) if self._daemon else done.stdout
 
     def walk(self, command, output):
-        """Does one step; what it prints."""
+        """Runs one step; returns its output."""
         if command.startswith("cat "):
             self.write(command.split()[1], output + "\n")
         elif command == f"mlid --socket {SOCKET} &":
@@ -75,7 +75,7 @@ class Tour(Case):
             self.assertTrue((TOUR.parent / page).is_file(), page)
 
     def test_links(self):
-        """Of all documents: to files that are there, and to headings of them."""
+        """All links of all documents lead to existing files and headings."""
         documents = [*SOURCE.glob("*.md"), *(SOURCE / "docs").glob("*.md"),
                      SOURCE / "proto/PROTOCOL.md", SOURCE / "examples/README.md",
                      SOURCE / "tests/README.md"]

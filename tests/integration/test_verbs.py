@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mlictl mov and permute: one job of a command line, run at once; and layouts in words."""
+"""Tests mlictl mov and permute (one job on a command line), and layouts in words."""
 import itertools
 import json
 import os
@@ -119,7 +119,7 @@ class Verbs(Case):
         self.ctl("mov", "--limit-bytes", 48, "in.npy", "b.npy", code=0)
 
     def test_output_to_standard_output(self):
-        """The job would be mixed with the result."""
+        """The job text would be mixed with the result."""
         before = self.listing()
         for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
             result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)
@@ -145,14 +145,14 @@ class Layouts(Case):
         return self.ctl("make", "mov", "none.npy", "out.npy", "--json", "--perm", text, code=code)
 
     def test_every_permutation(self):
-        """Against NumPy's rule: dimension i of the result is dimension perm[i] of the source."""
+        """NumPy's rule: dimension i of the result is dimension perm[i] of the source."""
         for rank in (1, 2, 3, 4):
             source = "NhWc"[:rank]
             for perm in itertools.permutations(range(rank)):
                 result = "".join(source[d] for d in perm)
                 self.assertEqual(self.perm(f"{source}:{result}").json[0]["cfg"]["perm_dim"], list(perm))
 
-    def test_what_is_wrong(self):
+    def test_errors(self):
         for text, why in (
                 ("NHWC", "two layouts with a colon are needed, as in NHWC:NCHW"),
                 ("NHWC:", "a layout of 0 letters is given, 1 to 4 are possible"),

@@ -83,8 +83,8 @@ class Closing(Case):
             self.closes(PING[:-1] + b',"fds":%s}\n' % count.encode(),
                         ("INVALID_REQUEST", "PARSE_ERROR"))
         self.closes(PING[:-1] + b',"fds":0,"fds":0}\n', ("INVALID_REQUEST",))
-        for attached, told in ((1, 2), (2, 1), (2, 0), (0, 1), (16, 15)):
-            self.closes(envelope("daemon.ping", fds=told) + b"\n", "STREAM_ERROR",
+        for attached, printed in ((1, 2), (2, 1), (2, 0), (0, 1), (16, 15)):
+            self.closes(envelope("daemon.ping", fds=printed) + b"\n", "STREAM_ERROR",
                         [self.source.fd] * attached)
         self.closes(PING + b"\n", "STREAM_ERROR", [self.source.fd] * 17)
         self.closes(PING + b"\n", "STREAM_ERROR", [self.source.fd] * 200)

@@ -114,8 +114,8 @@ class Refused(Case):
                 fault = self.link.error(self.send(fds=fds, name="load", **more))
                 self.assertRegex(self.store(self.send(after=["load"])).message,
                                  r"after\[0\]: job \d+ \(load\) was refused")
-                told = self.link.call("job.status", {"job": "load"})
-                self.assertEqual((told["state"], told["error"]["data"]["name"]),
+                printed = self.link.call("job.status", {"job": "load"})
+                self.assertEqual((printed["state"], printed["error"]["data"]["name"]),
                                  ("failed", fault.name))
 
     def test_at_once(self):

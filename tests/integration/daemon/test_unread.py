@@ -38,7 +38,7 @@ class Unread(Case):
     def grown(self, service, before):
         return service.memory() - before
 
-    def told(self, grown):
+    def printed(self, grown):
         print(f"\n  {grown // KIB} KiB grown")
         return grown
 
@@ -60,7 +60,7 @@ class Bytes(Unread):
         for _ in range(50):
             watcher.ping()
             most = max(most, self.grown(service, before))
-        self.assertLess(self.told(most), (96 if SANITIZED else 40) * MIB)
+        self.assertLess(self.printed(most), (96 if SANITIZED else 40) * MIB)
         for id in ids[0]:
             self.assertEqual(len(links[0].result(id)["dst"]["scale"]), INDICES)
         links[0].ping()
@@ -78,7 +78,7 @@ class Bytes(Unread):
         other.call("job.cancel", {"job": 1})
         other.error(stuck)
         other.ping()
-        self.assertLess(self.told(self.grown(service, before)), (64 if SANITIZED else 16) * MIB)
+        self.assertLess(self.printed(self.grown(service, before)), (64 if SANITIZED else 16) * MIB)
         for id in waits:
             self.assertEqual(link.result(id)["job"], 2)
 
@@ -94,7 +94,7 @@ class Bytes(Unread):
         ids = [self.submit(link, 8) for link in links]
         for _ in range(50):
             watcher.ping()
-        self.assertLess(self.told(self.grown(service, before)), (64 if SANITIZED else 24) * MIB)
+        self.assertLess(self.printed(self.grown(service, before)), (64 if SANITIZED else 24) * MIB)
         for link, wanted in list(zip(links, ids))[:2]:
             for id in wanted:
                 link.result(id)
