@@ -39,7 +39,7 @@ class BatchCase(Case):
         self.assertEqual([e["event"] for e in events],
                          ["begin"] + ["case"] * (len(events) - 2) + ["end"], str(result))
         cases = {e["name"]: e for e in events[1:-1]}
-        self.assertEqual(len(cases), len(events) - 2, "a case is events_by_case twice")
+        self.assertEqual(len(cases), len(events) - 2, "a case is reported twice")
         self.assertEqual(events[-1]["exit"], result.code)
         return events[0], cases, events[-1]
 

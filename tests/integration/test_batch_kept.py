@@ -251,7 +251,7 @@ class Kept(BatchCase):
         again = re.findall(r"^       rerun: (.*)$", result.out, re.M)
         self.assertEqual(len(again), len(names), str(result))
         self.assertEqual(len(os.listdir(self.path("batch-failed"))), len(names) + 1)
-        for command in run_kept:
+        for command in again:
             words = shlex.split(command)
             self.assertEqual(words[:2], ["mlictl", "run"])
             self.assertIn("differ", self.run_kept(self.path(words[2])).err)
@@ -410,7 +410,7 @@ class Kept(BatchCase):
         """Runs the printed command in a shell."""
         environment = self.environment()
         environment["PATH"] = f"{pathlib.Path(MLICTL).resolve().parent}:{environment['PATH']}"
-        return subprocess.run(["sh", "-c", case["run_kept"]], cwd=self.dir, env=environment,
+        return subprocess.run(["sh", "-c", case["again"]], cwd=self.dir, env=environment,
                               capture_output=True, text=True, timeout=60, check=False)
 
     def test_the_rerun_command_names_the_engine(self):
@@ -421,7 +421,7 @@ class Kept(BatchCase):
         _, cases, _ = self.events_by_case("cases", "-e", engine, "-c2", code=1)
         for case in (cases[name], cases["-y"]):
             self.assertEqual((case["status"], case["reason"]), ("failed", "channel"))
-            self.assertIn(f" run --engine {engine} --channels 2 ", case["run_kept"])
+            self.assertIn(f" run --engine {engine} --channels 2 ", case["again"])
             result = self.run_printed_command(case)
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("failed at byte", result.stderr)
@@ -430,7 +430,7 @@ class Kept(BatchCase):
         path = self.daemon.socket
         self.add("a", "bad.npy")
         _, cases, _ = self.events_by_case("cases", "--socket", path, code=1)
-        self.assertEqual(cases["a"]["run_kept"],
+        self.assertEqual(cases["a"]["again"],
                          f"mlictl submit --socket {path} batch-failed/a/job.json")
         self.assertIn("elements differ", self.run_printed_command(cases["a"]).stderr)
 
@@ -531,8 +531,8 @@ class Golden(BatchCase):
         _, cases, end = self.events_by_case("cases", code=1)
         self.assertEqual((cases["a"]["status"], cases["b"]["reason"], cases["c"]["reason"]),
                          ("passed", "mismatch", "unreadable"))
-        run_kept = self.ctl("run", cases["b"]["kept"], code=1)
-        self.assertIn("1 of 24 elements differ", run_kept.err)
+        again = self.ctl("run", cases["b"]["kept"], code=1)
+        self.assertIn("1 of 24 elements differ", again.err)
         before = self.listing()
         _, cases, _ = self.update()
         self.assertIn("a golden tensor in a .npz file cannot be updated", cases["b"]["message"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The examples of PROTOCOL.md, read by the rules of its section "Examples"."""
+"""Reads the examples of PROTOCOL.md by the rules of its section "Examples"."""
 import json
 import re
 import shlex
@@ -15,7 +15,7 @@ VARYING = ("pid", "uid", "version", "build", "uptime_ms", "time_ns", "ns_queued"
 
 
 class Malformed(Exception):
-    """An example that does not follow the rules."""
+    """An example that breaks the rules."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ def load(text, where):
 
 
 def blocks(text):
-    """Runs of indented lines, each as [(line number, line without the indent)]."""
+    """Returns the indented blocks, each as [(line number, line without the indent)]."""
     block = []
     for number, line in enumerate(text.splitlines() + [""], 1):
         if line.startswith("    ") and line.strip():
@@ -61,7 +61,7 @@ def blocks(text):
 
 
 def logical(block):
-    """Its lines, those that are further to the right joined to the one before."""
+    """Returns the logical lines: a line that is indented further continues the one before."""
     joined = []
     for number, line in block:
         if line.startswith(" ") and joined:
@@ -72,7 +72,7 @@ def logical(block):
 
 
 def content(word, where):
-    """NAME=HEX, NAME=zeros:N or NAME, as (name, None or bytes or size)."""
+    """Parses NAME=HEX, NAME=zeros:N or NAME; returns (name, bytes, size or None)."""
     name, equals, value = word.partition("=")
     if not re.fullmatch(r"\w+", name):
         raise Malformed(f"line {where}: no name of a descriptor: {word}")
@@ -112,7 +112,7 @@ def directive(example, number, text):
 
 
 def parse_block(block):
-    """The Example, or None where the block is none."""
+    """Returns the Example, or None if the block is no example."""
     if not any(SENT.match(line) for _, line in block):
         return None
     example = Example(block[0][0])
@@ -131,7 +131,7 @@ def parse_block(block):
 
 
 def check(example):
-    """What an example must have for its replay to mean anything."""
+    """Checks that an example has the parts that its replay needs."""
     if not example.texts("expect"):
         raise Malformed(f"line {example.line}: nothing is expected")
     known, asked = set(), set()
@@ -160,7 +160,7 @@ def check(example):
 
 
 def request_of(step):
-    """A sent line as an object; empty where it is meant not to be one."""
+    """Returns a sent line as an object; an empty one if the line is deliberately no request."""
     try:
         value = json.loads(step.text)
     except ValueError:
@@ -174,19 +174,19 @@ def parse(text):
 
 
 def methods(text):
-    """Those that a heading names."""
+    """Returns the methods that headings name."""
     return [name.strip() for line in re.findall(r"^### (.+)$", text, re.M) for name in
             line.split(",") if "." in name]
 
 
 def errors(text):
-    """The table of errors: {name: code}."""
+    """Returns the table of errors: {name: code}."""
     rows = re.findall(r"^\| (-32\d{3}) \| `(\w+)` \|", text, re.M)
     return {name: int(code) for code, name in rows}
 
 
 def differences(expected, actual, at=""):
-    """What came otherwise than it is shown, as sentences."""
+    """Returns the differences between the received and the documented line, as sentences."""
     if type(expected) is not type(actual):
         return [f"{at}: {expected!r} expected, {actual!r} came"]
     if isinstance(expected, dict):
@@ -206,7 +206,7 @@ def differences(expected, actual, at=""):
 
 
 def varies(key, expected, actual):
-    """Whether a member's value is none of the example's business (its type is)."""
+    """Returns whether only the type of the member's value is compared."""
     was, now = expected[key], actual[key]
     if key in VARYING:
         return type(was) is type(now)

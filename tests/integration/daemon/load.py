@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Clients that keep a service busy, each a process of its own."""
+"""Clients that keep a service busy, each in a process of its own."""
 import multiprocessing
 import os
 import time
@@ -20,7 +20,7 @@ class End:
 
 
 def buffered(connection, size, **more):
-    """The params of a copy inside a buffer that this registers, and its memory."""
+    """Registers a buffer; returns the params of a copy inside it, and its memory."""
     memory = Memory(size=2 * size)
     number = connection.call("buffer.register", {"fd": 0}, [memory.fd])["buffer"]
     return copy(size, {"buffer": number}, {"buffer": number, "offset": size}, **more), memory
@@ -55,9 +55,9 @@ def child(service, pipe, uid, *rest):
 
 
 class Flood:
-    """A client with always `depth` copies of `size` bytes under way. Use it with `with`.
+    """A client that always has `depth` copies of `size` bytes under way; a context manager.
 
-    `uid`: the user it connects as, for root.
+`uid`: the user that connects (only root can choose).
     """
 
     def __init__(self, service, size, depth, uid=None, **more):
@@ -96,7 +96,7 @@ class Flood:
 
 
 def side_by_side(floods, seconds, settle=0.3):
-    """Runs them at a time; the ends of each in the time when all were busy."""
+    """Runs floods at the same time; returns the ends of each in the time when all were running."""
     for flood in floods:
         flood.__enter__()
     begin = time.monotonic() + settle
@@ -108,7 +108,7 @@ def side_by_side(floods, seconds, settle=0.3):
 
 
 def percentiles(times):
-    """A line about times in seconds, and their median and 99th percentile."""
+    """Returns a line about times in seconds, their median and their 99th percentile."""
     ordered = sorted(times)
     half, most = (ordered[min(len(ordered) - 1, int(len(ordered) * part))] for part in (0.5, 0.99))
     text = (f"{len(ordered)} times: shortest {ordered[0] * 1e3:.2f} ms, median {half * 1e3:.2f}, "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a job must do, element by element, from the text of PROTOCOL.md alone; and random jobs."""
+"""Computes jobs element by element from the text of PROTOCOL.md alone, and makes random jobs."""
 import itertools
 import math
 import random
@@ -9,8 +9,8 @@ SIZES = {"fx8": 1, "fx16": 2, "sa8": 1, "sa32": 4, "fp16": 2, "fp32": 4}
 NEUTRAL = {"scale": 1, "zero_point": 0, "scale_frac_bits": 0}
 
 
-def in_force(given, shape):
-    """Strides with those of 0 computed: what the next inner dimension takes; the innermost: 1."""
+def effective_strides(given, shape):
+    """Returns the strides with zeros replaced: the size of the next inner dimension, 1 for the innermost."""
     strides, inner = [], 1
     for stride, extent in zip(reversed(given), reversed(shape)):
         strides.insert(0, stride or inner)
@@ -19,13 +19,13 @@ def in_force(given, shape):
 
 
 def source_strides(src):
-    return in_force(src.get("strides") or [0] * len(src["shape"]), src["shape"])
+    return effective_strides(src.get("strides") or [0] * len(src["shape"]), src["shape"])
 
 
 def destination_strides(dst, cfg, shape):
-    """`shape` is that of the result, which counts where the destination's is not known."""
+    """Returns the strides of the destination; `shape` is the result's, used if the destination's is unknown."""
     unknown = [0] * len(shape)
-    return in_force([a or b for a, b in zip(cfg.get("dst_mem_stride") or unknown,
+    return effective_strides([a or b for a, b in zip(cfg.get("dst_mem_stride") or unknown,
                                             dst.get("strides") or unknown)],
                     dst.get("shape") or shape)
 
@@ -40,7 +40,7 @@ class Window:
     count: int
 
     def index(self, n):
-        """Where sample n lies in the source; None: in the padding."""
+        """Returns the index of sample n in the source, or None in the padding."""
         at = self.offset + n * self.step - self.pre
         return at if 0 <= at < self.extent else None
 
@@ -62,14 +62,14 @@ def windows(src, cfg):
 
 
 def along(axis_windows, source, before, start):
-    """One per-axis parameter's entries: those before dst_offset, then what the axis becomes."""
+    """Returns the entries of one per-axis parameter: those before dst_offset, then those of the axis."""
     name, entries = source
     samples = (axis_windows.index(n) for n in range(axis_windows.count))
     return before[:start] + [NEUTRAL[name] if i is None else entries[i] for i in samples]
 
 
 def parameters(src, dst, axis, window, start):
-    """The quantisation members of the result; `axis` is the destination's, None: per tensor."""
+    """Returns the quantisation members of the result; `axis` is the destination's, None: per tensor."""
     if src["type"].startswith("fx"):
         return {"frac_bits": src.get("frac_bits", 0)}
     if src["type"].startswith("fp"):
@@ -86,8 +86,8 @@ def parameters(src, dst, axis, window, start):
 
 
 def move(params, source, destination):
-    """Writes into `destination`, a bytearray of the whole file; returns the `dst` of the result and
-    the bytes written, or None where a window is out of the padded source."""
+    """Writes into `destination`, a bytearray of the whole file. Returns the `dst` of the result and the number of
+    bytes written, or None if a window is outside of the padded source."""
     src, dst, cfg = params["src"], params["dst"], params.get("cfg", {})
     rank = len(src["shape"])
     found = windows(src, cfg)
@@ -115,18 +115,18 @@ def move(params, source, destination):
 
 
 def span(shape, strides, size):
-    """Bytes from the first element to behind the last."""
+    """Returns the bytes from the first element to the end of the last."""
     return size * (1 + sum((n - 1) * s for n, s in zip(shape, strides)))
 
 
 class Jobs:
-    """Random jobs on small tensors; most are right, some ask for a window that is not there."""
+    """Random jobs on small tensors; most are valid, some ask for a window outside of the source."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
 
     def strides(self, shape):
-        """With gaps or without, of C or Fortran order."""
+        """Returns strides with or without gaps, in C or Fortran order."""
         strides, inner = [0] * len(shape), 1
         order = range(len(shape))
         for i in order if self.random.random() < 0.25 else reversed(order):
@@ -135,7 +135,7 @@ class Jobs:
         return strides
 
     def some(self, strides):
-        """Some of them, the others are left to the service."""
+        """Returns some of the members; the service chooses the others."""
         return [self.random.choice((0, stride)) for stride in strides]
 
     def tensor(self):
@@ -163,7 +163,7 @@ class Jobs:
                                              range(tensor["shape"][tensor["axis"]])]
 
     def window(self, extent):
-        """pre, post, offset, size and step of a dimension."""
+        """Returns pre, post, offset, size and step of a dimension."""
         pick = self.random
         pre, post = (pick.choice((0, 0, 0, 1, 2, 7)) for _ in range(2))
         end = extent + pre + post
@@ -184,7 +184,7 @@ class Jobs:
         return cfg
 
     def job(self):
-        """op, src, dst and cfg, without memory; and the bytes that each side needs."""
+        """Returns op, src, dst and cfg, without memory, and the bytes that each side needs."""
         src = self.tensor()
         params = {"op": "mov", "src": src, "dst": {}}
         if self.random.random() < 0.2 and not src["type"].startswith("fp"):
@@ -199,7 +199,7 @@ class Jobs:
         return params, needs
 
     def room(self, params):
-        """What the destination needs; decides its strides on the way."""
+        """Returns the bytes that the destination needs; chooses its strides."""
         size = SIZES[params["src"]["type"]]
         found = windows(params["src"], params.get("cfg", {}))
         if found is None:
@@ -216,7 +216,7 @@ class Jobs:
         return dst.get("offset", 0) + span(shape, destination_strides(dst, cfg, shape), size)
 
     def place(self, params, shape):
-        """Strides in dst and in cfg. Those that are computed have room only in C order."""
+        """Returns strides for dst and cfg. Computed strides have room only in C order."""
         dst, cfg = params["dst"], params.get("cfg", {})
         strides = self.strides(dst.get("shape") or shape)
         if strides == sorted(strides, reverse=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays an example of PROTOCOL.md on a fresh mlid and tells what came otherwise."""
+"""Replays an example of PROTOCOL.md on a fresh mlid and returns the differences."""
 import os
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ GIB = 1 << 30
 
 
 def impossible(example):
-    """Why it cannot be replayed here, or None."""
+    """Returns the reason why the example cannot be replayed here, or None."""
     if "other user" in example.conditions and os.geteuid() != 0:
         return "no rights to become another user"
     if "1 GiB" in example.conditions and SANITIZED:
@@ -20,7 +20,7 @@ def impossible(example):
 
 
 def start(case, example):
-    """A fresh mlid as the example wants it, by the test case's service()."""
+    """Starts a fresh mlid for the example, with the test case's service()."""
     config = dict(example.config)
     if "other user" in example.conditions:
         config.setdefault("socket_mode", "0666")
@@ -47,7 +47,7 @@ class Replay:
         self.over = False
 
     def run(self):
-        """The differences; none: the example is true."""
+        """Returns the differences; an empty list if the example is correct."""
         try:
             for step in self.example.steps:
                 getattr(self, "do_" + step.kind)(step)
@@ -73,7 +73,7 @@ class Replay:
         return self.links[number]
 
     def synchronise(self):
-        """What was sent has been taken in before something else happens."""
+        """Waits until the service has received all lines sent so far."""
         if self.last:
             self.syncs += 1
             self.last.result(self.last.request("daemon.ping", id=f"sync {self.syncs}"))
@@ -120,7 +120,7 @@ class Replay:
             self.found.append(f"line {step.line}: the connection does not end")
 
     def finish(self):
-        """Nothing else came, and the connection is still there unless it is said to end."""
+        """Expects no further lines, and an open connection unless the example ends it."""
         if not self.over:
             self.synchronise()
         for number, link in self.links.items():
@@ -128,7 +128,7 @@ class Replay:
             self.found += [f"connection {number}: not shown: {message}" for message in rest]
 
     def disorder(self):
-        """What comes for one job depends on one another: its events, then its answer."""
+        """Checks the order of a job's lines: its events, then its reply."""
         found = []
         latest = {}
         for came in self.came:
@@ -140,7 +140,7 @@ class Replay:
 
 
 def job_of(message):
-    """The job that a line of the service tells of, or None."""
+    """Returns the job that a line of the service names, or None."""
     if message.get("method") == "event":
         return message["params"]["job"]["job"]
     return message.get("result", {}).get("job")

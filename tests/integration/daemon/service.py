@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A mlid of a test's own, as it is seen from outside: its socket, its /proc, its end."""
+"""A private mlid, observed from outside: its socket, its /proc, its exit code."""
 import contextlib
 import json
 import os
@@ -36,7 +36,7 @@ def wait_for(condition, seconds=PATIENCE):
 
 @contextlib.contextmanager
 def as_user(uid):
-    """What is opened and connected inside is this user's; for root."""
+    """Opens and connects as this user inside the context (only root can)."""
     os.seteuid(uid)
     try:
         yield
@@ -82,7 +82,7 @@ class Memory:
 
 
 def copy(size, src=0, dst=1, type="fx8", **more):
-    """The params of a plain copy. `src` and `dst` are a line's descriptors or members."""
+    """Returns the params of a plain copy. `src` and `dst` are descriptor indices or members."""
     place = [{"fd": end} if isinstance(end, int) else dict(end) for end in (src, dst)]
     shape = size if isinstance(size, list) else [size]
     return {"op": "mov", "src": {**place[0], "type": type, "shape": shape}, "dst": place[1], **more}
@@ -112,7 +112,7 @@ class Service:
         return self.process.pid
 
     def connect(self, **more):
-        """Waits for a service that is about to start; the first connection of all is its first."""
+        """Connects; waits for a service that is starting."""
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -133,7 +133,7 @@ class Service:
         return len(open_files(self.pid))
 
     def fds_at_rest(self):
-        """The same once it stays as it is: descriptors are closed a moment after the answer."""
+        """Returns the number of descriptors once it is stable: they are closed shortly after the reply."""
         end, found = time.monotonic() + PATIENCE, self.fds()
         while time.monotonic() < end:
             before, found = found, (time.sleep(0.2), self.fds())[1]
@@ -142,14 +142,14 @@ class Service:
         return found
 
     def memory(self):
-        """Bytes of its own: no shared mapping of a client's tensors."""
+        """Returns the private bytes of the service, without mappings of clients' tensors."""
         for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
         raise AssertionError("no RssAnon")
 
     def mapped(self):
-        """How many mappings of memfds it has."""
+        """Returns the number of mappings of memfds."""
         maps = pathlib.Path(f"/proc/{self.pid}/maps").read_text()
         return sum("/memfd:" in line for line in maps.splitlines())
 
@@ -160,7 +160,7 @@ class Service:
         self.log.close()
 
     def stop(self):
-        """Ends it as a service manager does; returns its exit code."""
+        """Sends SIGTERM, as a service manager does; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -171,7 +171,7 @@ class Service:
 
 
 class Case(unittest.TestCase):
-    """Tests with services of their own; each must end well unless the test says otherwise."""
+    """Tests with private services; each service must exit with 0 unless the test says otherwise."""
 
     maxDiff = None
 
@@ -183,7 +183,7 @@ class Case(unittest.TestCase):
         self.services = 0
 
     def service(self, *options, config=None, exits=0, **more):
-        """`exits`: its exit code in the end; None if it is not to be looked at."""
+        """Starts a service. `exits`: its expected exit code; None: not checked."""
         directory = self.root / f"service{self.services}"
         directory.mkdir(mode=0o755)
         self.services += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whatever a client sends, it gets the answer of PROTOCOL.md, and the service goes on."""
+"""Tests that the service answers every wrong request as PROTOCOL.md says, and continues."""
 import fcntl
 import os
 import socket
@@ -16,7 +16,7 @@ def request(members, method="daemon.ping"):
 
 
 class Long(Case):
-    """All of it on one connection; a watcher looks on from another."""
+    """Sends all requests on one connection, while a second one watches."""
 
     def setUp(self):
         super().setUp()
@@ -42,7 +42,7 @@ class Long(Case):
             self.alive()
 
     def job(self, names, pointer, **members):
-        """A copy of 6 bytes with members replaced (`src__type=1`), taken away with `...`."""
+        """Returns a copy of 6 bytes with members replaced (`src__type=1`) or removed (`...`)."""
         params = copy(6)
         for path, value in members.items():
             *way, last = path.split("__")
@@ -102,8 +102,8 @@ class Open(Long):
                     self.assertEqual(fault.pointer, pointer)
                 self.alive()
 
-    def test_right_at_the_edge(self):
-        """What is just allowed."""
+    def test_values_at_the_limits(self):
+        """The largest allowed values."""
         line = b'{"jsonrpc":"2.0","id":"%s","method":"daemon.ping"' % (b"i" * 128)
         self.link.send(line + b" " * (65536 - len(line) - 2) + b"}")
         self.link.result("i" * 128)
@@ -172,7 +172,7 @@ class Open(Long):
         self.job("LIMIT", "/channels", channels=16)
 
     def test_overflow(self):
-        """Sums and products past 64 bits are noticed before memory is."""
+        """Sums and products past 64 bits are refused before memory is mapped."""
         big = ("BAD_DESCRIPTOR", "INVALID_PARAMS", "REFUSED", "LIMIT")
         for members in (
                 {"src__offset": HUGE}, {"dst__offset": HUGE}, {"src__offset": HUGE - 5},
@@ -193,7 +193,7 @@ class Open(Long):
                 {"src__shape": [2, 3], "cfg__dst_mem_stride": [1, 1]}):
             self.job(big, None, **members)
 
-    def test_no_descriptor(self):
+    def test_missing_descriptors(self):
         params = copy(6)
         self.refused("job.submit", params, WRONG + ("BAD_DESCRIPTOR",))
         self.refused("job.submit", copy(6, 0, 0), ("REFUSED",), None, [self.target.fd])
@@ -230,8 +230,8 @@ class Open(Long):
 
 
 class Buffers(Long):
-    def test_whose(self):
-        """Numbers count in each connection, and nobody reaches another's."""
+    def test_numbers_of_other_connections(self):
+        """Numbers are local to a connection: no connection reaches another one's objects."""
         theirs = self.watcher.call("buffer.register", {"fd": 0}, [self.source.fd])["buffer"]
         self.watcher.call("job.prepare", copy(3, {"buffer": theirs},
                                               {"buffer": theirs, "offset": 3}))
@@ -261,7 +261,7 @@ class Buffers(Long):
         self.refused("buffer.register", {"fd": 0}, ("INVALID_PARAMS", "BAD_DESCRIPTOR"), None,
                      [empty.fd])
 
-    def test_as_many_as_allowed(self):
+    def test_the_largest_number_of_descriptors(self):
         numbers = [self.link.call("buffer.alloc", {"size": 4096})["buffer"] for _ in range(64)]
         self.refused("buffer.alloc", {"size": 4096}, "LIMIT")
         self.refused("buffer.register", {"fd": 0}, "LIMIT", None, [self.source.fd])
@@ -280,7 +280,7 @@ class Buffers(Long):
         self.assertEqual(self.target.content, b"012\xee\xee\xee")
 
     def test_prepared(self):
-        """Offsets past the end, over it and over one another."""
+        """Offsets past the end, across the end, and overlapping."""
         memory = Memory(bytes(range(12)))
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         part = copy(4, {"buffer": 1}, {"buffer": 1, "offset": 8})

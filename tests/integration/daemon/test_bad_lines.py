@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lines that end their connection, and thousands of random ones. The service goes on, and keeps
-neither descriptors nor memory of it."""
+"""Sends lines that end the connection, and thousands of random ones.
+
+The service continues and keeps no descriptors or memory of them.
+"""
 import itertools
 import json
 import os
@@ -35,13 +37,13 @@ class Closing(Case):
             self.assertIn(came[-1].name, names)
             self.watcher.ping()
 
-    def test_no_json(self):
+    def test_lines_that_are_no_json(self):
         for line in (b"", b"{", b"}", b"{}}", b"{} x", b"nul", b"{'a':1}", b"\xef\xbb\xbf" + PING,
                      PING[:-1], PING + b",", PING + PING, b"\0" + PING, PING + b"\0", b"\xff" * 100,
                      b"\r", b" "):
             self.closes(line + b"\n", "PARSE_ERROR")
 
-    def test_no_json_as_it_is_accepted(self):
+    def test_json_that_is_refused(self):
         for value in (b"1.0", b"1e0", b"-", b"01", b"+1", b"0x1", b"9007199254740992",
                       b"-9007199254740992", b"1" * 400, b"1e999", b"NaN", b'"\\u0000"', b'"\0"',
                       b'"\x01"', b'"\\ud800"', b'"\\udc00\\ud800"', b'"\xc0\x80"',
@@ -49,7 +51,7 @@ class Closing(Case):
                       b'{"a":1,}', b"'a'", b"TRUE", b"/**/1", b'{"a"}', b'{1:1}'):
             self.closes(PING[:-1] + b',"params":{"x":%s}}\n' % value, "PARSE_ERROR")
 
-    def test_too_much(self):
+    def test_limits_of_json(self):
         deep = b'{"x":' * 40 + b"1" + b"}" * 40
         many = b"[" + b",".join([b"1"] * 20000) + b"]"
         for value in (deep, b"[" * 60000, many):
@@ -61,7 +63,7 @@ class Closing(Case):
             self.closes(line, "STREAM_ERROR")
 
     def test_half_a_line(self):
-        """Is given up some time after its first byte, however it drips; idling is no fault."""
+        """The connection is closed some time after the first byte of an incomplete line; idle connections stay."""
         idle = self.connect(self.mlid)
         begin = time.monotonic()
         self.closes(PING, "STREAM_ERROR")
@@ -101,7 +103,7 @@ class Closing(Case):
         self.watcher.ping()
 
     def test_descriptors_of_two_lines(self):
-        """Together, in pieces, in the middle of one another: each line has its own."""
+        """Sent together, in pieces, or in the middle of each other: each line has its own descriptors."""
         with self.connect(self.mlid) as link:
             one, two = (envelope("job.submit", copy(6), id, 2) + b"\n" for id in (1, 2))
             other = Memory(b"\xee" * 6)
@@ -155,7 +157,7 @@ NASTY = [None, True, False, 0, 1, -1, 2, 3, 16, 17, 64, 255, 256, 65535, 1 << 31
 
 
 class Mutations(Case):
-    """Valid requests with something else in them."""
+    """Sends valid requests with random changes."""
     TREES = 400000 if SOAK else 12000
     BYTES = 400000 if SOAK else 8000
 
@@ -170,7 +172,7 @@ class Mutations(Case):
         self.link, self.opened = None, 0
 
     def fresh(self):
-        """A connection with a buffer that the requests can name."""
+        """Returns a connection with a buffer that the requests can name."""
         if self.link:
             self.link.close()
         self.link = self.mlid.connect()
@@ -180,7 +182,7 @@ class Mutations(Case):
         self.opened += 1
 
     def nodes(self, value, found):
-        """Every (container, key) in it."""
+        """Returns every (container, key) of the value."""
         for key in value if isinstance(value, dict) else range(len(value)):
             found.append((value, key))
             if isinstance(value[key], (dict, list)):
@@ -205,7 +207,7 @@ class Mutations(Case):
                 place[key] = json.loads(json.dumps(pick.choice(NASTY)))
 
     def after(self, line, fds):
-        """Sends it; then the service must answer a ping, or have closed with a reason."""
+        """Sends the line; then the service must answer a ping, or have closed with a reason."""
         try:
             self.link.send_raw(line, fds)
             self.link.ping()
@@ -229,7 +231,7 @@ class Mutations(Case):
         self.fresh()
 
     def flat(self, run, count):
-        """Runs a part to see what is kept anyway, then all of it: no more may be kept."""
+        """Runs a part first, then all: the service may keep no more after all than after the part."""
         self.start()
         run(count // 4)
         before = self.settled()

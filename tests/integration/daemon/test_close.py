@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Descriptors whose close(2) blocks: sockets that linger, with nobody reading at the other end. Only
-their own user may wait for them, and nobody for an answer."""
+"""Passes descriptors whose close(2) blocks: sockets that linger while their peer does not read.
+
+Only the user that sent them may have to wait.
+"""
 import array
 import contextlib
 import os
@@ -18,7 +20,7 @@ ROUNDS = 40
 
 
 class Lingering:
-    """The one descriptor of a connected TCP socket whose send queue is full."""
+    """The only descriptor of a connected TCP socket whose send queue is full."""
 
     def __init__(self, seconds=LINGER):
         listener = socket.create_server(("127.0.0.1", 0))
@@ -36,8 +38,8 @@ class Lingering:
         self.socket.setblocking(True)
 
     def hand_over(self, link, data, more=()):
-        """Sends it and gives the own descriptor up. Only while the service is stopped: the last to
-        close it is the one that waits. Not with close(2): it becomes another file's."""
+        """Sends the descriptor and closes ours, while the service is stopped: the last close(2) blocks. Our
+        descriptor is replaced by dup2() before it is closed."""
         fd = self.socket.detach()
         link.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS,
                                array.array("i", [fd, *more]))])
@@ -68,7 +70,7 @@ class Close(Case):
         return lingering
 
     def all_served(self):
-        """Another client's pings, jobs and buffers are answered as if nothing were."""
+        """Expects that pings, jobs and buffers of another client are answered as usual."""
         source, target = Memory(b"abcd"), Memory(size=4)
         begin = time.monotonic()
         for _ in range(ROUNDS):
@@ -81,7 +83,7 @@ class Close(Case):
         self.assertEqual(target.content, b"abcd")
 
     def sent(self, line, more=()):
-        """A connection that has sent a line with such a descriptor, which is the service's now."""
+        """Returns a connection that has sent a line with such a descriptor; the service owns it now."""
         link = self.connect(self.mlid)
         with stopped(self.mlid):
             self.lingering().hand_over(link.sock, line, more)
@@ -110,7 +112,7 @@ class Close(Case):
         self.all_served()
 
     def test_not_received(self):
-        """In the queue of a connection that is closed before they are received."""
+        """The descriptor is in the queue of a connection that is closed before the line is received."""
         link = self.connect(self.mlid)
         with stopped(self.mlid):
             link.send_raw(b"no JSON\n" * 9000)  # more than the service reads at once
@@ -119,8 +121,8 @@ class Close(Case):
         link.close()
         self.all_served()
 
-    def test_turned_away(self):
-        """In the queue of a connection that gets no place."""
+    def test_a_refused_connection(self):
+        """The descriptor is in the queue of a connection that is refused."""
         mlid = self.service(config={"limits": {"clients": 1}}, exits=None)
         only = self.connect(mlid)
         for _ in range(3):
@@ -132,7 +134,7 @@ class Close(Case):
             self.assertLess(time.monotonic() - begin, SOON * SLOW)
 
     def test_too_many(self):
-        """More than a message may carry: the kernel must not close any, either."""
+        """More descriptors than a message may carry: the kernel must not close any, either."""
         more = [Memory(size=1) for _ in range(40)]
         link = self.sent(b"{", [one.fd for one in more])
         self.assertEqual(link.nameless_error(SOON * SLOW).name, "STREAM_ERROR")
@@ -140,7 +142,7 @@ class Close(Case):
         self.all_served()
 
     def test_metrics(self):
-        """Descriptors sent to the socket of the metrics."""
+        """Descriptors are sent to the socket of the metrics."""
         path = str(self.root / "metrics")
         mlid = self.service(config={"metrics": {"listen": "unix:" + path}}, exits=None)
         other = self.connect(mlid)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong around mlid: killed clients, a killed service, files that shrink under the DMA,
-storage that is full, channels that fail or stick."""
+"""Tests failures around mlid: killed clients, a killed service, files that shrink under the DMA, full storage,
+channels that fail or get stuck."""
 import fcntl
 import os
 import random
@@ -24,7 +24,7 @@ def idle(link):
 
 class Killed(Case):
     def crowd(self, path, ready):
-        """The victim's part: jobs under way of every kind, buffers, prepared jobs."""
+        """Runs in the client that is killed: jobs of every kind under way, buffers, prepared jobs."""
         link = Connection(path)
         params, memory = buffered(link, MIB)
         link.call("job.prepare", params)
@@ -61,7 +61,7 @@ class Killed(Case):
                         f"{mlid.fds()} descriptors, {before} before; {mlid.mapped()} mapped")
 
     def test_service(self):
-        """mlictl says so with its exit code and leaves nothing behind."""
+        """mlictl exits with the documented code and leaves no files."""
         mlid = self.service(*STUCK, exits=None)
         watcher = self.connect(mlid)
         work = self.root / "work"
@@ -104,7 +104,7 @@ class Terminated(Case):
         self.assertEqual([target.content for target in self.targets], [NEW] + 4 * [OLD])
         self.assertFalse(os.path.exists(mlid.socket))
 
-    def test_those_that_outlast(self):
+    def test_jobs_that_outlast_the_drain(self):
         mlid = self.service(*STUCK, config={"channels": 1, "drain_ms": 200}, exits=1)
         link, ids = self.jobs(mlid, 3)
         mlid.process.terminate()
@@ -114,7 +114,7 @@ class Terminated(Case):
 
 
 class Shrinking(Case):
-    """Files that are cut while the DMA is at them. 32 MiB, transposed, take a while."""
+    """Truncates files during a DMA transfer: a transpose of 32 MiB takes long enough."""
     SHAPE = [8192, 4096]
     BYTES = 32 * MIB
     TRIES = 4 if SANITIZED else 10
@@ -123,7 +123,7 @@ class Shrinking(Case):
         return copy(self.SHAPE, src, dst, cfg={"perm_dim": [1, 0]})
 
     def running(self, link, id):
-        """Waits until it runs, and a moment more; it may have ended then."""
+        """Waits until the job runs, and a moment more; it may have ended by then."""
         while link.call("daemon.info")["jobs_running"] == 0 and id not in link.replies:
             pass
         time.sleep(self.random.random() * 0.005)
@@ -135,7 +135,7 @@ class Shrinking(Case):
         self.link = self.connect(self.mlid)
 
     def cut(self, victim):
-        """Names of how the jobs ended whose source or destination was cut."""
+        """Returns the error names of the jobs whose source or destination was truncated."""
         found = []
         for _ in range(self.TRIES):
             files = [Memory(size=self.BYTES), Memory(size=self.BYTES)]
@@ -168,7 +168,7 @@ class Shrinking(Case):
         self.link.result(id)
 
     def test_sealed_buffer(self):
-        """The service seals what it can, at once."""
+        """The service adds the seals that it can, at once."""
         memory = Memory(size=4096)
         self.assertTrue(self.link.call("buffer.register", {"fd": 0}, [memory.fd])["sealed"])
         self.assertRaises(PermissionError, memory.truncate)
@@ -179,7 +179,7 @@ class Shrinking(Case):
         self.link.call("job.submit", copy(4096, {"buffer": 1}, 0), [target.fd])
 
     def test_unsealed_buffer(self):
-        """That job fails, and all later ones, and nothing else."""
+        """This job and all later ones of the buffer fail; all other jobs succeed."""
         memory = Memory(size=2 * self.BYTES, sealing=False)
         buffer = self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         self.assertFalse(buffer["sealed"])
@@ -200,7 +200,7 @@ class Shrinking(Case):
 
     @needs_root
     def test_full_storage(self):
-        """Holes that cannot be filled when the DMA writes them."""
+        """The DMA writes into holes that cannot be filled."""
         place = self.root / "small"
         place.mkdir()
         mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place],
@@ -220,7 +220,7 @@ class Shrinking(Case):
 
 class Channels(Case):
     def test_stuck(self):
-        """The watchdog takes the channel out; the rest goes on; it comes back."""
+        """The watchdog removes the channel, other channels continue, the channel comes back."""
         mlid = self.service(*STUCK, config={
             "channels": 2, "watchdog": {"limit_ms": 100, "quarantine_ms": 1500}})
         link = self.connect(mlid)
@@ -252,7 +252,7 @@ class Channels(Case):
         link.call("job.submit", params)
 
     def test_all_that_can_stick(self):
-        """Half of the transfers stick; what is behind them is served or fails."""
+        """Half of the transfers get stuck; jobs behind them are served or fail."""
         mlid = self.service("--engine", f"fault:threads,stick_pct=50,seed={SEED}", config={
             "watchdog": {"limit_ms": 30, "quarantine_ms": 50}})
         link = self.connect(mlid)
@@ -266,7 +266,7 @@ class Channels(Case):
             names.count(None), names.count("CHANNEL_STUCK")))
 
     def test_failing(self):
-        """A job is right or it is an error; the channel goes on."""
+        """A job is correct or fails; the channel continues."""
         mlid = self.service("--engine", f"fault:threads,fail_pct=30,seed={SEED}")
         link = self.connect(mlid)
         source = Memory(NEW * 1000)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who gets how much of the service, and when. Times are printed; bounds are relative to what a
-service that is not fair would need on the same machine, or far from what is usual."""
+"""Measures the shares and latencies of clients. Times are printed; limits are relative to an unfair service on the
+same machine, or far from usual times."""
 import time
 
 from load import Flood, buffered, percentiles, side_by_side
@@ -15,7 +15,7 @@ PACED = ("--engine", "fault:threads,delay_us=4000")
 
 class Latency(Case):
     def latencies(self, service, seconds, **more):
-        """Times of small jobs, one at a time."""
+        """Returns the times of small jobs, one at a time."""
         connection = self.connect(service)
         params, self.kept = buffered(connection, 4 * KIB, **more)
         times, end = [], time.monotonic() + seconds
@@ -44,7 +44,7 @@ class Latency(Case):
         self.against_a_flood(self.service(*PACED), 64 * KIB)
 
     def test_high_priority(self):
-        """Within one connection too: a high job passes all that are queued."""
+        """Also within one connection, a job of high priority passes all queued jobs."""
         service = self.service(*PACED, config={"channels": 1})
         with self.connect(service) as connection:
             params, memory = buffered(connection, 4 * KIB)
@@ -71,7 +71,7 @@ class Shares(Case):
     def test_equal_clients(self):
         self.shares([64 * KIB] * 2, [64] * 2, 0.1)
 
-    def test_equal_clients_of_other_depths(self):
+    def test_equal_clients_of_different_depths(self):
         self.shares([64 * KIB] * 2, [32, 256], 0.1)
 
     def test_small_jobs_and_large_jobs(self):
@@ -83,7 +83,7 @@ class Shares(Case):
 
 @needs_root
 class Users(Case):
-    """A user's part of the bytes, in percent, beside floods of another user."""
+    """Measures a user's percentage of the bytes beside floods of another user."""
     ONE, OTHER = NOBODY, 4711
 
     def part(self, floods):
@@ -104,7 +104,7 @@ class Users(Case):
 
 class Starving(Case):
     def test_low_priority(self):
-        """Moves up twice, after 100 ms each, and has its turn then, but not before."""
+        """The job rises after 100 ms, and again after another 100 ms; it starts then, not before."""
         service = self.service(*PACED, config={"channels": 1, "scheduling": {"ageing_ms": 100}})
         connection = self.connect(service)
         params, _memory = buffered(connection, 4 * KIB, priority=-1)
@@ -135,7 +135,7 @@ class Starving(Case):
         self.assertLess(at, len(high) + 1)
 
     def test_wide_among_narrow(self):
-        """Four channels side by side come together while single ones are asked for all the time."""
+        """Four adjacent channels become free together although single channels are requested all the time."""
         service = self.service(*PACED)
         connection = self.connect(service)
         params, _memory = buffered(connection, MIB, channels=4)
@@ -172,7 +172,7 @@ class BackPressure(Case):
     COUNT = 5000
 
     def push(self, connection, left):
-        """Sends without reading until the service has taken nothing for a second."""
+        """Sends without reading until the service has read nothing for a second."""
         idle = time.monotonic() + 1
         while left and time.monotonic() < idle:
             try:
@@ -182,9 +182,9 @@ class BackPressure(Case):
                 time.sleep(0.01)
         return left
 
-    def test_who_does_not_read(self):
-        """Is not read from, is forgotten by nobody, and costs little. A line that the service has
-        itself left half read does not time out."""
+    def test_a_client_that_does_not_read(self):
+        """The service stops reading from it, keeps its replies, and spends little on it. A line that the service
+        itself has half read does not time out."""
         service = self.service(config={"limits": {"line_timeout_ms": 300}})
         connection, other = self.connect(service), self.connect(service)
         params, memory = buffered(connection, 64)
@@ -204,8 +204,8 @@ class BackPressure(Case):
         connection.ping()
         memory.close()
 
-    def test_more_jobs_than_one_may_have(self):
-        """The rest waits in the socket, a cancel too; another connection is served."""
+    def test_more_jobs_than_the_limit(self):
+        """Further requests wait in the socket, a cancel too; other connections are served."""
         service = self.service("--engine", "fault:threads,stick=1",
                                config={"channels": 1, "limits": {"jobs_per_client": 4}})
         connection, other = self.connect(service), self.connect(service)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of jobs afterwards: whose records go when, and what a name stands for."""
+"""Tests the records of ended jobs: whose records are dropped when, and which job a name means."""
 from load import buffered
 from service import Case, Memory, as_user, copy, main, needs_root
 from wire import envelope
@@ -10,7 +10,7 @@ HISTORY = 64
 
 
 def flood(connection, count, window=256, **more):
-    """As many tiny starts, one after the other has been answered."""
+    """Sends tiny starts, each after the reply to the one before."""
     params, _memory = buffered(connection, 16, **more)
     number = connection.call("job.prepare", params)["prepared"]
     waiting = []
@@ -36,8 +36,8 @@ class Users(Case):
         return link.call("job.submit", copy(4, detach=True), [source.fd, target.fd])["job"]
 
     @needs_root
-    def test_another_user_takes_no_record(self):
-        """Also when the user has left, and comes back."""
+    def test_another_user_displaces_no_record(self):
+        """Also if the user has disconnected and connects again."""
         with self.connect_as(ALICE) as alice:
             jobs = [self.detach(alice) for _ in range(HISTORY)]
             alice.call("job.wait", {"jobs": jobs})
@@ -51,8 +51,8 @@ class Users(Case):
                 self.assertEqual(alice.call("job.status", {"job": job})["state"], "done")
 
     @needs_root
-    def test_many_users_take_no_record(self):
-        """More than the service keeps the sums of (64), each with more jobs than it remembers."""
+    def test_many_users_displace_no_record(self):
+        """More users than the service keeps sums of (64), each with more jobs than the history holds."""
         with self.connect_as(ALICE) as alice:
             kept = self.detach(alice)
         for uid in range(60000, 60080):
@@ -62,7 +62,7 @@ class Users(Case):
             self.assertEqual(alice.call("job.wait", {"job": kept})["job"], kept)
 
     def test_own_jobs(self):
-        """A detached job that nobody has waited for outlives those that were answered."""
+        """A detached job that was not waited for outlives jobs that were answered."""
         with self.connect(self.mlid) as link:
             kept, waited = self.detach(link), self.detach(link)
             link.call("job.wait", {"job": waited})
@@ -74,7 +74,7 @@ class Users(Case):
 
 
 class Refused(Case):
-    """Jobs that were to be called load, and were refused: nobody gets an earlier load for them."""
+    """Jobs named "load" are refused: the name must not mean an earlier job "load"."""
 
     WAYS = {
         "argument": (dict(cfg={"offset": [9]}), 2),
@@ -107,7 +107,7 @@ class Refused(Case):
         self.assertFault(fault, "PREDECESSOR_FAILED", "/after/0")
         return fault
 
-    def test_each_way(self):
+    def test_each_kind_of_refusal(self):
         for way, (more, fds) in self.WAYS.items():
             with self.subTest(way=way):
                 self.load()
@@ -119,7 +119,7 @@ class Refused(Case):
                                  ("failed", fault.name))
 
     def test_at_once(self):
-        """The requests of a whole graph in one write, as a client sends them that does not wait."""
+        """All requests of a graph are sent in one write, without waiting for replies."""
         lines = [copy(4, name="load"), copy(4, name="load", channels=16),
                  copy(4, name="store", after=["load"]), copy(4, after=["store"]),
                  copy(4, name="load"), copy(4, after=["load"])]
@@ -179,8 +179,8 @@ class Refused(Case):
         self.link.call("daemon.resume")
         self.store(self.send(after=["load"]))
 
-    def test_what_others_know(self):
-        """A refused job is one that has failed: it can be waited for and is in lists."""
+    def test_refused_jobs_for_others(self):
+        """A refused job counts as failed: it can be waited for and is listed."""
         refused = self.link.error(self.send(name="load", channels=16))
         self.assertEqual(self.link.fault("job.wait", {"job": "load"}).message, refused.message)
         job, = self.link.call("job.list", {"states": ["failed"]})["jobs"]
@@ -189,15 +189,15 @@ class Refused(Case):
         self.assertEqual(len(self.link.call("job.list")["jobs"]), 1)
         self.assertEqual(self.load(), job["job"] + 1)
 
-    def test_other_connections_have_names_of_their_own(self):
+    def test_names_are_local_to_connections(self):
         with self.connect(self.mlid) as other:
             self.load()
             other.fault("job.submit", copy(4, name="load", channels=16),
                         [self.source.fd, self.target.fd])
         self.link.result(self.send(after=["load"]))
 
-    def test_an_earlier_one_still_runs(self):
-        """Also where no record of the refused one is kept."""
+    def test_an_earlier_job_still_runs(self):
+        """Also if no record of the refused job is kept."""
         for history, name in ((HISTORY, "PREDECESSOR_FAILED"), (0, "NOT_FOUND")):
             with self.subTest(history=history):
                 mlid = self.service(*STUCK, config={"limits": {"history": history}})
@@ -209,7 +209,7 @@ class Refused(Case):
                 self.link.error(first)
 
     def test_a_forgotten_name_is_no_earlier_job(self):
-        """The latest of a name is forgotten while an earlier one runs."""
+        """The record of a name's latest job is dropped while an earlier one runs."""
         mlid = self.service(*STUCK, config={"limits": {"history": 8}})
         self.link = self.connect(mlid)
         first = self.send(name="load")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs and clients from their first to their last moment: cancelled, late, detached, drained."""
+"""Tests the life of jobs and clients: cancelled, late, detached, drained."""
 import resource
 import socket
 import time
@@ -13,7 +13,7 @@ NEW = b"012345"
 
 
 class Stuck(Case):
-    """One channel, whose first job sticks; what comes after it waits."""
+    """The first job sticks on the only channel; later jobs wait."""
 
     def setUp(self):
         super().setUp()
@@ -23,13 +23,13 @@ class Stuck(Case):
         self.targets = []
 
     def submit(self, **more):
-        """The id of its answer; what it writes is the last of self.targets."""
+        """Submits a job; returns the id of its reply. Its target is appended to self.targets."""
         self.targets.append(Memory(OLD))
         return self.link.request("job.submit", copy(6, **more),
                                  [self.source.fd, self.targets[-1].fd])
 
     def cancel(self, link, job):
-        """The state that the answer tells."""
+        """Cancels a job; returns the state in the reply."""
         answer = link.call("job.cancel", {"job": job})
         self.assertEqual(answer.keys(), {"job", "state"})
         return answer["state"]
@@ -65,7 +65,7 @@ class Cancel(Stuck):
         self.assertEqual([target.content for target in self.targets[1:]], [OLD, OLD])
 
     def test_running_by_name(self):
-        """The latest of that name, on the connection it was given on."""
+        """The latest job of that name on the connection that named it."""
         first, second = self.submit(name="twin"), self.submit(name="twin")
         self.link.ping()
         self.assertFault(self.other.fault("job.cancel", {"job": "twin"}), "NOT_FOUND", "/job")
@@ -97,7 +97,7 @@ class Cancel(Stuck):
 
     @needs_root
     def test_another_user(self):
-        """Sees no job of ours, and may not drain."""
+        """It cannot see our jobs and may not drain."""
         mlid = self.service(*STUCK, config={"socket_mode": "0666"})
         ours = self.connect(mlid)
         target = Memory(OLD)
@@ -139,7 +139,7 @@ class Deadline(Stuck):
                          "TIMED_OUT")
 
     def test_in_time(self):
-        """A deadline that is not reached does nothing, then or later."""
+        """A deadline that is not reached has no effect, then or later."""
         self.submit(timeout_ms=20)
         ids = [self.submit(timeout_ms=30000) for _ in range(20)]
         for id in ids:
@@ -147,7 +147,7 @@ class Deadline(Stuck):
         self.assertEqual({target.content for target in self.targets[1:]}, {NEW})
 
     def test_wait(self):
-        """A wait that is late leaves the job alone; many of them do, too."""
+        """A wait that times out leaves the job alone; many such waits do, too."""
         running = self.submit()
         for params in ({"job": 1}, {"jobs": [1]}, {"all": True}):
             fault = self.link.fault("job.wait", {**params, "timeout_ms": 20})
@@ -162,7 +162,7 @@ class Deadline(Stuck):
 
 class Drain(Stuck):
     def test_drain_and_resume(self):
-        """What is there is finished, what waits for others included; what is new is refused."""
+        """Admitted jobs finish, also those that wait for others; new jobs are refused."""
         running = self.submit(name="first", timeout_ms=60000)
         queued, waiting = self.submit(name="second"), self.submit(after=["second"])
         self.link.ping()
@@ -184,7 +184,7 @@ class Drain(Stuck):
         self.link.result(self.submit())
 
     def test_prepared_and_buffers(self):
-        """Starts are jobs; buffers are none."""
+        """Starts are jobs; buffers are not."""
         memory = Memory(NEW + OLD)
         self.link.call("buffer.register", {"fd": 0}, [memory.fd])
         self.link.call("job.prepare", copy(6, {"buffer": 1}, {"buffer": 1, "offset": 6}))
@@ -221,13 +221,13 @@ class Detached(Stuck):
         self.assertFault(several, "PREDECESSOR_FAILED")
         self.assertEqual(several.data["job"], 2)
 
-    def test_a_refused_one(self):
-        """Is refused at once, and is no job."""
+    def test_a_refused_job(self):
+        """It is refused at once and leaves no job."""
         fault = self.link.error(self.submit(detach=True, cfg={"offset": [6]}))
         self.assertFault(fault, "REFUSED", "/cfg/offset/0")
 
     def test_graph_and_wait_for_all(self):
-        """A diamond of jobs by name, sent at once; the order of the answers is that of the work."""
+        """Sends a diamond of named jobs at once; the replies are in the order of the work."""
         self.link.error(self.submit(timeout_ms=10))
         names = {"a": [], "b": ["a"], "c": ["a"], "d": ["b", "c"]}
         ids = [self.submit(name=name, after=after) for name, after in names.items()]
@@ -242,7 +242,7 @@ class Detached(Stuck):
 
 class History(Case):
     def test_list(self):
-        """Pages, the latest first; the oldest are forgotten."""
+        """Pages, the latest job first; the oldest records are dropped."""
         link = self.connect(self.service(config={"limits": {"history": 10}}))
         memory = Memory(size=12)
         link.call("buffer.register", {"fd": 0}, [memory.fd])
@@ -269,7 +269,7 @@ class Clients(Case):
     ALIKE = 7
 
     def visit(self, mlid, number):
-        """A client of one of several kinds, as good or bad as any; returned with it open."""
+        """Connects a client of a random kind, well-behaved or not; returns it connected."""
         kind = number % self.ALIKE
         link = mlid.connect(greet=kind != 0)
         if kind == 1:
@@ -348,7 +348,7 @@ class Clients(Case):
         self.assertEqual({target.content for target in targets}, {NEW})
 
     def test_left_while_jobs_run(self):
-        """Nobody is told; the channel and the memory come free."""
+        """No reply is sent; the channel and the memory are released."""
         mlid = self.service(*STUCK, config={"channels": 1})
         link, other = self.connect(mlid), self.connect(mlid)
         before = mlid.fds()

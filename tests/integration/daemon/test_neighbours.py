@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users learn of each other, and what they can do to the log."""
+"""Tests what users learn about each other, and what they can write to the log."""
 import fcntl
 import os
 
@@ -22,7 +22,7 @@ class Neighbours(Case):
 
     @needs_root
     def test_stats(self):
-        """Rows of others are for root and mlid's own user; totals are for all."""
+        """Only root and mlid's own user see the rows of others; all see the totals."""
         root = self.connect(self.mlid)
         links = {uid: self.as_other(uid) for uid in (NOBODY, OTHER)}
         now = root.call("daemon.stats")["clients"]["now"]
@@ -36,7 +36,7 @@ class Neighbours(Case):
         self.assertEqual(len(stats["connections"]), now)
 
     def test_refusals_in_the_log(self):
-        """However many there are: some lines, and how many were left out."""
+        """Any number of refusals gives a few lines and the number of lines that were left out."""
         link = self.connect(self.mlid)
         for _ in range(500):
             link.fault("job.submit", BAD)
@@ -64,7 +64,7 @@ class Neighbours(Case):
 
     @needs_root
     def test_refusals_of_others(self):
-        """One user's flood takes no line from another user."""
+        """A flood of one user removes no line of another user."""
         flood, quiet = self.as_other(NOBODY), self.as_other(OTHER)
         for _ in range(500):
             flood.fault("job.submit", BAD)
@@ -75,7 +75,7 @@ class Neighbours(Case):
 
 class Mappings(Case):
     def test_limit(self):
-        """Past it requests are refused and nothing else is lost; what is released can be had again."""
+        """Beyond the limit requests are refused and nothing is lost; released memory can be used again."""
         mlid = self.service(config={"limits": {"mappings": 8}})
         link, other = self.connect(mlid), self.connect(mlid)
         memory = [Memory(b"abcd") for _ in range(8)]
@@ -98,7 +98,7 @@ class Mappings(Case):
 
     @needs_root
     def test_shares(self):
-        """Users who take all they can leave some to others, and root has some of its own."""
+        """Users who take all they can leave some memory for others, and root has a reserve."""
         mlid = self.service(config={"socket_mode": "0666", "limits": {"mappings": 64}})
         self.connect(mlid)
         memory = [Memory(b"abcd") for _ in range(2)]
@@ -129,7 +129,7 @@ class Mappings(Case):
         link.call("buffer.alloc", {"size": 1 << 20})
 
     def test_memory_only(self):
-        """Files on a disk are refused; where /var/tmp is in memory they are not on a disk."""
+        """Files on a disk are refused; if /var/tmp is in memory, its files are accepted."""
         link = self.connect(self.service(config={"memory_only": True}))
         source, target = Memory(b"abcd"), Memory(size=4)
         disk = Memory(b"abcd", fd=os.open("/var/tmp", os.O_TMPFILE | os.O_RDWR))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every example of PROTOCOL.md is true, and every method and error has one."""
+"""Replays every example of PROTOCOL.md; every method and error must have one."""
 import os
 import re
 import subprocess
@@ -20,12 +20,12 @@ class Document(Case):
         self.assertGreater(len(EXAMPLES), 15)
         self.assertGreater(len(methods(TEXT)), 15)
 
-    def test_every_method_has_one(self):
+    def test_every_method_has_an_example(self):
         sent = {request_of(step).get("method") for example in EXAMPLES
                 for step in example.texts("send")}
         self.assertEqual(set(methods(TEXT)) - sent, set())
 
-    def test_every_error_has_one(self):
+    def test_every_error_has_an_example(self):
         shown = {}
         for example in EXAMPLES:
             for step in example.texts("expect"):
@@ -46,7 +46,7 @@ class Document(Case):
 
 
 class Examples(Case):
-    """One test for each, made below."""
+    """One test for each example, made below."""
 
     def replay(self, example):
         reason = impossible(example)
@@ -63,7 +63,7 @@ for found in EXAMPLES:
 
 
 class Wrong(Case):
-    """A test that cannot fail is none: wrong examples are found to be wrong."""
+    """Wrong examples must fail: a replay that accepts everything would prove nothing."""
 
     PING = ('> {"jsonrpc":"2.0","id":1,"method":"daemon.ping"}\n'
             '< {"jsonrpc":"2.0","id":1,"result":{"pong":true}}\n')
@@ -108,12 +108,12 @@ class Wrong(Case):
                 self.malformed(text, words)
 
     def test_blocks(self):
-        """Empty lines part conversations; blocks without any are no examples."""
+        """Empty lines separate conversations; blocks without arrows are no examples."""
         text = textwrap.indent(f"{self.PING}\n{self.PING}\nprint(1)\n\n{{}}\n", "    ")
         self.assertEqual([example.line for example in parse("text\n\n" + text)], [3, 6])
         self.assertEqual(parse(self.PING), [])
 
-    def test_what_is_true(self):
+    def test_correct_examples(self):
         self.assertEqual(self.replayed(self.PING), [])
         self.assertEqual(self.replayed(self.MOVE + "# file B 000102030405\n"), [])
 
@@ -136,7 +136,7 @@ class Wrong(Case):
             self.assertRegex("\n".join(found), words)
         self.assertRegex("\n".join(self.replayed(self.MOVE + "# file B 000102030406\n")), "B holds")
 
-    def test_wrong_course(self):
+    def test_wrong_order(self):
         ghost = '< {"jsonrpc":"2.0","method":"event","params":{}}\n'
         self.assertRegex(self.replayed(self.PING + ghost)[0], "does not come")
         self.assertRegex(self.replayed(self.PING + "# end\n")[0], "does not end")

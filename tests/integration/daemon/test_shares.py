@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one user can take from the others: connections, jobs under way, turns on the channels."""
+"""Tests the limits of one user: connections, jobs under way, turns on the channels."""
 from service import NOBODY, Case, Memory, as_user, copy, main, needs_root
 from wire import Closed
 
@@ -16,7 +16,7 @@ class Shares(Case):
 @needs_root
 class Connections(Shares):
     def crowd(self, service, uid, most):
-        """Idle connections of one user, as many as the service takes."""
+        """Opens idle connections of one user until the service refuses one."""
         links = []
         for _ in range(most):
             link = self.connect_as(uid, service, greet=False)
@@ -33,15 +33,15 @@ class Connections(Shares):
         self.assertGreaterEqual(len(links), 32)
         self.connect_as(OTHER, service).ping()
 
-    def test_users_who_come_later_get_their_shares(self):
-        """Each takes what it can: at most three times what it leaves, and never the last one,
-        which the next user gets."""
+    def test_later_users_get_their_shares(self):
+        """Each user takes as many as it can: at most three times as many as it leaves, and never the last one, which
+        the next user gets."""
         service = self.service(config={"socket_mode": "0666"})
         held = [self.crowd(service, 7000 + i, 64) for i in range(4)]
         self.assertEqual([len(links) for links in held], [45, 11, 3, 1])
 
-    def test_root_gets_in_when_all_are_taken(self):
-        """Also past its own quota: to look, and to drain."""
+    def test_root_connects_when_all_are_taken(self):
+        """Also beyond its own quota: to inspect and to drain."""
         service = self.service(config={"socket_mode": "0666",
                                        "quotas": {"default": {"clients": 40}, "0": {"clients": 1}}})
         self.crowd(service, CROWD, 64)
@@ -59,7 +59,7 @@ class Connections(Shares):
 @needs_root
 class Jobs(Shares):
     def test_one_user_cannot_fill_limits_jobs(self):
-        """Four connections with 256 detached jobs each are as many as limits.jobs."""
+        """Four connections with 256 detached jobs each reach limits.jobs."""
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 1,
                                                 "drain_ms": 50, "log_level": "error"})
         memory = Memory(size=64)
@@ -83,8 +83,8 @@ class Jobs(Shares):
 
 @needs_root
 class Turns(Shares):
-    """All jobs are queued behind one that is stuck on the only channel; then it is cancelled, and
-    the order in which the others start is counted."""
+    """Queues all jobs behind a stuck job on the only channel, cancels it, and counts the order in which the others
+    start."""
     SIZE = 4096
 
     def setUp(self):
@@ -113,7 +113,7 @@ class Turns(Shares):
             link.ping()
 
     def starters(self, count):
-        """The users of the jobs that start first."""
+        """Returns the users of the jobs that start first."""
         self.root.notes.clear()
         self.root.request("job.cancel", {"job": 1})
         self.root.need(lambda: len(self.root.notes) >= count, "the starts")
@@ -138,7 +138,7 @@ class Turns(Shares):
         self.assertEqual(self.starters(50).count(0), 50)
 
     def test_own_jobs_of_high_priority(self):
-        """The priority that a user may not have still orders the user's own jobs."""
+        """A priority that the user may not have still orders the user's own jobs."""
         self.start()
         link = self.connect_as(CROWD, self.mlid)
         slow = [link.request("job.submit", self.job(), [self.memory.fd]) for _ in range(20)]
@@ -163,7 +163,7 @@ class Turns(Shares):
 @needs_root
 class Wide(Shares):
     def test_a_wide_job_behind_a_transfer_of_its_own_user(self):
-        """Other users have the free channels, whatever the size of their jobs."""
+        """Other users get the free channels, whatever the size of their jobs."""
         size = 1 << 20
         service = self.service(*STUCK, config={"socket_mode": "0666", "channels": 4})
         memory = Memory(size=2 * size)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many jobs of every kind over several connections that come and go. Every result is compared with
-the oracle, and nothing may be left of it in the service.
+"""Runs many jobs of every kind over connections that come and go.
 
-    MLI_SOAK=1 MLI_TEST_SEED=7 ...      a million jobs, the same ones again
+The oracle checks every result, and the service may keep nothing of them.
+
+    MLI_SOAK=1 MLI_TEST_SEED=7 ...      a million jobs, repeatable
 """
 import collections
 import random
@@ -29,7 +30,7 @@ class Slots:
         self.free = list(range(SLOTS))
 
     def place(self, params, data):
-        """Puts a job's two tensors into a slot; returns what the slot will hold to begin with."""
+        """Puts the two tensors of a job into a slot; returns the initial bytes of the slot."""
         slot = self.free.pop()
         content = bytearray(data[0].ljust(SLOT // 2, b"\x55") + data[1].ljust(SLOT // 2, b"\xaa"))
         for side, base in (("src", 0), ("dst", SLOT // 2)):
@@ -43,7 +44,7 @@ class Slots:
 
 
 class Job:
-    """One that was sent: how its answer and its destination must look."""
+    """A job under way, with its expected reply and destination."""
 
     def __init__(self, params, expected):
         self.params, self.expected = params, expected
@@ -68,7 +69,7 @@ class Client:
         self.open()
 
     def more(self):
-        """Sends jobs until its depth is reached; returns how many."""
+        """Sends jobs until the depth is reached; returns the number of jobs."""
         sent = 0
         while len(self.under_way) < self.depth:
             kind = self.random.random()
@@ -89,7 +90,7 @@ class Client:
         self.under_way[self.link.request(method, params, fds)] = job
 
     def options(self, params):
-        """Members that change when a job runs, not what it does."""
+        """Returns members that change when a job runs, not its result."""
         pick = self.random
         self.names += 1
         params["name"] = f"j{self.names}"
@@ -115,7 +116,7 @@ class Client:
         return params, job, files[1], wanted
 
     def chain(self):
-        """A second job that copies what the first one wrote."""
+        """Sends a second job that copies the result of the first."""
         params, job, target, wanted = self.in_files()
         if not job.expected or not wanted:
             return
@@ -148,7 +149,7 @@ class Client:
             params[side]["offset"] += slot * SLOT
 
     def detached(self, params, job):
-        """Detached, and waited for by its number."""
+        """Sends a detached job and waits for it by its number."""
         id = self.link.request("job.submit", {**params, "detach": True})
         answer = self.link.reply(id)
         if answer.name:
@@ -157,7 +158,7 @@ class Client:
         self.send("job.wait", {"job": answer["result"]["job"]}, job)
 
     def prepared(self):
-        """Prepared, started a few times on other data in the same place, released."""
+        """Prepares a job, starts it a few times on other data in the same place, releases it."""
         params, needs, data = self.new()
         params.pop("timeout_ms", None)
         if max(needs) > SLOT // 2:
@@ -198,7 +199,7 @@ class Client:
             self.case.fail(f"byte {at} is {held[at]:#x}, not {wanted[at]:#x}: {params}")
 
     def take(self):
-        """Looks at every answer that is there."""
+        """Checks all replies that have arrived."""
         self.link.drained()
         replies, self.link.replies = self.link.replies, {}
         for id, message in replies.items():
@@ -229,7 +230,7 @@ class Client:
 
 class Soak(Case):
     def run_jobs(self, count):
-        """Sends so many, with a client killed now and then."""
+        """Sends `count` jobs and kills a client now and then."""
         sent, kills = 0, 0
         while sent < count:
             ready = select.select([client.link.sock for client in self.clients], [], [], 1)[0]
@@ -243,7 +244,7 @@ class Soak(Case):
         return kills
 
     def rest(self):
-        """All clients wait for the end of their jobs; what the service holds then."""
+        """Waits for the end of all jobs; returns what the service still holds."""
         for client in self.clients:
             while client.under_way:
                 client.link.need(lambda client=client: client.link.replies, "an answer")

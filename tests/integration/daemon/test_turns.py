@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One connection does not delay another: mlid handles long requests in slices, and the cost of
+"""Tests that one connection does not delay another: mlid handles long requests in slices, and the cost of
 daemon.stats does not grow with the number of jobs."""
 import json
 import pathlib
@@ -16,7 +16,7 @@ ATTEMPTS = 50
 
 class Turns(Case):
     def overtaken(self, link, other, method, params, count):
-        """Whether, in one of some attempts, a ping of another connection is answered between the first
+        """Returns whether, in one of several attempts, a ping of another connection is answered between the first
         and the last reply to requests that were sent in one write."""
         for attempt in range(ATTEMPTS):
             ids = [1000 * (attempt + 1) + i for i in range(count)]
@@ -31,7 +31,7 @@ class Turns(Case):
         return False
 
     def test_many_requests_at_once(self):
-        """The jobs of one write take the loop's own thread 30 ms together."""
+        """The jobs of one write take 30 ms of the loop's own thread."""
         mlid = self.service("--engine", f"threads:tiny={MIB}",
                             config={"limits": {"jobs_per_client": 1024}})
         link, other = self.connect(mlid), self.connect(mlid)
@@ -41,7 +41,7 @@ class Turns(Case):
         del memory
 
     def fill(self, link, count):
-        """Leaves `count` records of jobs that ended well."""
+        """Leaves `count` records of successful jobs."""
         params, memory = buffered(link, 16)
         number = link.call("job.prepare", params)["prepared"]
         line = envelope("job.start", {"prepared": number}, 7, 0) + b"\n"
@@ -57,7 +57,7 @@ class Turns(Case):
         del memory
 
     def test_a_list_without_a_match(self):
-        """It looks at 65536 jobs, and others are served meanwhile."""
+        """It scans 65536 jobs, and others are served meanwhile."""
         mlid = self.service(config={"limits": {"history": 65536}})
         link, other = self.connect(mlid), self.connect(mlid)
         self.fill(link, 65536)
@@ -70,7 +70,7 @@ class Turns(Case):
         link.result(ping)  # a request behind a list waits for it, and comes
 
     def test_pages(self):
-        """All jobs, in order, though others come and end between the pages."""
+        """All jobs are listed, in order, although jobs begin and end between the pages."""
         mlid = self.service(config={"limits": {"history": 65536}})
         link, other = self.connect(mlid), self.connect(mlid)
         self.fill(link, 5000)
@@ -95,7 +95,7 @@ class Turns(Case):
         other.ping()
 
     def queue(self, link, count):
-        """A job that sticks, and `count` that wait for it."""
+        """Submits a job that sticks, and `count` jobs that wait for it."""
         params, memory = buffered(link, 64 * KIB)
         number = link.call("job.prepare", params)["prepared"]
         link.request("job.start", {"prepared": number, "detach": True}, id=1)
@@ -152,7 +152,7 @@ class Turns(Case):
         self.fail("all prepared jobs were released at once")
 
     def test_a_shorter_history(self):
-        """The records beyond a lowered limit go after a reload, the oldest first."""
+        """After a reload, records beyond the lowered limit are dropped, the oldest first."""
         config = {"limits": {"history": 65536}}
         mlid = self.service(config=config)
         link, other = self.connect(mlid), self.connect(mlid)
@@ -170,7 +170,7 @@ class Turns(Case):
         self.assertEqual(len(other.call("job.list")["jobs"]), 10)
 
     def cost_of_stats(self, link):
-        """Seconds of the fastest of some batches."""
+        """Returns the seconds of the fastest of several batches."""
         best = float("inf")
         for _ in range(10):
             begin = time.monotonic()
@@ -180,7 +180,7 @@ class Turns(Case):
         return best
 
     def test_statistics(self):
-        """Cost the same with 10000 jobs that wait as with none."""
+        """They cost the same with 10000 waiting jobs as without jobs."""
         mlid = self.service("--engine", "fault:threads,stick=1", config={
             "limits": {"jobs": 16384, "jobs_per_client": 16384}})
         link, other = self.connect(mlid), self.connect(mlid)

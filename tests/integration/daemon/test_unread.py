@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replies that nobody reads: what they cost, and when their connection is closed."""
+"""Tests replies that the client does not read: their cost, and when the connection is closed."""
 import os
 
 from service import NOBODY, SANITIZED, Case, Memory, as_user, main, needs_root
@@ -17,7 +17,7 @@ class Unread(Case):
         self.addCleanup(self.memory.close)
 
     def submit(self, link, count, **more):
-        """Sends jobs whose replies have almost 1 MiB, as far as the service takes them."""
+        """Sends jobs whose replies have almost 1 MiB until the service reads no more."""
         params = {"op": "mov",
                   "src": {"fd": 0, "type": "sa8", "shape": [1], "axis": 0, "scale": [-32768],
                           "zero_point": -32768, "scale_frac_bits": -128},
@@ -45,7 +45,7 @@ class Unread(Case):
 
 class Bytes(Unread):
     def test_six_connections(self):
-        """What they send has 30 KiB, and the replies 96 MiB. Who reads gets all of them."""
+        """30 KiB of requests have 96 MiB of replies. Clients that read get all of them."""
         service = self.service(*STUCK, config={"channels": 1, "limits": {"reply_timeout_ms": 0}})
         watcher = self.connect(service)
         before = service.memory()
@@ -66,7 +66,7 @@ class Bytes(Unread):
         links[0].ping()
 
     def test_waits_for_one_job(self):
-        """job.wait of a job that runs has the same reply."""
+        """job.wait of a running job has the same reply."""
         service = self.service(*STUCK, config={"channels": 1})
         link, other = self.connect(service), self.connect(service)
         before = service.memory()
@@ -84,7 +84,7 @@ class Bytes(Unread):
 
     @needs_root
     def test_a_user(self):
-        """Many connections of a user together have what his quota says, or a reply each."""
+        """The connections of a user together hold the bytes of the user's quota, or one reply each."""
         quotas = {str(NOBODY): {"reply_bytes": 2 * MIB}}
         service = self.service(config={"socket_mode": "0666", "quotas": quotas})
         watcher = self.connect(service)
@@ -101,7 +101,7 @@ class Bytes(Unread):
 
 
 class Time(Unread):
-    def test_who_never_reads_is_closed(self):
+    def test_a_client_that_never_reads_is_closed(self):
         service = self.service(config={"limits": {"reply_timeout_ms": 200}})
         link, reader = self.connect(service), self.connect(service)
         self.submit(link, 8)
@@ -115,7 +115,7 @@ class Time(Unread):
                 link.request("daemon.ping")
 
     def test_a_few_unread_replies_may_stay(self):
-        """Less than what stops the service reading; an idle client is not closed for it."""
+        """Less than the amount that stops reading; an idle client is not closed for it."""
         service = self.service(config={"limits": {"reply_timeout_ms": 50}})
         link, other = self.connect(service), self.connect(service)
         for _ in range(1000):
@@ -128,7 +128,7 @@ class Time(Unread):
 
 class Descriptors(Case):
     def test_pipelined_alloc(self):
-        """Sent in one go, they are all answered with a buffer once the client reads."""
+        """Requests sent at once are all answered with a buffer once the client reads."""
         service = self.service(config={"limits": {"buffers_per_client": 1000}})
         link = self.connect(service)
         count = 600

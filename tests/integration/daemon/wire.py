@@ -16,7 +16,7 @@ FDS_MAX = 16
 
 
 class Fault(Exception):
-    """An error that the service answered."""
+    """An error reply of the service."""
 
     def __init__(self, error):
         super().__init__(json.dumps(error))
@@ -32,19 +32,19 @@ class Closed(Exception):
 
 
 class Message(dict):
-    """A line of the service: its members, its place among all that came, its descriptors."""
+    """A line of the service: its members, its serial number, its descriptors."""
 
     serial = 0
     fds = ()
 
     @property
     def name(self):
-        """The error's name, or None."""
+        """Returns the name of the error, or None."""
         return self["error"]["data"]["name"] if "error" in self else None
 
 
 def once(pairs):
-    """For json: the service must not send a key twice either."""
+    """Checks for json that no key occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise ValueError(f"a key is there twice: {[key for key, _ in pairs]}")
@@ -52,7 +52,7 @@ def once(pairs):
 
 
 def envelope(method, params=None, id=1, fds=0):
-    """A request's line without its newline."""
+    """Returns the line of a request without its newline."""
     request = {"jsonrpc": "2.0", "id": id, "method": method}
     if fds:
         request["fds"] = fds
@@ -62,7 +62,7 @@ def envelope(method, params=None, id=1, fds=0):
 
 
 class Connection:
-    """Not for several threads. Reads whenever it waits, unless a test goes behind its back."""
+    """A connection for one thread. It reads whenever it waits, unless a test reads the socket itself."""
 
     def __init__(self, path, greet=True, patience=PATIENCE):
         self.patience = patience
@@ -100,7 +100,7 @@ class Connection:
     # Out
 
     def send(self, line, fds=()):
-        """One line, its newline not included. What comes meanwhile is taken in."""
+        """Sends one line (without newline); receives arriving lines meanwhile."""
         self.send_raw(line + b"\n", fds)
 
     def send_raw(self, data, fds=()):
@@ -126,17 +126,17 @@ class Connection:
         return found[0][1] if found else 0
 
     def request(self, method, params=None, fds=(), id=None):
-        """Sends; returns the id to ask reply() for."""
+        """Sends a request; returns the id for reply()."""
         id = next(self.ids) if id is None else id
         self.send(envelope(method, params, id, len(fds)), fds)
         return id
 
     def call(self, method, params=None, fds=()):
-        """The result; an error is raised as a Fault."""
+        """Returns the result; raises an error reply as a Fault."""
         return self.result(self.request(method, params, fds))
 
     def fault(self, method, params=None, fds=()):
-        """The Fault that must come."""
+        """Returns the Fault of a request that must fail."""
         try:
             result = self.call(method, params, fds)
         except Fault as fault:
@@ -144,14 +144,14 @@ class Connection:
         raise AssertionError(f"{method} {params} gave {result}, not an error")
 
     def ping(self):
-        """Everything sent before has been taken in when this returns."""
+        """Returns after the service has handled everything sent before."""
         if self.call("daemon.ping") != {"pong": True}:
             raise AssertionError("no pong")
 
     # In
 
     def receive(self):
-        """Takes in what there is: at least a byte, a descriptor or the end must be waiting."""
+        """Receives the available data; at least a byte, a descriptor or the end must be waiting."""
         try:
             data, ancillary, flags, _ = self.sock.recvmsg(1 << 18, socket.CMSG_SPACE(4 * FDS_MAX),
                                                           socket.MSG_CMSG_CLOEXEC)
@@ -194,7 +194,7 @@ class Connection:
             self.replies[message["id"]] = message
 
     def wait(self, condition, timeout=None):
-        """Takes in until the condition holds; False when it does not in time."""
+        """Receives until the condition holds; returns False after the timeout."""
         end = time.monotonic() + (self.patience if timeout is None else timeout)
         while not condition():
             if self.eof:
@@ -221,7 +221,7 @@ class Connection:
         return message["result"]
 
     def error(self, id, timeout=None):
-        """The Fault that must come for this id."""
+        """Returns the Fault that must answer this id."""
         message = self.reply(id, timeout)
         if "error" not in message:
             raise AssertionError(f"an error was expected: {message}")
@@ -232,19 +232,19 @@ class Connection:
         return Fault(self.nameless.popleft()["error"])
 
     def note(self, timeout=None):
-        """The next notification."""
+        """Returns the next notification."""
         self.need(lambda: self.notes, "a notification", timeout)
         return self.notes.popleft()
 
     def ended(self, timeout=None):
-        """Whether the service closes; what it sends before is kept."""
+        """Returns whether the service closes; keeps the lines that it sends before."""
         try:
             return self.wait(lambda: self.eof, timeout)
         except Closed:
             return True
 
     def drained(self):
-        """Takes in what is there now, without waiting."""
+        """Receives the available data without waiting."""
         while not self.eof and self.ready(0):
             self.receive()
         return self
