@@ -142,6 +142,31 @@ def wait_for(condition, seconds=PATIENCE):
     return True
 
 
+def _sleeping(pid):
+    """Returns the numbers of context switches of a process if all its threads sleep, else None."""
+    switches = []
+    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        if fields["State"].split()[0] not in "STI":
+            return None
+        switches.append(fields["voluntary_ctxt_switches"])
+    return switches
+
+
+def at_rest(process, *pids):
+    """Waits until the process waits for something, and the processes `pids` have nothing to do for it.
+
+    Use it after starting a client: then the client and its daemon have exchanged all they can.
+    """
+    seen = []
+
+    def unchanged():
+        time.sleep(0.02)
+        seen.append(_sleeping(process.pid))
+        return seen[-1] and seen[-4:] == [seen[-1]] * 4 and all(_sleeping(pid) for pid in pids)
+    return wait_for(unchanged)
+
+
 class Case(unittest.TestCase):
     """A test with a directory of its own, and with a daemon on request."""
 

@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from harness import MLICTL, PATIENCE, Case, main, mov, npy, open_files, ramp, wait_for
+from harness import MLICTL, PATIENCE, Case, at_rest, main, mov, npy, open_files, ramp, wait_for
 
 
 class NoDaemon(Case):
@@ -302,7 +302,7 @@ class Jammed(Case):
         os.close(writer)
         wait_for(lambda: any(f"pipe:[{os.fstat(reader).st_ino}]" in name
                              for name in open_files(process.pid)))
-        time.sleep(0.4)
+        self.assertTrue(at_rest(process))
         self.assertIsNone(process.poll(), arguments)
         return process
 

@@ -14,7 +14,7 @@ import subprocess
 import threading
 import time
 
-from harness import MLICTL, Case, main, mov, open_files, ramp, wait_for
+from harness import MLICTL, Case, at_rest, main, mov, open_files, ramp, wait_for
 
 STAND_IN = """#!/bin/sh
 # [-p port] [user@]host command...
@@ -255,7 +255,7 @@ class Proxy(Remote):
         process.stdin.flush()
         if not keep:
             return self.finish(process)
-        time.sleep(0.3)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         out, err = process.communicate(timeout=60)
         return process.returncode, [line for line in out.split(b"\n") if b'"method":"hello"' not in line], err
 
@@ -320,7 +320,7 @@ class Proxy(Remote):
         process = self.proxy_of_a_stopped_daemon()
         process.stdin.write(self.request(1, "daemon.ping", fds=1))
         process.stdin.flush()
-        time.sleep(0.3)
+        self.assertTrue(at_rest(process))
         os.kill(self.daemon.pid, signal.SIGCONT)
         lines = [json.loads(process.stdout.readline()) for _ in range(2)]
         self.assertEqual(lines[0].get("method"), "hello")
@@ -378,7 +378,7 @@ class Proxy(Remote):
             process.stdin.flush()
         feeder = threading.Thread(target=feed)
         feeder.start()
-        time.sleep(0.3)
+        self.assertTrue(at_rest(process))
         os.kill(self.daemon.pid, signal.SIGCONT)
         seen = set()
         while len(seen) < count:
@@ -415,7 +415,7 @@ class Proxy(Remote):
         for _ in range(8):
             process.stdin.write(line)
         process.stdin.flush()
-        time.sleep(1)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         anonymous = int(status.split("RssAnon:")[1].split()[0])
         if "Sanitizer" not in os.environ.get("ASAN_OPTIONS", "") and anonymous > 0:

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from harness import MLICTL, Case, main, mov, npy, wait_for
+from harness import MLICTL, Case, at_rest, main, mov, npy, wait_for
 
 
 class Service(Case):
@@ -101,7 +101,7 @@ class Jobs(Service):
         self.assertEqual(len(self.facts("wait", "--all", "--timeout", "50", code=4)), 2)
         waiting = self.start("wait", "--socket", self.daemon.socket, "--all", "--json")
         self.assertTrue(wait_for(lambda: not self.daemon.idle()))
-        time.sleep(0.1)
+        self.assertTrue(at_rest(waiting, self.daemon.pid))
         fact = self.facts("cancel", "1")[0]
         self.assertEqual(fact["job"], 1)
         self.assertIn(fact["state"], ("running", "cancelled"))
@@ -145,7 +145,7 @@ class Jobs(Service):
     def test_cancelled_while_waiting(self):
         self.stuck()
         process = self.start("wait", "--socket", self.daemon.socket, "1")
-        time.sleep(0.2)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         process.send_signal(signal.SIGINT)
         self.finish(process, code=4)
         self.ask("cancel", "1", "2", code=0)
@@ -227,7 +227,7 @@ class Drained(Service):
         self.facts("submit", "-d", "job.json")
         self.assertEqual(self.facts("drain", "--no-wait")[0]["state"], "draining")
         process = self.start("drain", "--socket", self.daemon.socket)
-        time.sleep(0.2)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         self.assertIsNone(process.poll())
         self.ask("cancel", "1", code=0)
         self.assertIn("drained", self.finish(process, code=0).out)
@@ -305,7 +305,7 @@ class Trace(Service):
         self.write("job.json", [mov(name=f"n{i}", dst=f"{i}.npy") for i in range(5)])
         process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "--json")
         self.assertTrue(wait_for(lambda: not self.daemon.idle()))
-        time.sleep(0.3)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         self.facts("submit", "job.json")
         self.assertFalse(self.exists("t.json"))
         process.send_signal(signal.SIGINT)
@@ -335,7 +335,7 @@ class Trace(Service):
 
     def test_the_file_is_written_atomically(self):
         process = self.start("trace", "--socket", self.daemon.socket, "-o", "t.json", "-t", "60")
-        time.sleep(0.3)
+        self.assertTrue(at_rest(process, self.daemon.pid))
         process.send_signal(signal.SIGINT)
         self.finish(process, code=4)
         self.assertFalse(self.exists("t.json"))

@@ -111,7 +111,7 @@ class Turns(Case):
     def test_a_client_that_leaves_many_jobs(self):
         """They are dropped in slices: others see some of them gone and some not."""
         config = {"limits": {"jobs": 16384, "jobs_per_client": 16384}}
-        for _ in range(5):
+        for _ in range(20):
             mlid = self.service("--engine", "fault:threads,stick=1", config=config)
             other = self.connect(mlid)
             with self.connect(mlid) as link:
@@ -131,7 +131,7 @@ class Turns(Case):
         config = {"limits": {"prepared_per_client": 16384, "buffers_per_client": 4096}}
         mlid = self.service(config=config)
         other = self.connect(mlid)
-        for _ in range(5):
+        for _ in range(20):
             with self.connect(mlid) as link:
                 params, memory = buffered(link, 16)
                 line = envelope("job.prepare", params, 7, 0) + b"\n"

@@ -102,7 +102,7 @@ class Bytes(Unread):
 
 class Time(Unread):
     def test_a_client_that_never_reads_is_closed(self):
-        service = self.service(config={"limits": {"reply_timeout_ms": 200}})
+        service = self.service(config={"limits": {"reply_timeout_ms": int(1500 * SLOW)}})
         link, reader = self.connect(service), self.connect(service)
         self.submit(link, 8)
         ids = self.submit(reader, 8)
