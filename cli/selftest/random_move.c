@@ -113,7 +113,7 @@ static const struct density single = {0, 60, 65, 75, 70}, sparse = {30, 20, 40, 
 
 static void draw_permutation(struct draw *draw, uint32_t rank, bool permuted, uint8_t *perm)
 {
-    for (uint32_t i = 0; i < rank; i++)
+    for (uint32_t i = 0; i < rank && i < MLI_MAX_RANK; i++)
         perm[i] = (uint8_t)i;
     for (uint32_t i = rank; permuted && i-- > 1;) {
         const uint32_t k = draw_below(draw, i + 1);

@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 
 from harness import MLICTL, Case, at_rest, main, mov, open_files, ramp, wait_for
 

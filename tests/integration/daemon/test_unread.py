@@ -3,7 +3,7 @@
 import os
 
 from service import NOBODY, SANITIZED, Case, Memory, as_user, main, needs_root
-from wire import Closed, envelope
+from wire import SLOW, Closed, envelope
 
 KIB, MIB = 1 << 10, 1 << 20
 STUCK = ("--engine", "fault:threads,stick=1")  # the first transfer ends when it is cancelled
