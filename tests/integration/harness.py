@@ -145,22 +145,27 @@ def wait_for(condition, seconds=PATIENCE):
 def _sleeping(pid):
     """Returns the numbers of context switches of a process if all its threads sleep, else None."""
     switches = []
-    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
-        fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        try:
+            fields = dict(line.split(":", 1) for line in task.read_text().splitlines())
+        except OSError:  # the thread has ended
+            return None
         if fields["State"].split()[0] not in "STI":
             return None
         switches.append(fields["voluntary_ctxt_switches"])
-    return switches
+    return switches or None
 
 
 def at_rest(process, *pids):
-    """Waits until the process waits for something, and the processes `pids` have nothing to do for it.
+    """Waits until the process waits or has ended, and the processes `pids` have nothing to do for it.
 
     Use it after starting a client: then the client and its daemon have exchanged all they can.
     """
     seen = []
 
     def unchanged():
+        if process.poll() is not None:
+            return True
         time.sleep(0.02)
         seen.append(_sleeping(process.pid))
         return seen[-1] and seen[-4:] == [seen[-1]] * 4 and all(_sleeping(pid) for pid in pids)
