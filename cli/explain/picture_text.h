@@ -11,7 +11,7 @@
 #include "proto/json/textw.h"
 
 struct picture_text_style {
-    int columns;  /* of the terminal; the longest line */
+    int columns;  /* of the terminal; no line is longer */
     bool utf8;    /* the locale's encoding is UTF-8 */
     bool palette; /* use 256 colours */
 };

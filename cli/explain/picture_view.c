@@ -64,8 +64,8 @@ static int parse_numbers(const char *all, const char *text, uint32_t rank,
         return 0;
     snprintf(why, sizeof(why),
              "two different dimensions from 0 to %" PRIu32
-             " are needed, rows and columns, as in %s",
-             rank - 1, "0,1");
+             " are required, for rows and columns, as in 0,1",
+             rank - 1);
     return complain(all, why, fault);
 }
 
@@ -90,7 +90,7 @@ static int parse_layout(const char *all, const char *text, uint32_t rank, struct
         return complain(all, why, fault);
     }
     if (rows < 0 || columns < 0)
-        return complain(all, "a layout needs the letters H (rows) and W (columns), as in HWC",
+        return complain(all, "a layout requires the letters H (rows) and W (columns), as in HWC",
                         fault);
     for (const char *letter = text; *letter; letter++) {
         if (find_letter(letter + 1, (char)(*letter & ~0x20)) < 0)
@@ -127,9 +127,9 @@ int picture_views_parse(const char *text, const mli_explanation *move, struct pi
     char src[SIDE_TEXT_MAX];
     size_t length = strcspn(text, ":");
     if (move->rank < 2)
-        return complain(text, "a tensor of one dimension has no rows", fault);
+        return complain(text, "a tensor of one dimension has no rows; omit --view", fault);
     if (length >= sizeof(src))
-        return complain(text, "dimensions, as in 0,1, or a layout, as in HWC, are needed", fault);
+        return complain(text, "dimensions, as in 0,1, or a layout, as in HWC, are required", fault);
     memcpy(src, text, length);
     src[length] = '\0';
     if (parse_side(text, src, move->rank, &views->src, fault))

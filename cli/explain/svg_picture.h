@@ -13,8 +13,8 @@
 void svg_picture(struct textw *w, const struct explained *explained);
 
 /**
- * Writes the drawing to a file, atomically. Refuses to replace a file that is neither empty nor
- * begins like XML. Returns 0, or -1 with the fault.
+ * Writes the drawing to a file, atomically. Replaces an existing file only if it is empty or begins
+ * like XML. Returns 0, or -1 with the fault.
  */
 int svg_picture_save(const struct explained *explained, const char *path, struct fault *fault);
 

@@ -51,8 +51,8 @@ static int find_target(struct output *output, struct fault *fault)
     struct stat now;
     if (stat(output->path, &now) == 0) {
         if (!S_ISREG(now.st_mode))
-            return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced",
-                          "it is no regular file", fault);
+            return refuse(output, FAULT_INVALID_PARAMS, "cannot be replaced", "not a regular file",
+                          fault);
         output->mode = now.st_mode & 0777;
         output->target = realpath(output->path, NULL);
     } else if (errno != ENOENT) {

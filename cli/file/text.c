@@ -30,7 +30,7 @@ static int cannot_read(int error, struct fault *fault)
 {
     enum fault_code code = exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS;
     if (error == EISDIR)
-        return fault_set(fault, code, NULL, "it is a directory; mlictl batch takes those");
+        return fault_set(fault, code, NULL, "it is a directory; mlictl batch runs directories");
     return fault_set(fault, code, NULL, "%s", error == EBADF ? "it is closed" : strerror(error));
 }
 
@@ -58,7 +58,7 @@ static int read_all(struct text *text, int fd, size_t max, bool waits, struct fa
         if (got > 0)
             text->length += (size_t)got;
     }
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "more than %zu bytes", max);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it exceeds the limit of %zu bytes", max);
 }
 
 int text_read(struct text *text, int fd, size_t max, struct fault *fault)
@@ -68,7 +68,7 @@ int text_read(struct text *text, int fd, size_t max, struct fault *fault)
 
 static int is_not_regular(struct fault *fault)
 {
-    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is no regular file");
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "not a regular file");
 }
 
 static int load_open(struct text *text, int fd, size_t max, bool regular, struct fault *fault)

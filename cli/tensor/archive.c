@@ -71,7 +71,7 @@ static int read_at(int fd, void *buffer, size_t size, off_t offset, struct fault
             continue;
         if (got <= 0)
             return fault_set(fault, FAULT_IO_ERROR, NULL, "%s",
-                             got < 0 ? strerror(errno) : "it shrinks while it is read");
+                             got < 0 ? strerror(errno) : "it shrank while it was read");
         done += (size_t)got;
     }
     return 0;

@@ -131,7 +131,8 @@ static int check_member(const zip_stat_t *member, struct fault *fault)
     const zip_uint64_t wanted =
         ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if ((member->valid & wanted) != wanted)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "the archive does not describe it");
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "the archive's directory lacks its size or method");
     if (member->encryption_method != ZIP_EM_NONE)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is encrypted");
     if (member->comp_method != ZIP_CM_STORE && member->comp_method != ZIP_CM_DEFLATE)

@@ -268,8 +268,8 @@ int tensor_file_set_raw(struct tensor_file *file, const struct npy_header *heade
                          "%" PRId32 ": use a smaller stride or shape",
                          file->shown, INT32_MAX);
     if (!tensor_span(header, file->strides, &span))
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s: the shape reaches beyond 2^63 bytes", file->shown);
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: the shape exceeds 2^63 bytes",
+                         file->shown);
     file->header.data_size = span;
     uint64_t size = (uint64_t)file->stat.st_size;
     uint64_t left = size < header->data_offset ? 0 : size - header->data_offset;
@@ -307,7 +307,7 @@ static int copy_elements(const struct tensor_file *file, int to, struct fault *f
             continue;
         if (put <= 0)
             return fault_set(fault, FAULT_IO_ERROR, NULL, "%s: %s", file->shown,
-                             put < 0 ? strerror(errno) : "it shrinks while it is read");
+                             put < 0 ? strerror(errno) : "it shrank while it was read");
         left -= (uint64_t)put;
     }
     return 0;

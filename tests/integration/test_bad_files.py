@@ -229,7 +229,7 @@ class Output(Case):
         os.mkdir(self.path("dir.npy"))
         os.mkfifo(self.path("fifo.npy"))
         for name in ("dir.npy", "fifo.npy", "/dev/null"):
-            self.assert_refused(mov(dst=name), "/dst/file", "it is no regular file")
+            self.assert_refused(mov(dst=name), "/dst/file", "not a regular file")
 
     def mounted(self, options):
         """Mounts a small tmpfs at self.root/mnt."""

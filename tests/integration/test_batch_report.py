@@ -312,7 +312,7 @@ class Small(Case):
     def test_a_report_that_cannot_be_written(self):
         self.write("a.jsonl", text_of(Batch([case("a")]).state()))
         for path, words in (("none/r.xml", "the directory none must exist"),
-                            (".", "it is no regular file")):
+                            (".", "not a regular file")):
             result = self.ctl("batch", "merge", "a.jsonl", "--junit", path, code=2)
             self.assertEqual(result.out, "")
             self.assertRegex(result.err, rf"^mlictl: --junit {re.escape(path)}: .*{words}")

@@ -350,7 +350,7 @@ class Command(Explain):
             os.unlink(self.path("a.svg"))
         result = self.explain("job.json", "--view", "0,3", code=2)
         self.assertEqual(result.err, "mlictl: job.json: --view 0,3: two different dimensions from 0 to "
-                         "2 are needed, rows and columns, as in 0,1\n")
+                         "2 are required, for rows and columns, as in 0,1\n")
         for layout, letter in (("HHW", "H"), ("hWw", "W"), ("HWC:HWW", "W")):
             result = self.explain("job.json", "--view", layout, code=2)
             self.assertIn(f" has the letter {letter} twice\n", result.err)

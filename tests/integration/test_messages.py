@@ -121,7 +121,7 @@ class Files(Messages):
 
     def test_a_directory(self):
         os.mkdir(self.path("jobs"))
-        self.says("jobs: it is a directory; mlictl batch takes those", "run", "jobs")
+        self.says("jobs: it is a directory; mlictl batch runs directories", "run", "jobs")
         self.says("jobs is a directory; a regular file is needed", "show", "jobs")
 
     def test_a_job_in_place_of_a_tensor(self):

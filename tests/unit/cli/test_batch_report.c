@@ -479,7 +479,7 @@ static void test_refused(void **state)
                   "mlictl: --junit /nowhere/report.xml: the directory /nowhere must exist: No such "
                   "file or directory\n");
     check_refused("--junit /dev/null",
-                  "mlictl: --junit /dev/null: cannot be replaced: it is no regular file\n");
+                  "mlictl: --junit /dev/null: cannot be replaced: not a regular file\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

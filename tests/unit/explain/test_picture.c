@@ -438,9 +438,9 @@ static void test_given_views(void **state)
         {"0,99999999999999999999", "two different"},
         {"HW", "HW has 2 letters, the tensor has 3"},
         {"NHWC", "has 4 letters"},
-        {"ABC", "needs the letters H (rows) and W"},
-        {"HWC:HCC", "needs the letters"},
-        {"HHC", "needs the letters"},
+        {"ABC", "requires the letters H (rows) and W"},
+        {"HWC:HCC", "requires the letters"},
+        {"HHC", "requires the letters"},
         {"0000000000000000000000000000000000,1", "dimensions, as in 0,1, or a layout"},
     };
     views = (struct picture_views){0};
