@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The commands of mlictl, one per cmd_*.c. To add one, write its cmd_NAME.c with a `struct
- * command`, declare it here and list it in main.c; write man/mlictl-NAME.1.scd, and list it in
- * man/meson.build and docs/mlictl.md. Help and completion are made of the tables here.
+ * The commands of mlictl, one per cmd/cmd_NAME.c. To add a command:
+ *
+ *   1. write cmd/cmd_NAME.c with a `struct command` and its options_table; a command that asks a
+ *      daemon for one thing follows cmd_info.c (cmd/session.h), one that runs jobs cmd_run.c
+ *   2. declare the command below, list it in main.c, and its file in meson.build
+ *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and docs/mlictl.md
+ *   4. write a test in tests/integration; help, completion and examples are tested from the tables
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -10,7 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 
-/* A command line that works, and what it is for; the help shows it. */
+/* A command line that works, and its purpose; the help shows both. */
 struct example {
     const char *what;
     const char *line;
@@ -19,12 +23,12 @@ struct example {
 struct command {
     const char *name;
     const char *arguments; /* as in "JOB.json..." */
-    const char *summary;   /* one line */
-    const char *details;   /* more of it for its own help, a paragraph */
+    const char *summary;   /* one line, verb first */
+    const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
-    const struct value *takes; /* what its arguments are; null: nothing that can be completed */
-    const struct value *first; /* what the first of them is, where it is another thing; or null */
-    const struct example *examples; /* a test runs them; end with a null line */
+    const struct value *takes;      /* kind of its arguments; null: not completed */
+    const struct value *first;      /* kind of the first argument, if different; or null */
+    const struct example *examples; /* run by a test; the last has a null line */
     enum exit_code (*run)(const struct options *options);
 };
 
@@ -33,13 +37,13 @@ extern const struct command cmd_batch, cmd_cancel, cmd_completion, cmd_diff, cmd
     cmd_run, cmd_selftest, cmd_show, cmd_stats, cmd_status, cmd_submit, cmd_top, cmd_trace,
     cmd_validate, cmd_wait;
 
-/** What may stand before the command. */
+/** Options allowed before the command. */
 extern const struct option command_leading[];
 
-/** All commands in the order of the help; null behind the last. */
+/** Returns a command, in the order of the help; null after the last. */
 const struct command *command_at(size_t index);
 
-/** Says how the command is used, for one whose arguments are wrong. */
+/** Prints the usage of a command whose arguments are wrong. Returns EXIT_CODE_INVALID. */
 enum exit_code command_misused(const struct command *command);
 
 #endif /* CLI_COMMAND_H */

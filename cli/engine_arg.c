@@ -34,7 +34,7 @@ int engine_arg_check(const char *spec, struct fault *fault)
     static const char wrapper[] = "fault";
     size_t length = strcspn(spec, ":");
     if (length == 0)
-        return 0; /* nothing to look up */
+        return 0;
     if (check_name(spec, length, fault))
         return -1;
     bool wraps = length == strlen(wrapper) && strncmp(spec, wrapper, length) == 0;

@@ -6,9 +6,8 @@
 #include "proto/json/fault.h"
 
 /**
- * Whether the names in an engine's text ("threads:tiny=0", "fault:threads,seed=1") are engines that
- * there are. Returns 0, or -1 with the fault saying which one was probably meant. What else may be
- * wrong with it, the library says.
+ * Checks the engine names in an engine specification ("threads:tiny=0", "fault:threads,seed=1").
+ * Returns 0, or -1 with a fault that names the nearest engine. The library checks the rest.
  */
 int engine_arg_check(const char *spec, struct fault *fault);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mlictl tells its caller by its exit code. */
+/* The exit codes of mlictl. */
 #ifndef CLI_EXIT_CODE_H
 #define CLI_EXIT_CODE_H
 
@@ -9,7 +9,7 @@
 
 /* X(name, number, meaning). The enum and the list in `mlictl --help` come from here. */
 #define EXIT_CODE_TABLE(X)                                                                         \
-    X(DONE, 0, "all done; diff: the tensors are the same")                                         \
+    X(DONE, 0, "all done; diff: the tensors are equal")                                            \
     X(FAILED, 1,                                                                                   \
       "a job failed, a result did not match, diff found a difference or selftest a fault")         \
     X(INVALID, 2, "wrong usage, or an invalid job (also one that libmli refuses)")                 \
@@ -22,11 +22,11 @@ enum exit_code {
 #undef EXIT_CODE_ENUM
 };
 
-/** The exit code that goes with a fault, whether the service reported it or mlictl itself. */
+/** Returns the exit code of a fault, of the service or of mlictl. */
 enum exit_code exit_code_of(const struct fault *fault);
 
-/** Whether an errno says that the system ran out of something, and nothing is wrong with the job.
- */
+/** Returns whether an errno means a shortage of the system (memory, space, descriptors): the job
+ *  itself may be correct. */
 bool exit_code_is_shortage(int error);
 
 #endif /* CLI_EXIT_CODE_H */

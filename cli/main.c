@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl: the command line to libmli and mlid. mlictl(1) (man/) is its reference. */
+/*
+ * mlictl: the command line of libmli and mlid. man/mlictl.1.scd is its reference. The data flow:
+ *
+ *     argv -> main.c finds the command, options.c parses its options
+ *          -> cmd/cmd_NAME.c
+ *               jobs (run, submit, validate, batch, explain, mov, permute, make)
+ *                 job/job_files.c reads JOB.json -> job/resolve.c opens the tensors and plans the
+ *                 output -> job/execute.c sends the job over link/ to a daemon, or to the service
+ *                 inside this process (link/embedded.c) -> job/outcome.c compares the output with
+ *                 "expect" -> job/job_report.c prints a line or an object
+ *               a daemon (info, ping, jobs, wait, ...)
+ *                 cmd/session.c connects, calls and prints
+ *               tensor files (gen, show, diff)
+ *                 tensor/ and file/
+ *          -> exit code (exit_code.h)
+ *
+ * Folders: batch/ many jobs as test cases. cmd/ the commands, one file each. completion/ scripts
+ * for shells. explain/ a job as numbers, text or picture. file/ outputs that appear atomically.
+ * job/ jobs of job files. link/ connections to a daemon. make/ a job from a command line. proxy/
+ * the remote end of -H. selftest/ random moves on every engine. tensor/ tensor files. term/ output
+ * for people, and ^C.
+ *
+ * To add a command, start at command.h. To add an option, add it to the options_table of the
+ * command in cmd/cmd_NAME.c (form of the help: options.h), read it there with options_get(), and
+ * describe it in man/mlictl-NAME.1.scd. Help and completion follow from the table.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,7 +71,7 @@ static void list_commands(void)
 
 static void help(void)
 {
-    printf("mlictl moves and permutes tensors as jobs say.\n\n"
+    printf("mlictl moves and permutes tensors, on a daemon or in its own process.\n\n"
            "usage: mlictl [--json] [-q] [-s PATH | -H ssh://[user@]host[:port]] COMMAND [options] "
            "[arguments]\n"
            "       mlictl help [COMMAND] | --version\n\n");
@@ -55,8 +80,8 @@ static void help(void)
 #define PRINT_EXIT_CODE(name, number, text) printf("  %d  %s\n", number, text);
     EXIT_CODE_TABLE(PRINT_EXIT_CODE)
 #undef PRINT_EXIT_CODE
-    printf("With several jobs it is the first one's that did not succeed.\n\n"
-           "mlictl help COMMAND has options and examples; mlictl(1) has all of it.\n");
+    printf("With several jobs: the code of the first job that did not succeed.\n\n"
+           "mlictl help COMMAND prints options and examples; mlictl(1) is the reference.\n");
 }
 
 static void help_command(const struct command *command)
@@ -79,7 +104,7 @@ enum exit_code command_misused(const struct command *command)
     return EXIT_CODE_INVALID;
 }
 
-/* What is done with a file of this name, for people who leave it to us; null: it is no file's. */
+/* Returns the command for a file of this name, or null if the name is not that of a file. */
 static const char *command_for_file(const char *name)
 {
     static const char *const endings[][2] = {
@@ -110,7 +135,7 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
-/* Options that may stand before the command: those of every command, and where the daemon is. */
+/* Options allowed before the command: those of every command, and those that name the daemon. */
 const struct option command_leading[] = {
     {"socket", 's', "PATH", "", .takes = &value_file},
     {"host", 'H', "URL", ""},
@@ -121,8 +146,7 @@ const struct option command_leading[] = {
     {NULL},
 };
 
-/* How many words before the command are options, or -1. Only counts them: the command reads them.
- */
+/* Returns the number of words before the command that are options, or -1. */
 static int count_leading(int argc, char **argv)
 {
     int at = 1;
@@ -130,7 +154,7 @@ static int count_leading(int argc, char **argv)
            strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
         int used = options_word(command_leading, argv + at);
         if (used < 0) {
-            print_error("%s: only --json, -q, --socket and -H may stand before the command",
+            print_error("%s: only --json, -q, --socket and -H are allowed before the command",
                         argv[at]);
             return -1;
         }
@@ -149,7 +173,7 @@ static bool names_host(const char *word)
            strncmp(word, "--host=", 7) == 0;
 }
 
-/* Puts the command before its options. */
+/* Moves the command before its options. */
 static void turn(char **argv, int leading)
 {
     char *command = argv[leading + 1];
@@ -165,7 +189,7 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
         return EXIT_CODE_INVALID;
     for (int i = 0; i < leading; i++) {
         if (names_host(argv[i]) && !options_has(command->options, "host")) {
-            print_error("%s asks no daemon: -H is of no use to it%s", command->name,
+            print_error("%s uses no daemon: -H cannot be combined with it%s", command->name,
                         command == &cmd_run ? "; submit runs jobs on one" : "");
             return EXIT_CODE_INVALID;
         }
@@ -179,7 +203,7 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
     return command->run(&options);
 }
 
-/* What stands behind `mlictl help`: nothing, or a command. */
+/* `mlictl help [COMMAND]`; `words` follow "help". */
 static enum exit_code help_words(int count, char **words)
 {
     if (count > 1 || (count == 1 && *words[0] == '-' && strcmp(words[0], "--help") != 0)) {
@@ -197,7 +221,7 @@ static enum exit_code help_words(int count, char **words)
     return EXIT_CODE_DONE;
 }
 
-/* Also where the command line is wrong, and nobody gets to read its options. */
+/* Returns whether --json is given, also if the command line is wrong. */
 static bool wants_json(int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -229,8 +253,8 @@ static enum exit_code run(int argc, char **argv)
 }
 
 /*
- * Closed standard streams would give their numbers to other files. What stands in for them is open
- * the wrong way round, so that reading and writing still fail.
+ * Opens closed standard streams, or other files would get their numbers. Input is opened for
+ * writing and outputs for reading: using them still fails.
  */
 static int fill_standard_streams(void)
 {
@@ -248,7 +272,7 @@ int main(int argc, char **argv)
     ports_add();
     if (fill_standard_streams())
         return EXIT_CODE_FAILED;
-    /* A daemon or reader that went away, and a file size limit, are errors of the call. */
+    /* Without these signals a lost reader and a file size limit are errors of the call. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int error = cancel_init();

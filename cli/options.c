@@ -29,7 +29,7 @@ static int unknown(const struct option *table, const char *word, size_t length)
     if (nearest)
         print_error("unknown option --%s; did you mean --%s?", name, nearest);
     else
-        print_error("unknown option --%s; --help lists those there are", name);
+        print_error("unknown option --%s; --help lists the options", name);
     return -1;
 }
 
@@ -62,7 +62,7 @@ static int note_repeat(struct options *options, const struct option *option, con
     return 0;
 }
 
-/* An unset variable of a shell would stand for the root or the working directory. */
+/* Refuses an empty path: an unset shell variable must not mean the working directory. */
 static int check_path(const struct option *option, const char *value)
 {
     const struct value *takes = option->takes;
@@ -75,7 +75,7 @@ static int check_path(const struct option *option, const char *value)
     return -1;
 }
 
-/* Notes one option; `inline_value` is what followed "=", or null. May take the next word. */
+/* Stores one option; `inline_value` is the text after "=", or null. May take the next word. */
 static int take(struct options *options, const struct option *option, const char *inline_value,
                 char **words, int *used)
 {
@@ -105,7 +105,7 @@ static int take(struct options *options, const struct option *option, const char
     return 0;
 }
 
-/* One word that begins with a dash. *used: how many words it took. */
+/* Parses one word that begins with a dash. *used: the number of words taken. */
 static int parse_word(struct options *options, char **words, int *used)
 {
     const char *word = words[0];
@@ -120,11 +120,11 @@ static int parse_word(struct options *options, char **words, int *used)
     }
     const struct option *option = find_letter(options->table, word[1]);
     if (!option) {
-        print_error("unknown option %s; --help lists those there are", word);
+        print_error("unknown option %s; --help lists the options", word);
         return -1;
     }
     if (word[2] && !option->value) {
-        print_error("unknown option %s; short options stand alone", word);
+        print_error("unknown option %s; give each short option by itself", word);
         return -1;
     }
     return take(options, option, word[2] ? word + 2 : NULL, words, used);
@@ -157,7 +157,7 @@ int options_parse(struct options *options, const struct option *table, int argc,
             if (parse_word(options, argv + i, &used))
                 return -1;
         } else {
-            /* Arguments gather at the front of argv, over words already read. */
+            /* Arguments overwrite words at the front of argv that have been read. */
             options->arguments[options->argument_count++] = word;
         }
         i += used;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words of a command line: options from a table, then arguments. */
+/*
+ * A command line: options from a table, and arguments.
+ *
+ * The help of an option begins with a verb, ends with a full stop, and ends with the default (with
+ * its unit) or "required" in parentheses if the option takes a value
+ * (tests/integration/test_help.py checks it):
+ *
+ *     {"fail-fast", 0, NULL, "Stop at the first case that fails."},
+ *     {"timeout", 0, "MS", "Stop waiting after MS milliseconds (default: 5000 ms)."},
+ */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -11,86 +20,87 @@
 
 enum { OPTIONS_MAX = 32, OPTIONS_REPEATS_MAX = 64 };
 
-/* What the value of an option, or an argument, can be. */
+/* Kinds of option values and arguments. */
 enum value_kind {
     VALUE_FILE,
     VALUE_JOB_FILE,
     VALUE_DIRECTORY,
-    VALUE_ENGINE,  /* that libmli has, with options or without */
-    VALUE_COMMAND, /* of mlictl */
-    VALUE_WORD,    /* one of `words` */
-    VALUE_WORDS    /* some of them, with commas between */
+    VALUE_ENGINE,  /* an engine of libmli, with or without options */
+    VALUE_COMMAND, /* a command of mlictl */
+    VALUE_WORD,    /* a word of `words` */
+    VALUE_WORDS    /* words of `words`, with commas between */
 };
 
 struct value {
     enum value_kind kind;
-    const char *const *words; /* end with null; of a file: what may stand there, too; or null */
+    const char *const *words; /* end with null; for a file: alternatives to a file; or null */
 };
 
-/* Values of several commands. Those with words are beside what the words stand for. */
+/* Values of several commands. Values with words are declared where the words are defined. */
 extern const struct value value_file, value_job_file, value_directory, value_engine;
 
 /*
- * One option of a command. A table of them ends with a null name. Help and completion are made of
- * the same table.
+ * One option of a command. A table of options ends with a null name. Parsing, help and completion
+ * use the same table.
  */
 struct option {
     const char *name;  /* without the dashes */
     char letter;       /* short form, or 0 */
-    const char *value; /* what its value is called ("PATH"), or null where it takes none */
+    const char *value; /* name of its value ("PATH"), or null: it takes no value */
     const char *help;
     bool repeats;              /* may be given several times: options_next() */
-    const struct value *takes; /* null: a number, a name, anything */
+    const struct value *takes; /* kind of the value; null: a number, a name, any text */
 };
 
-/* What was given. */
+/* A parsed command line. */
 struct options {
     const struct option *table;
-    const char *values[OPTIONS_MAX]; /* by index in the table; "" for one without value; the last */
+    const char *values[OPTIONS_MAX]; /* by index in the table; "" without value; the last given */
     struct {
         size_t index; /* in the table */
         const char *value;
-    } repeats[OPTIONS_REPEATS_MAX]; /* every value of those that repeat, as given */
+    } repeats[OPTIONS_REPEATS_MAX]; /* every value of options that repeat, in order */
     size_t repeat_count;
     char **arguments; /* point into argv */
     size_t argument_count;
 };
 
 /**
- * Takes argv apart: "--name value", "--name=value", "-n value", "--" before arguments that begin
- * with a dash; "-" alone is an argument. Returns 0, or -1 after saying on stderr what is wrong.
+ * Parses argv: "--name value", "--name=value", "-n value", "--" before arguments that begin with a
+ * dash; "-" alone is an argument. Returns 0, or -1 after printing what is wrong.
  */
 int options_parse(struct options *options, const struct option *table, int argc, char **argv);
 
-/** The value of an option, "" for a given one without value, null where it was not given. */
+/** Returns the value of an option; "" if it takes no value; null if it was not given. */
 const char *options_get(const struct options *options, const char *name);
 
 /**
- * The values of an option that repeats, one after the other: *at is 0 before the first call. Null
- * after the last.
+ * Returns the next value of an option that repeats, or null after the last. *at is 0 before the
+ * first call.
  */
 const char *options_next(const struct options *options, const char *name, size_t *at);
 
-/** Whether a table has such an option. */
+/** Returns whether a table has an option of this name. */
 bool options_has(const struct option *table, const char *name);
 
-/** How many words an option at words[0] takes, its value included; -1: the table has none such. */
+/** Returns the number of words of the option at words[0], its value included; -1: not in the table.
+ */
 int options_word(const struct option *table, char *const *words);
 
 /**
- * The option's value as an integer in [min, max]; *out keeps its value where it was not given.
- * Returns 0, or -1 after saying on stderr what is wrong.
+ * Reads the option's value as an integer in [min, max]; *out keeps its value if the option was not
+ * given. Returns 0, or -1 after printing what is wrong.
  */
 int options_uint(const struct options *options, const char *name, uint64_t min, uint64_t max,
                  uint64_t *out);
 
 /**
- * Which of the words that the table has for the option was given; *index keeps its value where it
- * was not given. Returns 0, or -1 after saying on stderr what can be given.
+ * Finds the option's value among the words of its table entry; *index keeps its value if the option
+ * was not given. Returns 0, or -1 after printing the possible words.
  */
 int options_choice(const struct options *options, const char *name, size_t *index);
 
-/** --json and --quiet. */
+/** Returns the style that --json and --quiet ask for. */
 struct print_style options_style(const struct options *options);
 
 /** Options of every command; they end its table. */
@@ -102,7 +112,7 @@ struct print_style options_style(const struct options *options);
         NULL                                                                                       \
     }
 
-/** Writes the table as help text to stdout. */
+/** Prints the table as help. */
 void options_help(const struct option *table);
 
 #endif /* CLI_OPTIONS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl completion: what a shell needs to complete command lines. */
+/* mlictl completion: prints the completion script of a shell. */
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -27,15 +27,15 @@ static enum exit_code completion(const struct options *options)
 
 static const struct example examples[] = {
     {"in this bash or zsh, for a mlictl that is not installed", "source <(mlictl completion bash)"},
-    {"for a directory of fish's own", "mlictl completion fish > mlictl.fish"},
+    {"for fish, as a file for its completions directory", "mlictl completion fish > mlictl.fish"},
     {0},
 };
 
 const struct command cmd_completion = {
     .name = "completion",
     .arguments = "bash|zsh|fish",
-    .summary = "print what a shell needs to complete command lines",
-    .details = "A script for the shell: commands, options, and values where they are known.\n",
+    .summary = "print a completion script for a shell",
+    .details = "The script completes commands, options, and values if they are known.\n",
     .options = options_table,
     .takes = &shell_value,
     .examples = examples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl diff: are two tensors the same, and where not? */
+/* mlictl diff: compares two tensors, or two archives of tensors. */
 #include "cli/command.h"
 #include "cli/tensor/compare.h"
 #include "cli/tensor/compare_archives.h"
@@ -33,7 +33,7 @@ static enum exit_code report(const struct print_style *style, const struct optio
     return same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
 
-/* The path of the file that compare_tensors() could not read. */
+/* Returns the path of the file that compare_tensors() could not read. */
 static const char *unreadable(const struct tensor_file *a, const struct tensor_file *b)
 {
     struct fault ignored;
@@ -78,7 +78,7 @@ static enum exit_code diff(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"what is different, if anything", "mlictl diff in.npy same.npy"},
+    {"print the differences, if any", "mlictl diff in.npy same.npy"},
     {"in a script", "mlictl diff -q in.npy same.npy && echo same"},
     {0},
 };
@@ -87,9 +87,9 @@ const struct command cmd_diff = {
     .name = "diff",
     .arguments = "A B",
     .summary = "compare two tensors, or all of two archives, bit for bit",
-    .details = "Says the first coordinate that differs, how many elements do, and both values;\n"
-               "the options hold for both files. Of two .npz or .safetensors files without\n"
-               "--tensor: every tensor of the same name, and those that only one of them has.\n",
+    .details = "Prints the first coordinate that differs, both values there, and the number of\n"
+               "elements that differ. The options apply to both files. Without --tensor, two .npz\n"
+               "or .safetensors files are compared tensor by tensor, by name.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

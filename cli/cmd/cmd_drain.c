@@ -74,32 +74,31 @@ static enum exit_code resume(const struct options *options)
 }
 
 static const struct example drain_examples[] = {
-    {"before a board is updated; resume undoes it", "mlictl drain"},
+    {"before an update of the board; resume undoes it", "mlictl drain"},
     {0},
 };
 
 const struct command cmd_drain = {
     .name = "drain",
     .arguments = "",
-    .summary = "let a daemon take no new jobs, and wait for those it has",
-    .details = "For root and the user the daemon runs as. ^C ends the waiting, not the draining.\n",
+    .summary = "let a daemon refuse new jobs, and wait for its jobs",
+    .details = "For root and the daemon's user. ^C ends the waiting, not the draining.\n",
     .options = drain_options,
     .examples = drain_examples,
     .run = drain,
 };
 
 static const struct example resume_examples[] = {
-    {"after it", "mlictl resume"},
+    {"after drain", "mlictl resume"},
     {0},
 };
 
 const struct command cmd_resume = {
     .name = "resume",
     .arguments = "",
-    .summary = "let a daemon take jobs again",
-    .details = "Undoes drain, and brings back channels in quarantine whose transfers have ended. "
-               "For root and\n"
-               "the user the daemon runs as.\n",
+    .summary = "let a daemon accept jobs again",
+    .details = "Undoes drain, and releases channels from quarantine whose transfers have ended.\n"
+               "For root and the daemon's user.\n",
     .options = resume_options,
     .examples = resume_examples,
     .run = resume,

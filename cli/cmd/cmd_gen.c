@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl gen: a tensor file with made-up values. */
+/* mlictl gen: writes a tensor file with generated values. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
 
 static const struct value pattern_value = {VALUE_WORD, pattern_words};
 
-static const char *const format_words[] = {"npy", "raw", NULL}; /* those that can be written */
+static const char *const format_words[] = {"npy", "raw", NULL}; /* the formats that gen writes */
 static const struct value format_value = {VALUE_WORD, format_words};
 
 static const struct option options_table[] = {
@@ -41,7 +41,7 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* What the command line asks for. */
+/* The file to write. */
 struct request {
     struct npy_header header;
     struct pattern pattern;
@@ -59,7 +59,7 @@ static int read_format(const struct options *options, bool *npy)
     *npy = format == FILE_FORMAT_NPY;
     if (!file_format_is_archive(format))
         return 0;
-    print_error("%s: a .%s file is read, not written; --format npy or raw is needed", path,
+    print_error("%s: .%s files can be read only; --format npy or raw is needed", path,
                 file_format_word(format));
     return -1;
 }
@@ -88,7 +88,7 @@ static int read_request(const struct options *options, struct request *request)
     return 0;
 }
 
-/* The coordinate of the next element in the file. */
+/* Moves `at` to the coordinate of the next element in the file. */
 static void advance(const struct npy_header *header, uint32_t *at)
 {
     for (uint32_t i = 0; i < header->rank; i++) {
@@ -153,7 +153,7 @@ out:
     return status;
 }
 
-/* How to read an element: "100*i0 + 10*i1 + i2"; empty where the pattern knows no positions. */
+/* Writes the formula of an element, "100*i0 + 10*i1 + i2"; empty if the pattern has none. */
 static void formula_text(const struct request *request, char out[FORMULA_MAX])
 {
     const struct pattern *pattern = &request->pattern;
@@ -219,7 +219,8 @@ static enum exit_code gen(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"elements that tell their coordinate", "mlictl gen new.npy --shape 4,6,8 --dtype int16"},
+    {"elements whose values give their coordinates",
+     "mlictl gen new.npy --shape 4,6,8 --dtype int16"},
     {"noise, the same each time",
      "mlictl gen noise.npy --shape 64,64 --dtype float32 -p random --seed 7"},
     {0},
@@ -229,8 +230,8 @@ static const struct example examples[] = {
 const struct command cmd_gen = {
     .name = "gen",
     .arguments = "OUT.npy",
-    .summary = "write a tensor with made-up values",
-    .details = "Appears whole or not at all, and replaces nothing without --force. "
+    .summary = "write a tensor with generated values",
+    .details = "Writes the file atomically, and replaces an existing file only with --force. "
                "Patterns:\n" PATTERN_TABLE(PATTERN_HELP),
     .options = options_table,
     .takes = &value_file,

@@ -62,14 +62,14 @@ static enum exit_code info(const struct options *options)
 
 static const struct example examples[] = {
     {"the daemon of this machine", "mlictl info"},
-    {"its engine, for a program", "mlictl info --json"},
+    {"the same for a program", "mlictl info --json"},
     {0},
 };
 
 const struct command cmd_info = {
     .name = "info",
     .arguments = "",
-    .summary = "tell what a daemon is doing",
+    .summary = "print version, state and load of a daemon",
     .details = "Version, state, engine, channels, clients, jobs, and bytes moved.\n",
     .options = options_table,
     .examples = examples,

@@ -29,7 +29,7 @@ static const struct option options_table[] = {
 
 enum { STATE_WORD_MAX = 32 };
 
-/* "running,queued" */
+/* Reads --state, as in "running,queued". */
 static int take_states(const struct options *options, uint32_t *states)
 {
     const char *text = options_get(options, "state");
@@ -101,8 +101,8 @@ static enum exit_code jobs(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"what is under way", "mlictl jobs --state running,queued,waiting"},
-    {"the last that failed", "mlictl jobs --state failed --limit 1"},
+    {"the jobs under way", "mlictl jobs --state running,queued,waiting"},
+    {"the last failed job", "mlictl jobs --state failed --limit 1"},
     {0},
 };
 
@@ -110,7 +110,7 @@ const struct command cmd_jobs = {
     .name = "jobs",
     .arguments = "",
     .summary = "list the jobs that a daemon knows",
-    .details = "The latest first. Root sees those of all users.\n",
+    .details = "The latest job comes first. Root sees the jobs of all users.\n",
     .options = options_table,
     .examples = examples,
     .run = jobs,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl make: a job file from a command line. mlictl mov, permute: the job of a command line. */
+/* mlictl make: writes a job file from a command line. mlictl mov, permute: run such a job. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -19,7 +19,7 @@ static const struct option make_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Options of mov and permute beside those of the job. */
+/* Options of mov and permute besides those of the job. */
 #define RUN_OPTIONS                                                                                \
     {"output", 'o', "JOB.json", "Write the job to this file, too (default: none).",                \
      .takes = &value_job_file},                                                                    \
@@ -95,11 +95,11 @@ static enum exit_code permute(const struct options *options)
 }
 
 static const struct example make_examples[] = {
-    {"a part of a tensor, turned",
+    {"a part of a tensor, permuted",
      "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
     {"the same, written to a file and run",
      "mlictl make mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1 -o part.json --run"},
-    {"a border of zeros, and what has to come out",
+    {"a border of zeros, and the expected result",
      "mlictl make mov in.npy out.npy --pad 1,1,0 --expect golden.npy"},
     {0},
 };
@@ -107,9 +107,10 @@ static const struct example make_examples[] = {
 const struct command cmd_make = {
     .name = "make",
     .arguments = "mov|permute IN OUT",
-    .summary = "write a job file from a line",
-    .details = "In NumPy's words the result is np.pad(in, pad)[slice].transpose(perm): first the\n"
-               "padding, then the slice of what is padded, then the permutation.\n",
+    .summary = "write a job file from a command line",
+    .details =
+        "In NumPy the result is np.pad(in, pad)[slice].transpose(perm): padding first, then\n"
+        "the slice of the padded tensor, then the permutation.\n",
     .options = make_table,
     .takes = &value_file,
     .first = &op_value,
@@ -118,8 +119,8 @@ const struct command cmd_make = {
 };
 
 static const struct example mov_examples[] = {
-    {"a part of a tensor, turned", "mlictl mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
-    {"a layout by its letters", "mlictl mov in.npy chw.npy --perm HWC:CHW"},
+    {"a part of a tensor, permuted", "mlictl mov in.npy out.npy --slice '1:,::2,:' --perm 2,0,1"},
+    {"layouts by letters", "mlictl mov in.npy chw.npy --perm HWC:CHW"},
     {"on a board, replacing out.npy",
      "mlictl mov -H ssh://root@board -f in.npy out.npy --pad 1,1,0"},
     {0},
@@ -130,9 +131,8 @@ const struct command cmd_mov = {
     .arguments = "IN OUT",
     .summary = "move one tensor, without a job file",
     .details =
-        "In NumPy's words OUT is np.pad(IN, pad)[slice].transpose(perm). The move runs in this\n"
-        "process, or with --socket or -H on a daemon. An OUT that exists is refused without\n"
-        "--force or --update.\n",
+        "In NumPy OUT is np.pad(IN, pad)[slice].transpose(perm). The move runs in this process,\n"
+        "or with --socket or -H on a daemon. An existing OUT requires --force or --update.\n",
     .options = mov_table,
     .takes = &value_file,
     .examples = mov_examples,
@@ -140,9 +140,8 @@ const struct command cmd_mov = {
 };
 
 static const struct example permute_examples[] = {
-    {"HWC becomes CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},
-    {"and is also kept as a job file",
-     "mlictl permute -f in.npy chw.npy --perm 2,0,1 -o turn.json"},
+    {"from HWC to CHW", "mlictl permute in.npy chw.npy --perm HWC:CHW"},
+    {"also written as a job file", "mlictl permute -f in.npy chw.npy --perm 2,0,1 -o turn.json"},
     {0},
 };
 
@@ -151,8 +150,8 @@ const struct command cmd_permute = {
     .arguments = "IN OUT",
     .summary = "permute one tensor, without a job file",
     .details =
-        "OUT is IN.transpose(perm), by the kernel mli_krn_permute_* of the element type (fx8,\n"
-        "fx16, sa8 or sa32). Apart from that it is as mov.\n",
+        "OUT is IN.transpose(perm), moved by the kernel mli_krn_permute_* of the element type\n"
+        "(fx8, fx16, sa8 or sa32). Otherwise permute works as mov.\n",
     .options = permute_table,
     .takes = &value_file,
     .examples = permute_examples,

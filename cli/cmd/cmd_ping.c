@@ -42,7 +42,7 @@ static enum exit_code ping(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"does it answer, and how fast?", "mlictl ping"},
+    {"measure a round trip", "mlictl ping"},
     {"in a script", "mlictl ping -q && echo serving"},
     {0},
 };
@@ -50,8 +50,8 @@ static const struct example examples[] = {
 const struct command cmd_ping = {
     .name = "ping",
     .arguments = "",
-    .summary = "ask whether a daemon answers",
-    .details = "Measures a round trip. Gives up after five seconds.\n",
+    .summary = "check that a daemon answers",
+    .details = "Prints the time of a round trip. Fails after five seconds without an answer.\n",
     .options = options_table,
     .examples = examples,
     .run = ping,

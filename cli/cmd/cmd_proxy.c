@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl proxy: the far end of `mlictl -H`. */
+/* mlictl proxy: the remote end of `mlictl -H`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const struct option options_table[] = {
     OPTIONS_COMMON,
 };
 
-/* Why there is no connection: to the client, which speaks the protocol, not to people. */
+/* Sends the reason for a failed connection to the client, as a message of the protocol. */
 static enum exit_code explain(const mli_client_error *error)
 {
     struct jsonw w;
@@ -33,7 +33,7 @@ static enum exit_code explain(const mli_client_error *error)
     return EXIT_CODE_LOST;
 }
 
-/* Others may share what the descriptors stand for: its mode is put back at the end. */
+/* Other processes may share the open file: its mode is restored at the end. */
 static int set_mode(int fd, int *before)
 {
     *before = fcntl(fd, F_GETFL);
@@ -61,7 +61,7 @@ static enum exit_code run(const struct options *options)
     if (options->argument_count > 0)
         return command_misused(&cmd_proxy);
     if (isatty(STDIN_FILENO)) {
-        print_error("proxy speaks with a program: mlictl -H ssh://... starts it");
+        print_error("proxy talks to a program: mlictl -H ssh://... starts it");
         return EXIT_CODE_INVALID;
     }
     if (mli_client_open_socket(options_get(options, "socket"), cancel_fd(), &daemon, &error))
@@ -81,15 +81,15 @@ static enum exit_code run(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"what mlictl -H ssh://board does", "ssh board mlictl proxy"},
+    {"run by mlictl -H ssh://board", "ssh board mlictl proxy"},
     {0},
 };
 
 const struct command cmd_proxy = {
     .name = "proxy",
     .arguments = "",
-    .summary = "pass on to a daemon what comes from mlictl -H",
-    .details = "Speaks the inline form of the protocol on standard input and output.\n",
+    .summary = "connect mlictl -H to a daemon",
+    .details = "Uses the inline form of the protocol on standard input and output.\n",
     .options = options_table,
     .examples = examples,
     .run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl run: jobs in a service of its own, inside this process. */
+/* mlictl run: runs jobs on a service inside this process. */
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
@@ -33,7 +33,7 @@ static enum exit_code run(const struct options *options)
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (channels == 0) /* nobody has asked for a number */
+    if (channels == 0) /* no --channels */
         channels = sequence_channels(&sequence) > CHANNELS_MIN ? sequence_channels(&sequence)
                                                                : CHANNELS_MIN;
     if (embedded_start(options, channels, &service, &client, &fault)) {

@@ -17,7 +17,7 @@
 #include "mli_engine.h"
 #include "mli_helpers_api.h"
 
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* that JSON can hold */
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* exact in JSON */
 #define NS_PER_S UINT64_C(1000000000)
 
 enum {
@@ -56,7 +56,7 @@ static const struct option options_table[] = {
 
 _Static_assert(sizeof(options_table) / sizeof(options_table[0]) <= OPTIONS_MAX, "OPTIONS_MAX");
 
-/* Options that make other cases of the same seed and index. */
+/* Options that change the cases of a seed. */
 enum { SHAPING_MAX = 128 };
 
 static void note_shaping(const struct options *options, char out[SHAPING_MAX])
@@ -88,12 +88,12 @@ static int read_mode(const struct options *options, enum case_mode *mode)
     return status;
 }
 
-/* How much there is to do; the time is that of all engines. */
+/* Reads the number of cases, or the seconds for all engines together. */
 static int read_amount(const struct options *options, struct round_plan *plan, uint64_t *seconds)
 {
     const bool timed = options_get(options, "seconds") != NULL;
     if (timed && options_get(options, "iterations")) {
-        print_error("--seconds and --iterations exclude one another");
+        print_error("--seconds cannot be combined with --iterations");
         return -1;
     }
     plan->only_one = options_get(options, "only") != NULL;
@@ -156,7 +156,7 @@ static void list_engines(struct engines *engines)
     }
 }
 
-/* One engine. *stop: nothing more can be done after it. */
+/* Tests one engine. *stop: no other engine can be tested after it. */
 static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
                                  const char *engine, bool named, bool *stop)
 {
@@ -186,7 +186,7 @@ static enum exit_code run_engine(struct selftest_report *report, const struct ro
     const bool lost = round->lost;
     round_finish(round);
     if (!lost)
-        free(round); /* else a thread may still come back to it */
+        free(round); /* otherwise a thread may still use it */
     return code;
 }
 
@@ -215,7 +215,7 @@ static enum exit_code run_all(struct selftest_report *report, struct round_plan 
     return code;
 }
 
-/* An engine that is asked for by name must be there, with as many channels as are asked for. */
+/* Checks that --engine exists and has the --channels. */
 static int check_engine(const struct options *options, const char *engine, uint32_t channels,
                         struct fault *fault)
 {
@@ -233,7 +233,7 @@ static int check_engine(const struct options *options, const char *engine, uint3
 
 static enum exit_code selftest(const struct options *options)
 {
-    static struct round_plan plan; /* outlives a thread that never ends */
+    static struct round_plan plan; /* a thread that never ends may still read it */
     struct print_style style = options_style(options);
     const char *engine = options_get(options, "engine");
     char shaping[SHAPING_MAX];
@@ -252,7 +252,7 @@ static enum exit_code selftest(const struct options *options)
     report.keep = options_get(options, "keep");
     report.defaults = shaping;
     print_line(&style, "seed %" PRIu64, plan.seed);
-    print_flush(); /* known even if all ends in a crash */
+    print_flush(); /* so that a crash does not lose the seed */
     const enum exit_code code = run_all(&report, &plan, seconds, engine);
     selftest_report_finish(&report);
     return code;
@@ -260,16 +260,17 @@ static enum exit_code selftest(const struct options *options)
 
 static const struct example examples[] = {
     {"all engines, for two seconds", "mlictl selftest --seconds 2"},
-    {"one case again", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
+    {"reproduce one case", "mlictl selftest --seed 7 --only 4 --engine threads:tiny=0"},
     {0},
 };
 
 const struct command cmd_selftest = {
     .name = "selftest",
     .arguments = "",
-    .summary = "random moves on every engine, verified byte by byte",
-    .details = "Every case follows from the seed and its index alone. One that fails is written\n"
-               "as a job file, which repeats it.\n",
+    .summary = "verify random moves on every engine, byte by byte",
+    .details =
+        "Seed and index determine a case. The first case that fails is written as a job file,\n"
+        "which reproduces it.\n",
     .options = options_table,
     .examples = examples,
     .run = selftest,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl show: what a tensor file holds. */
+/* mlictl show: prints the header of a tensor file and a corner of its elements. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ static void print_header(const struct print_style *style, const struct tensor_fi
                element_type_name(npy_default_type(header)));
 }
 
-/* Returns 0, or -1 where the elements could not be read; nothing is printed then. */
+/* Returns 0, or -1 without printing if the elements cannot be read. */
 static int print_object(const struct tensor_file *file, const char *tensor,
                         const struct corner *corner, struct fault *fault)
 {
@@ -108,7 +108,7 @@ static enum exit_code show(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"header, and the first elements of each plane", "mlictl show in.npy"},
+    {"the header, and the first elements of each plane", "mlictl show in.npy"},
     {"only the header", "mlictl show --corner 0 in.npy"},
     {"two numbers in the middle of a raw file",
      "mlictl show dump.bin --shape 2 --dtype int16 --offset 4"},
@@ -120,9 +120,10 @@ static const struct example examples[] = {
 const struct command cmd_show = {
     .name = "show",
     .arguments = "FILE",
-    .summary = "tell what a tensor file holds, and show a corner of it",
-    .details = "A table per plane: the last two dimensions, labelled by the others. Of a .npz or\n"
-               ".safetensors file without --tensor: a list of its tensors.\n",
+    .summary = "print the header of a tensor file, and a corner of it",
+    .details =
+        "Prints a table per plane of the last two dimensions. For a .npz or .safetensors file\n"
+        "without --tensor: a list of its tensors.\n",
     .options = options_table,
     .takes = &value_file,
     .examples = examples,

@@ -118,7 +118,7 @@ static enum exit_code stats(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"all of it", "mlictl stats"},
+    {"all counters", "mlictl stats"},
     {"for a collector of Prometheus", "mlictl stats --prometheus > mlid.prom"},
     {0},
 };
@@ -126,8 +126,8 @@ static const struct example examples[] = {
 const struct command cmd_stats = {
     .name = "stats",
     .arguments = "",
-    .summary = "tell all that a daemon counts",
-    .details = "Jobs, times, channels, clients and users, since the daemon was started.\n",
+    .summary = "print all counters of a daemon",
+    .details = "Jobs, times, channels, clients and users since the daemon started.\n",
     .options = options_table,
     .examples = examples,
     .run = stats,

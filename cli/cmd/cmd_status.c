@@ -70,17 +70,15 @@ static enum exit_code job_status(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"the first job that the daemon was given", "mlictl status 1"},
+    {"the first job of the daemon", "mlictl status 1"},
     {0},
 };
 
 const struct command cmd_status = {
     .name = "status",
     .arguments = "JOB",
-    .summary = "tell what became of a job",
-    .details =
-        "All that the daemon knows of it: state, priority, channels, bytes, times, and why it\n"
-        "failed.\n",
+    .summary = "print the state of a job",
+    .details = "State, priority, channels, bytes, times, and the error of a failed job.\n",
     .options = options_table,
     .examples = examples,
     .run = job_status,

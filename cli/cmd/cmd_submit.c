@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl submit: jobs for a running daemon. */
+/* mlictl submit: runs jobs on a daemon. */
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_report.h"
@@ -23,7 +23,7 @@ static enum exit_code submit(const struct options *options)
         .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
     if (execution.sync && options_get(options, "detach")) {
-        print_error("--sync cannot be combined with --detach: nobody waits for the outputs");
+        print_error("--sync cannot be combined with --detach, which does not wait for the outputs");
         return EXIT_CODE_INVALID;
     }
     enum exit_code code = sequence_init(&sequence, options);
@@ -32,7 +32,7 @@ static enum exit_code submit(const struct options *options)
     if (client_open(&client, options, &fault)) {
         const struct fault bare = fault;
         if (client.absent)
-            fault_set(&fault, bare.code, NULL, "%s; `mlictl run` needs none", bare.text);
+            fault_set(&fault, bare.code, NULL, "%s; `mlictl run` needs no daemon", bare.text);
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
@@ -52,8 +52,8 @@ out:
 }
 
 static const struct example examples[] = {
-    {"run them on the daemon of this machine", "mlictl submit job.json"},
-    {"hand them over, and see later what became of them", "mlictl submit --detach job.json"},
+    {"on the daemon of this machine", "mlictl submit job.json"},
+    {"without waiting; mlictl jobs lists them later", "mlictl submit --detach job.json"},
     {"on a board", "mlictl submit -H ssh://root@board job.json"},
     {0},
 };
@@ -63,8 +63,8 @@ const struct command cmd_submit = {
     .arguments = "JOB.json...",
     .summary = "run jobs on a daemon",
     .details = "`-` is a job file on standard input; its paths are relative to the working\n"
-               "directory, those of other job files to the file.\n"
-               "With --detach outputs are there at once and are filled when their jobs run.\n",
+               "directory. The paths of other job files are relative to the job file.\n"
+               "With --detach outputs exist at once and are filled when their jobs run.\n",
     .options = options_table,
     .takes = &value_job_file,
     .examples = examples,

@@ -164,8 +164,8 @@ static enum exit_code run(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"five looks a second", "mlictl top --interval 200"},
-    {"what went on until now", "mlictl top --once"},
+    {"five views a second", "mlictl top --interval 200"},
+    {"one view, with rates since the start", "mlictl top --once"},
     {0},
 };
 
@@ -173,8 +173,7 @@ const struct command cmd_top = {
     .name = "top",
     .arguments = "",
     .summary = "watch a daemon at work",
-    .details =
-        "Channels with their load and rate, queues, clients, and the latest jobs; ^C ends it.\n",
+    .details = "Load and rate of each channel, queues, clients, and the latest jobs. ^C ends it.\n",
     .options = options_table,
     .examples = examples,
     .run = run,

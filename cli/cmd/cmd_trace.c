@@ -215,9 +215,10 @@ const struct command cmd_trace = {
     .name = "trace",
     .arguments = "-o FILE",
     .summary = "record a timeline of a daemon's channels",
-    .details = "FILE is for https://ui.perfetto.dev and chrome://tracing. It appears whole or not\n"
-               "at all: ^C ends a recording without --seconds, and drops one with it.\n"
-               "-o - writes to standard output as it comes.\n",
+    .details =
+        "FILE is for https://ui.perfetto.dev and chrome://tracing, and is written atomically.\n"
+        "^C ends a recording without --seconds, and drops a recording with --seconds.\n"
+        "-o - writes events to standard output as they come.\n",
     .options = options_table,
     .examples = examples,
     .run = run,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl validate: everything that can be said about jobs without moving a byte. */
+/* mlictl validate: checks jobs without moving data. */
 #include "cli/command.h"
 #include "cli/job/execute.h"
 #include "cli/job/job_limits.h"
@@ -67,7 +67,7 @@ static enum exit_code validate(const struct options *options)
 
 static const struct example examples[] = {
     {"all job files here", "mlictl validate *.json"},
-    {"only complaints", "mlictl validate -q job.json"},
+    {"print only errors", "mlictl validate -q job.json"},
     {"against the limits of a board's daemon", "mlictl validate -H ssh://root@board job.json"},
     {0},
 };
@@ -75,9 +75,10 @@ static const struct example examples[] = {
 const struct command cmd_validate = {
     .name = "validate",
     .arguments = "JOB.json...",
-    .summary = "check jobs without moving anything",
-    .details = "Reads tensor headers, computes the result's shape, and checks that the output can\n"
-               "be written. Jobs may read what jobs before them would write.\n",
+    .summary = "check jobs without moving data",
+    .details =
+        "Reads tensor headers, computes the shape of the result, and checks that the output\n"
+        "can be written. Jobs may read files that earlier jobs would write.\n",
     .options = options_table,
     .takes = &value_job_file,
     .examples = examples,

@@ -60,7 +60,7 @@ static void write_wait(struct jsonw *w, const struct session *session, const voi
         job_result_write(w, "result", &wait->result);
 }
 
-/* Every job has to end: the jobs can be waited for one after the other. */
+/* Waits for one job. All jobs have to end, so waiting in any order takes the same time. */
 static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, const char *job)
 {
     struct question question = {.method = "job.wait",
@@ -148,8 +148,8 @@ static enum exit_code run(const struct options *options)
 }
 
 static const struct example examples[] = {
-    {"until these have ended", "mlictl wait 1 2"},
-    {"until nothing is under way, for a minute at most", "mlictl wait --all --timeout 60000"},
+    {"until two jobs have ended", "mlictl wait 1 2"},
+    {"until no job is under way, for at most a minute", "mlictl wait --all --timeout 60000"},
     {0},
 };
 
@@ -157,7 +157,7 @@ const struct command cmd_wait = {
     .name = "wait",
     .arguments = "JOB... | --all",
     .summary = "wait until jobs have ended",
-    .details = "The exit code is that of the first job that did not end well.\n",
+    .details = "The exit code is that of the first job that did not succeed.\n",
     .options = options_table,
     .examples = examples,
     .run = run,

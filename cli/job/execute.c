@@ -12,8 +12,8 @@
 #include "cli/term/clock_ns.h"
 #include "proto/wire/job_info.h"
 
-/* What a service that keeps its deadlines may take longer than the job's timeout. */
-enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 /* where there is a deadline of ours */ };
+/* Time to wait for a reply after the job's timeout, and after the deadline of the execution. */
+enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 };
 
 /* Gives the output its size before anything moves, and an update its bytes. */
 static int prepare_output(struct resolved *r, struct fault *fault)
@@ -38,7 +38,7 @@ static int overdue(struct fault *fault)
     return fault_set(fault, FAULT_TIMED_OUT, NULL, "cut off: the time that was given is over");
 }
 
-/* The service ends the job when our time is over, if it does not before. */
+/* Lowers the timeout of the job to the time left until the deadline of the execution. */
 static int limit_time(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     if (!execution->deadline_ns)
@@ -52,14 +52,14 @@ static int limit_time(const struct execution *execution, struct resolved *r, str
     return 0;
 }
 
-/* Longest time to wait for an answer. */
+/* Returns the longest time to wait for a reply; -1: no limit. */
 static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
 {
     uint32_t grace = execution->deadline_ns ? LAST_GRACE_MS : GRACE_MS;
     return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
 }
 
-/* Over a stream whole files travel: of an archive only the tensor shall. */
+/* A stream carries whole files: copies the tensor out of an archive, to send only the tensor. */
 static int lift_source(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     if (!execution->client->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
@@ -75,7 +75,7 @@ static int submit(const struct execution *execution, const struct resolved *r,
 {
     struct jsonw params;
     struct rpc_reply reply;
-    /* A new output is zeros yet: over a stream nobody needs to send them. */
+    /* A new output has only zeros, which need not be sent over a stream. */
     const mli_client_attachment attachments[RESOLVED_FDS] = {
         [RESOLVED_FD_SRC] = {.fd = r->src.fd, .send = true},
         [RESOLVED_FD_DST] = {.fd = r->output.fd, .send = r->before.fd >= 0, .back = true}};
@@ -105,7 +105,7 @@ static int submit(const struct execution *execution, const struct resolved *r,
     return status;
 }
 
-/* The service must have done what was planned here, or the header would lie. */
+/* Checks that the service reports the planned shape, which the .npy header has. */
 static int check_result(const struct resolved *r, const struct job_result *result,
                         struct fault *fault)
 {
@@ -148,13 +148,13 @@ static int write_params(struct resolved *r, const struct job_result *result, str
     return status;
 }
 
-/* Whether the output must not replace a file. An update always replaces its own. */
+/* Returns whether the output must not replace a file. An update replaces the updated file. */
 static bool is_fresh(const struct execution *execution, const struct resolved *r)
 {
     return execution->fresh && !r->job->dst.update;
 }
 
-/* The parameters come first: once the output is there, all is. */
+/* Parameters first: if the output exists, the parameters exist, too. */
 static int commit(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     int (*put)(struct output *, bool, struct fault *) =
@@ -172,8 +172,8 @@ static int produce_params(const struct execution *execution, struct resolved *r)
     return produced_add(execution->produced, r->params_path, &bytes, output_take(&r->params));
 }
 
-/* Outputs that did not go to the disk are there for the jobs that come. `failed` wants to see what
- * is not as expected, too. */
+/* Keeps outputs in memory for later jobs. After a mismatch `failed` still reads the output, so the
+ * descriptor is duplicated. */
 static int produce(const struct execution *execution, struct resolved *r, struct outcome *outcome)
 {
     if (!execution->produced)
@@ -207,7 +207,7 @@ static int run(const struct execution *execution, const struct job_file *file,
     return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 
-/* Whether it is not the job's own limit that has ended it. */
+/* Returns whether the deadline of the execution ended the job, not the job's own timeout. */
 static bool is_overdue(const struct execution *execution, const struct fault *fault)
 {
     return fault->code == FAULT_TIMED_OUT && execution->deadline_ns &&
@@ -247,13 +247,13 @@ void detach_finish(struct detach *detach)
     *detach = (struct detach){0};
 }
 
-/* What has to be done after the job, and nobody will be there to do it. */
+/* Refuses members that require work after the job has ended. */
 static int check_detached(const struct detach *detach, const struct job_spec *job,
                           struct fault *fault)
 {
     if (detach->client->remote)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--detach: over ssh nobody would fetch the output");
+                         "--detach cannot be combined with ssh: the output would not be fetched");
     if (job->dst.update)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/update",
                          "dst.update: an update replaces the file when it is done; not with "
@@ -277,7 +277,7 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     return detach->numbers ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-/* Those that must be done before, by the numbers that the daemon gave them. */
+/* Refers to the predecessors by the numbers that the daemon gave them. */
 static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
                  struct job_refs *after, struct fault *fault)
 {
@@ -346,7 +346,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
         outcome->detached = detach->numbers[index] = brief.job;
         status = output_commit(&r.output, false, fault);
     }
-    r.wire.after = (struct job_refs){0}; /* not its own */
+    r.wire.after = (struct job_refs){0}; /* borrowed */
     resolved_finish(&r);
     return status;
 }

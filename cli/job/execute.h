@@ -24,22 +24,22 @@
         "sync", 0, NULL, "Sync outputs to storage before a job counts as done."                    \
     }
 
-/* What jobs are carried out with. */
+/* The connection, and options of all jobs. */
 struct execution {
     struct client *client;
-    struct produced *produced;     /* keeps the outputs, in memory; null: they go to the disk */
-    struct job_progress *progress; /* null: none is shown */
-    uint64_t deadline_ns;          /* clock_ns() at which all of them have to be done; 0: none */
-    bool sync;                     /* outputs are on the storage before a job counts as done */
+    struct produced *produced;     /* keeps outputs in memory; null: outputs go to the disk */
+    struct job_progress *progress; /* null: no progress is shown */
+    uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
+    bool sync;                     /* sync outputs to storage before a job counts as done */
     bool fresh;                    /* refuse a job whose new output would replace a file */
-    /** Null, or called where a job is not as expected, while everything of it is still open. */
+    /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;
 };
 
 /**
- * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; its fault
- * gets a pointer into the file. (It is the `job` of a struct sequence_work.)
+ * Runs a job of `file`, `execution` being a struct execution. *outcome is empty before; the pointer
+ * of its fault is relative to the file. Fits `job` of struct sequence_work.
  */
 void execution_run(void *execution, const struct job_file *file, const struct job_spec *job,
                    struct outcome *outcome);

@@ -20,7 +20,7 @@ static bool is_standard_input(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* A tensor in the place of a job is told by its first bytes, where its name does not. */
+/* Refuses a tensor file, which its first bytes identify. */
 static int refuse_tensor(const char *path, const struct text *text, struct fault *fault)
 {
     static const char npy[] = "\x93NUMPY", zip[] = "PK\3\4";
@@ -34,9 +34,9 @@ static int refuse_tensor(const char *path, const struct text *text, struct fault
     if (!kind)
         return 0;
     if (is_standard_input(path))
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is %s and no job file", kind);
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "it is %s, not a job file", kind);
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                     "it is %s and no job file; to look at it: mlictl show %.128s", kind, path);
+                     "it is %s, not a job file; `mlictl show %.128s` prints it", kind, path);
 }
 
 static char *directory_of(const char *path)
@@ -64,7 +64,7 @@ static int parse(struct job_file *file, const struct text *text, struct fault *f
     return job_file_parse(text->bytes, text->length, &file->list, fault);
 }
 
-/* A job's name and where it stands. */
+/* A job's name and its index in the list. */
 struct named {
     const char *name;
     size_t index;
@@ -75,7 +75,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Fills file->after. The parser has checked that every name is there. */
+/* Fills file->after. The parser has checked that every name exists. */
 static int find_predecessors(struct job_file *file)
 {
     size_t named_count = 0;
@@ -106,9 +106,9 @@ static int find_predecessors(struct job_file *file)
 }
 
 /*
- * Depth first in file order: a job's predecessors come just before it unless they came already.
- * `path` is the chain of jobs that wait for one another, next[] how far each one's list is done.
- * There is no cycle, so no job is twice on the path.
+ * Fills file->order, depth first in file order: predecessors are placed just before a job unless
+ * they have been placed already. `path` is the chain of jobs that wait for one another; next[] is
+ * the number of predecessors that a job's loop has visited. Jobs have no cycles.
  */
 static int find_order(struct job_file *file)
 {

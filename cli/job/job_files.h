@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job files: read, parsed, and their jobs in the order in which they can run. */
+/* Job files: text, jobs, and the order in which the jobs can run. */
 #ifndef CLI_JOB_FILES_H
 #define CLI_JOB_FILES_H
 
@@ -12,24 +12,24 @@
 
 struct job_file {
     const char *path; /* as given; "stdin" for "-" */
-    bool is_file;     /* there is a file of that name */
-    char *directory;  /* what its paths are relative to */
+    bool is_file;     /* `path` names a file */
+    char *directory;  /* base of the relative paths in the file */
     struct job_list list;
-    size_t *order;  /* indices of list.jobs: file order, but after those that must be done first */
-    size_t **after; /* for each job: indices of the jobs it waits for, as many as after_count */
+    size_t *order;  /* indices of list.jobs: file order, but predecessors first */
+    size_t **after; /* for each job: indices of its after_count predecessors */
 };
 
 /** Reads and checks a job file, "-" being standard input. Returns 0 or -1 (nothing to finish). */
 int job_file_load(struct job_file *file, const char *path, struct fault *fault);
-/** The same of one that has been read. */
+/** Checks the text of a job file. Otherwise as job_file_load(). */
 int job_file_load_text(struct job_file *file, const char *path, const struct text *text,
                        struct fault *fault);
-/** What messages call the job file `path`: "stdin" for "-". */
+/** Returns the name of the job file `path` in messages: "stdin" for "-". */
 const char *job_file_label(const char *path);
 void job_file_finish(struct job_file *file);
 
-/** A path of the job file as this process must open it, without parts that lead back. Heap; null:
- * out of memory. */
+/** Returns a path of the job file for open(), simplified by place_simplify(). Heap; null: out of
+ *  memory. */
 char *job_file_path(const struct job_file *file, const char *path);
 
 #endif /* CLI_JOB_FILES_H */

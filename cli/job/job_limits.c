@@ -55,7 +55,7 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
 uint64_t job_limits_job_bytes(const struct explained *explained)
 {
     const mli_explanation *move = &explained->move;
-    /* A service maps at least one element, also where all samples are padding. */
+    /* A service maps at least one element, even if all samples are padding. */
     uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
     return read + move->written.end;
 }
@@ -76,7 +76,7 @@ static uint64_t size_of(const struct tensor_file *file)
 {
     struct stat stat;
     if (file->format == FILE_FORMAT_SAFETENSORS)
-        return file->header.data_size; /* only the tensor travels */
+        return file->header.data_size; /* only the tensor is sent */
     return fstat(file->fd, &stat) ? (uint64_t)file->stat.st_size : (uint64_t)stat.st_size;
 }
 

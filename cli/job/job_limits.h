@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The limits of a service on one job, for commands that check jobs without running them. */
+/* The limits of a service for one job, for commands that check jobs without running them. */
 #ifndef CLI_JOB_LIMITS_H
 #define CLI_JOB_LIMITS_H
 
@@ -12,10 +12,10 @@
 #include "cli/options.h"
 
 struct job_limits {
-    uint64_t job_bytes;                 /* of source and destination that one job may map */
-    uint64_t sent_bytes;                /* of files that one job may send over ssh; 0: no limit */
-    uint32_t channels;                  /* that one job may ask for; 0: any number */
-    char source[CLIENT_WHERE_MAX + 64]; /* what sets job_bytes, for messages */
+    uint64_t job_bytes;  /* most bytes of source and destination that a job may map */
+    uint64_t sent_bytes; /* most bytes of files that a job may send by ssh; 0: no limit */
+    uint32_t channels;   /* most channels of a job; 0: no limit */
+    char source[CLIENT_WHERE_MAX + 64]; /* origin of job_bytes, for messages */
 };
 
 /** Options of every command that checks jobs against limits. */
@@ -30,12 +30,12 @@ struct job_limits {
     }
 
 /**
- * Finds the limits: those of the daemon that --socket or --host names, which is asked; else those
- * of `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
+ * Finds the limits: asks the daemon that --socket or --host names; otherwise takes the limit of
+ * `mlictl run`, which --limit-bytes sets. Returns 0 or -1.
  */
 int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault);
 
-/** Bytes that a job maps, source and destination together. */
+/** Returns the bytes that a job maps, source and destination together. */
 uint64_t job_limits_job_bytes(const struct explained *explained);
 
 /** Refuses a job that exceeds a limit. Returns 0, or -1 with FAULT_LIMIT. */

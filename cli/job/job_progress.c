@@ -19,7 +19,7 @@ void job_progress_follow(struct job_progress *progress, struct client *client,
     *progress = (struct job_progress){.style = *style};
     if (!meter_wanted(style) || !client_connected(client))
         return;
-    /* A daemon that does not answer must not keep the jobs from their own timeouts. */
+    /* A daemon that does not answer must not delay the jobs beyond their own timeouts. */
     mli_client_set_timeout(client->library, SUBSCRIBE_MS);
     progress->subscribed =
         mli_client_subscribe(client->library, 1U << MLI_CLIENT_EVENT_PROGRESS,

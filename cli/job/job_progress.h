@@ -19,13 +19,13 @@ struct job_progress {
 
 /**
  * Subscribes to the progress of the connection's jobs, if a meter would show a line. The
- * connection must have no other subscription, and `progress` must outlive it. A service that
- * refuses is no error: no progress is shown then.
+ * connection must have no other subscription, and `progress` must outlive it. If the service
+ * refuses, no progress is shown.
  */
 void job_progress_follow(struct job_progress *progress, struct client *client,
                          const struct print_style *style);
 
-/** Around one job at a time. Null is fine. */
+/** Begin and end of one job at a time. `progress` may be null. */
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,
                         const struct job_spec *job);
 void job_progress_end(struct job_progress *progress);

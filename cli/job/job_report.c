@@ -69,7 +69,7 @@ static int entry_of(const struct quant *quant, enum parameter parameter, uint32_
     }
 }
 
-/* Entries of a per-axis array, the first few of many. */
+/* Writes the first ENTRIES_SHOWN entries of a per-axis array. */
 static int entries_text(char *out, size_t size, const struct quant *quant, enum parameter parameter)
 {
     static const char *const names[] = {"scale", "scale_frac_bits", "zero_point"};
@@ -83,7 +83,7 @@ static int entries_text(char *out, size_t size, const struct quant *quant, enum 
     return length;
 }
 
-/* The parameters of a result; false where its type has none, or none were given. */
+/* Writes the parameters of a result. Returns false if the result has no parameters. */
 static bool quant_text(char out[QUANT_TEXT_MAX], const struct quant *quant)
 {
     if (quant->has_frac_bits) {
@@ -121,7 +121,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
              result->channels, result->channels == 1 ? "" : "s", result->engine, arrow(job),
              job->dst.file, expected ? ", " : "");
     print_coloured(style, line, COLOUR_GOOD, expected ? "as expected" : "", "");
-    /* A job that says nothing of parameters wants to hear nothing of them. */
+    /* Print parameters only if the job has some. */
     bool quantised = job->src.desc.quant.count > 0 || job->src.desc.quant.has_frac_bits;
     if (quantised && !job->dst.params && quant_text(parameters, &result->dst.quant))
         print_line(style, "    %s", parameters);
@@ -137,7 +137,7 @@ static void print_refused(const struct print_style *style, const struct job_file
     print_coloured(style, before, COLOUR_GOOD, "refused as expected", rest);
 }
 
-/* "cases/golden.npz[w]" where it is one of several; null: a digest is expected. */
+/* Returns the name of the golden file, as "cases/golden.npz[w]"; null: a digest is expected. */
 static const char *golden_name(const struct job_file *file, const struct tensor_spec *ref,
                                char out[TENSOR_FILE_SHOWN_MAX])
 {
@@ -172,7 +172,7 @@ static void json_place(struct jsonw *w, const struct tensor_spec *ref)
         jsonw_string(w, "tensor", ref->tensor);
 }
 
-/* One of a job's tensors; `header` is null where nothing is known of it. */
+/* Writes a tensor of the job; `header` is null if it has not been read. */
 static void json_side(struct jsonw *w, const char *key, const struct tensor_spec *ref,
                       const struct npy_header *header)
 {
@@ -190,7 +190,7 @@ static void json_side(struct jsonw *w, const char *key, const struct tensor_spec
     jsonw_object_end(w);
 }
 
-/* The protocol has no code for a job that it never saw, or that it has done. */
+/* Errors that the protocol has no code for: a skipped job, and a missing expected error. */
 static void json_own_error(struct jsonw *w, const char *name, const struct fault *fault)
 {
     jsonw_object_begin(w, "error");
@@ -210,7 +210,7 @@ static void json_error(struct jsonw *w, const struct outcome *outcome)
         print_json_fault(w, "error", &outcome->fault);
 }
 
-/* What was expected, and whether it came; nothing where that is not known. */
+/* Writes the expectation and its result; nothing without a verdict. */
 static void json_expect(struct jsonw *w, const struct expectation *expect,
                         const struct outcome *outcome)
 {
@@ -276,7 +276,7 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
     complain(file, job, outcome);
     if (style->json)
         job_report_json(file, job, outcome);
-    fflush(stdout); /* whoever reads along learns of each job as it is done */
+    fflush(stdout); /* a reader of a pipe sees each job when it ends */
 }
 
 void job_report_validated(const struct print_style *style, const struct job_file *file,

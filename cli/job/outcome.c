@@ -22,7 +22,7 @@ void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
     outcome->described = true;
 }
 
-/* "MLI_STATUS_BAD_FUNC_CFG at /cfg/size", as far as there is a place. */
+/* Texts as "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may be missing. */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };
 
 static const char *error_text(char out[ERROR_TEXT_MAX], const char *name, const char *pointer)
@@ -32,7 +32,7 @@ static const char *error_text(char out[ERROR_TEXT_MAX], const char *name, const 
     return out;
 }
 
-/* Whoever cancels, and a daemon that goes away, are no property of the job. */
+/* Returns whether a cancel or a lost daemon ended the job: neither can be the expected error. */
 static bool is_disturbed(const struct fault *fault, bool lost)
 {
     return lost || cancel_requested() || fault->code == FAULT_CANCELLED ||
@@ -90,7 +90,7 @@ static void close_borrowed(struct tensor_file *file)
     tensor_file_close(file);
 }
 
-/* Two raw files of the same size may differ in bytes that belong to no element. */
+/* Compares also the bytes between elements of two raw files of equal size. */
 static int compare_whole_files(const struct resolved *r, struct outcome *outcome)
 {
     struct tensor_file output = r->whole, golden = r->expect;
@@ -104,7 +104,7 @@ static int compare_whole_files(const struct resolved *r, struct outcome *outcome
     return status;
 }
 
-/* Whether elements fill the whole file. */
+/* Returns whether elements fill the whole file. */
 static bool is_dense(const struct tensor_file *file, uint64_t elements)
 {
     return elements * file->header.item_size == tensor_file_content(file);
@@ -123,7 +123,7 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
     return compare_whole_files(r, outcome);
 }
 
-/* Only where the caller has asked to go on without it. */
+/* Happens only if the caller accepts a missing golden file (produced.h). */
 static int complain_missing(const struct resolved *r, struct outcome *outcome)
 {
     char shown[PRINT_PATH_MAX];
@@ -157,7 +157,7 @@ int outcome_judge_output(struct resolved *r, struct outcome *outcome)
     int status = 0;
     switch (r->job->expect.kind) {
     case EXPECT_NOTHING:
-    case EXPECT_ERROR: /* outcome_judge_success() has said that it did not come */
+    case EXPECT_ERROR: /* outcome_judge_success() has refused the success */
         return 0;
     case EXPECT_FILE:
         if (r->expect.fd < 0)

@@ -71,7 +71,7 @@ static struct produced_file *find(const struct produced *produced, const struct 
     return NULL;
 }
 
-/* Room for the file of this place; null without memory. */
+/* Returns an entry for the file of this place, or null if memory is out. */
 static struct produced_file *make_room(struct produced *produced, const struct place *place)
 {
     struct produced_file *found = find(produced, place);
@@ -98,7 +98,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
         return -1;
     }
     added->file = *file;
-    added->file.path = NULL; /* the caller's */
+    added->file.path = NULL; /* borrowed from the caller */
     added->file.fd = fd;
     return 0;
 }

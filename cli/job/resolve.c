@@ -14,7 +14,7 @@
 #include "proto/json/json.h"
 #include "proto/wire/rpc.h"
 
-/* A fault that a file gave rise to, or the name of a tensor in it, gets its place in the job. */
+/* Gives the fault of a file, or of a tensor name, its place in the job. */
 static int blame(struct fault *fault, const char *tensor)
 {
     if (fault->code == FAULT_CANCELLED)
@@ -26,7 +26,7 @@ static int blame(struct fault *fault, const char *tensor)
                      fault->text);
 }
 
-/* What an earlier job has written; only described where nothing is moved. */
+/* Opens the output of an earlier job, or copies its description if the output was not written. */
 static int open_produced(struct tensor_file *file, const struct tensor_file *produced,
                          const struct tensor_spec *ref, const char *path, struct fault *fault)
 {
@@ -37,9 +37,9 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
         if (!file_format_is_archive(tensor_spec_format(ref)))
             return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s: a job before writes it, and not as an archive", file->shown);
+                         "%s: an earlier job writes it, and not as an archive", file->shown);
     }
-    /* One description, one offset, but nobody uses that. */
+    /* Both descriptors share one file offset, which is not used. */
     int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0)
         return fault_set(fault, FAULT_IO_ERROR, NULL, "%s", strerror(errno));
@@ -55,7 +55,7 @@ static int open_tensor(struct tensor_file *file, const struct produced *produced
     return tensor_file_open(file, path, tensor_spec_format(ref), ref->tensor, fault);
 }
 
-/* A raw file is what the job says. */
+/* Gives a raw file the type, shape and strides that the job has. */
 static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                         const struct dtype *dtype, struct fault *fault)
 {
@@ -128,7 +128,7 @@ static int check_before(const struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* Whether the path still leads to the file that is open. */
+/* Returns whether the path still names the open file. */
 static bool is_current(const struct tensor_file *file)
 {
     struct stat now;
@@ -136,7 +136,8 @@ static bool is_current(const struct tensor_file *file)
            now.st_ino == file->stat.st_ino;
 }
 
-/* The file as the last update left it, locked until it is closed: nobody else updates it now. */
+/* Opens the file after the last update, and locks it until it is closed: no other job updates it
+ * meanwhile. */
 static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
                        struct fault *fault)
 {
@@ -167,7 +168,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
     if (open_updated(r, produced, fault))
         return -1;
     if (r->before.format == FILE_FORMAT_RAW && ref->desc.rank == 0) {
-        /* Raw bytes, also where an earlier job has made a tensor of them. */
+        /* Raw bytes, even if an earlier job has written a tensor. */
         r->before.header = (struct npy_header){.rank = 0};
         return 0;
     }
@@ -177,13 +178,13 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
     return check_before(r, fault);
 }
 
-/* A raw golden file holds what the output holds, no byte more: elements that a .npy output has
- * after its header, or the whole of a raw output. */
+/* A raw golden file has exactly the content of the output: the elements of a .npy output without
+ * its header, or the whole raw output. */
 static int describe_raw_expect(struct resolved *r, struct fault *fault)
 {
     struct npy_header header = r->whole.header;
     if (tensor_file_content(&r->expect) != tensor_file_content(&r->whole))
-        return 0; /* stays without rank: compare_outlines() tells */
+        return 0; /* rank 0: compare_outlines() reports the sizes */
     if (r->whole.format != FILE_FORMAT_RAW)
         header.data_offset = 0;
     return tensor_file_set_raw(&r->expect, &header, r->whole.strides, fault);
@@ -195,7 +196,8 @@ static bool has_golden(const struct resolved *r, const struct produced *produced
            access(r->expect_path, F_OK) == 0 || errno != ENOENT;
 }
 
-/* Whether --update-golden can make the file: its directory exists, and no link has its name. */
+/* Returns whether --update-golden can create the file: its directory exists, and no link has its
+ * name. */
 static bool can_be_written(const char *path)
 {
     struct stat status;
@@ -203,7 +205,7 @@ static bool can_be_written(const char *path)
     return lstat(path, &status) && errno == ENOENT && place_of(path, &place);
 }
 
-/* What everybody meets with the first job that expects something. */
+/* A missing golden file is usual for a new job: the message names --update-golden. */
 static int complain_golden(const struct resolved *r, const struct produced *produced,
                            struct fault *fault)
 {
@@ -221,7 +223,7 @@ static int open_expect(struct resolved *r, const struct produced *produced, stru
     if (r->job->expect.kind != EXPECT_FILE)
         return 0;
     if (produced && produced->without_golden && !has_golden(r, produced))
-        return 0; /* it is going to be written */
+        return 0; /* --update-golden will write it */
     if (open_tensor(&r->expect, produced, &r->job->expect.golden, r->expect_path, fault))
         return complain_golden(r, produced, fault);
     if (r->expect.format == FILE_FORMAT_RAW && describe_raw_expect(r, fault))
@@ -287,7 +289,7 @@ static int begin_wire(struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* Per-axis parameters travel in the request, and a request has its limits. */
+/* Checks the size of the request, which contains the per-axis parameters. */
 static int check_wire(const struct resolved *r, struct fault *fault)
 {
     struct jsonw w;

@@ -9,13 +9,13 @@
 #include "mli_mov_api.h"
 #include "proto/file/slice.h"
 
-/* Is there a tensor of known shape that the result goes into? */
+/* Returns whether the result goes into a tensor of known shape. */
 static bool has_before(const struct resolved *r)
 {
     return r->before.header.rank > 0;
 }
 
-/* The result lies within the tensor that it goes into. */
+/* Checks that the result ends within the updated tensor. */
 static int check_extents(const struct resolved *r, const mli_tensor *result, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
@@ -32,8 +32,8 @@ static int check_extents(const struct resolved *r, const mli_tensor *result, str
     return 0;
 }
 
-/* At the strides of a tensor that is too small elements may overlap: that is said of its extents.
- */
+/* Reports a refused move. If the updated tensor is too small, its strides may make elements
+ * overlap: the message then names the extents. */
 static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_status status,
                          struct fault *fault)
 {
@@ -44,7 +44,7 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
     return -1;
 }
 
-/* The window that a slice selects of the padded source. */
+/* Sets offset, size and step of the window that "slice" selects of the padded source. */
 static int apply_slice(struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->src.header;
@@ -94,7 +94,7 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
                      d, r->result.mem_stride[d], wanted, why);
 }
 
-/* The result lies within the tensor it goes into, at that tensor's own strides. */
+/* Checks that the result is within the updated tensor and has its strides. */
 static int check_within(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
@@ -123,7 +123,7 @@ static int check_packed(const struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* A file that does not exist yet: as large as the result. */
+/* Plans a new file, as large as the result. */
 static int plan_fresh(struct resolved *r, struct fault *fault)
 {
     struct npy_header *header = &r->whole.header;
@@ -141,7 +141,7 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* A raw file of unknown shape: the result must fit into its bytes. */
+/* Plans the update of a raw file of unknown shape: the result must fit into its bytes. */
 static int plan_raw_update(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->before.stat.st_size;
@@ -173,7 +173,7 @@ static int plan_whole(struct resolved *r, struct fault *fault)
     return 0;
 }
 
-/* Parameters of the existing tensor lie along the axis that the result's will lie along. */
+/* Checks that "dst.axis" is the axis of the result's parameters. */
 static int check_axis(const struct resolved *r, struct fault *fault)
 {
     int32_t given = r->job->dst.desc.quant.axis, from = r->wire.src.desc.quant.axis;

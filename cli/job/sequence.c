@@ -8,23 +8,23 @@
 #include "cli/job/job_report.h"
 #include "cli/term/cancel.h"
 
-/* What is remembered of a job for those that wait for it. */
+/* The result of a job, for the jobs that wait for it. */
 struct mark {
     enum exit_code exit;
-    char *why; /* null: no memory for it, or nothing went wrong */
+    char *why; /* null: the job succeeded, or memory is out */
 };
 
-/* Goes on from file to file. */
+/* State of the sequence across its files. */
 struct progress {
     enum exit_code exit; /* the first that is not DONE */
     bool stopped;        /* no further job begins */
-    size_t not_run;      /* because of that */
+    size_t not_run;      /* jobs not begun because of `stopped` */
 };
 
 static enum exit_code load_failure(const struct sequence *sequence, const char *path,
                                    struct fault *fault)
 {
-    /* A file beyond our limits is a bad file. */
+    /* A job file that exceeds a limit is invalid. */
     if (fault->code == FAULT_LIMIT)
         fault->code = FAULT_INVALID_PARAMS;
     return print_failure(&sequence->style, job_file_label(path), fault);
@@ -47,7 +47,7 @@ enum exit_code sequence_init(struct sequence *sequence, const struct options *op
         return EXIT_CODE_INVALID;
     }
     if (names_stdin_twice(options)) {
-        print_error("standard input given twice");
+        print_error("`-` is given twice: standard input can be read only once");
         return EXIT_CODE_INVALID;
     }
     sequence->files = calloc(options->argument_count, sizeof(*sequence->files));
@@ -91,7 +91,7 @@ uint32_t sequence_channels(const struct sequence *sequence)
     return most;
 }
 
-/* A job whose predecessor did not succeed fails for the same reason. */
+/* Skips a job whose predecessor failed, with the exit code and the reason of the predecessor. */
 static bool skip_dependant(const struct job_file *file, size_t index, const struct mark *marks,
                            struct outcome *outcome)
 {
@@ -104,7 +104,7 @@ static bool skip_dependant(const struct job_file *file, size_t index, const stru
         snprintf(pointer, sizeof(pointer), "%s/after/%zu", job->pointer, k);
         fault_set(&outcome->fault, FAULT_CANCELLED, pointer,
                   "after[%zu]: not run, \"%s\" failed: %s", k, job->after[k],
-                  before->why ? before->why : "see there");
+                  before->why ? before->why : "see the job");
         outcome->exit = before->exit;
         outcome->skipped = true;
         return true;
@@ -130,7 +130,7 @@ static bool is_wanted(const struct sequence_work *work, const struct job_file *f
     return !work->wanted || work->wanted(work->context, file, job);
 }
 
-/* Jobs that are not begun because of what happened before; told in JSON, counted for people. */
+/* Counts a job that is not begun because the sequence has stopped; --json prints the job. */
 static void skip_rest(const struct sequence *sequence, const struct job_file *file,
                       const struct job_spec *job, struct progress *progress)
 {
@@ -141,7 +141,7 @@ static void skip_rest(const struct sequence *sequence, const struct job_file *fi
         return;
     struct outcome outcome = {.skipped = true, .exit = progress->exit};
     fault_set(&outcome.fault, FAULT_CANCELLED, job->pointer,
-              "not run because of what happened before");
+              "not run: an earlier job stopped the sequence");
     job_report_json(file, job, &outcome);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The jobs of a command line, one after the other. Every file is read and checked before the first
- * job begins. A job whose predecessor failed is skipped, others go on.
+ * The jobs of a command line, in order. All files are read and checked before the first job begins.
+ * A job whose predecessor failed is skipped; other jobs still run.
  */
 #ifndef CLI_SEQUENCE_H
 #define CLI_SEQUENCE_H
@@ -22,19 +22,19 @@ struct sequence {
     size_t file_count;
 };
 
-/* What is done with each job, and how that is told. */
+/* Callbacks for each job, and for its report. */
 struct sequence_work {
     void (*job)(void *context, const struct job_file *file, const struct job_spec *job,
                 struct outcome *outcome);
     void (*report)(const struct print_style *style, const struct job_file *file,
                    const struct job_spec *job, const struct outcome *outcome);
     void *context;
-    /* Null: all jobs are. Others are worked through too, for those that need them, but what becomes
-       of them is not reported and does not count. */
+    /* Selects jobs; null: all jobs. Other jobs run too, for the jobs that need them, but are not
+       reported and do not affect the exit code. */
     bool (*wanted)(void *context, const struct job_file *file, const struct job_spec *job);
 };
 
-/** Loads the job files that are the command's arguments; says what is wrong with each of them. */
+/** Loads the job files that the arguments name; prints the errors of each. */
 enum exit_code sequence_init(struct sequence *sequence, const struct options *options);
 void sequence_finish(struct sequence *sequence);
 
@@ -44,7 +44,7 @@ void sequence_finish(struct sequence *sequence);
  */
 enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work);
 
-/** The most channels that one of the jobs asks for. */
+/** Returns the largest number of channels of a job. */
 uint32_t sequence_channels(const struct sequence *sequence);
 
 /** Options of every command that takes job files. */

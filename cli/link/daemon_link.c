@@ -27,7 +27,7 @@ static bool has_directory(const char *path)
     return stat(directory, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* mlid has the same default, which needs not be repeated to it. */
+/* Explains that no daemon listens. mlid has the same default socket: the proposal omits it. */
 static int explain_absent(const char *asked, const char *where, struct fault *fault)
 {
     const char *from_environment = getenv("MLID_SOCKET");
@@ -48,14 +48,14 @@ static int explain_absent(const char *asked, const char *where, struct fault *fa
                      by_default ? "" : " --socket ", by_default ? "" : where);
 }
 
-/* A door that is shut: whose it is. */
+/* Explains a refused connection: names the owner of the socket. */
 static int explain_closed(const char *where, struct fault *fault)
 {
     struct stat there;
     char user[ID_TEXT_MAX], group[ID_TEXT_MAX];
     if (stat(where, &there))
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                         "no permission to connect to %s: its directory is closed to this user",
+                         "no permission to connect to %s: this user cannot enter its directory",
                          where);
     const struct passwd *owner = getpwuid(there.st_uid);
     const struct group *members = getgrgid(there.st_gid);
@@ -86,7 +86,7 @@ static int explain_refused(const char *path, int code, struct fault *fault)
         return -1;
     if (code == MLI_CLIENT_NO_SERVICE && stat(where, &there) == 0 && !S_ISSOCK(there.st_mode))
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                         "%s is no socket; the one that mlid listens on is needed", where);
+                         "%s is not a socket; give the socket of mlid", where);
     if (code == MLI_CLIENT_NO_SERVICE)
         return explain_absent(path, where, fault);
     if (code == MLI_CLIENT_LOST && access(where, W_OK) && errno == EACCES)
@@ -104,7 +104,7 @@ static void disconnect(struct client *client)
     client->library = NULL;
 }
 
-/* Says what sets the limit of a service in this process. */
+/* Adds the origin of the limit to a fault of the service in this process. */
 static int explain_own_limit(const struct client *client, struct fault *fault)
 {
     static const char job_bytes[] = "limits.job_bytes: ";
@@ -115,7 +115,7 @@ static int explain_own_limit(const struct client *client, struct fault *fault)
                      client->limit_source);
 }
 
-/* A service in this process that is lost is no daemon that is lost. */
+/* Corrects faults of the service in this process, which is not a daemon. */
 static int explain_own(const struct client *client, struct fault *fault)
 {
     if (!*client->where && fault->code == FAULT_LIMIT)
@@ -129,7 +129,7 @@ static int explain_own(const struct client *client, struct fault *fault)
     return -1;
 }
 
-/* The code that stands for what went wrong on this side. */
+/* Returns the fault code of an error of the client library. */
 static enum fault_code code_of(int code)
 {
     switch ((enum mli_client_code)code) {
@@ -154,7 +154,7 @@ static enum fault_code code_of(int code)
     return (enum fault_code)code;
 }
 
-/* What the command says by its exit code; its words stand above, on stderr. */
+/* Explains the exit code of ssh, whose messages are on stderr. */
 static void explain_remote(struct client *client, struct fault *fault)
 {
     const char *command = mli_client_path(client->library);
@@ -163,7 +163,7 @@ static void explain_remote(struct client *client, struct fault *fault)
     case -1:
         break;
     case SHELL_NOT_FOUND:
-        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: there is no mlictl there",
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: mlictl is not installed there",
                   client->where);
         break;
     case SSH_FAILED:
@@ -171,7 +171,7 @@ static void explain_remote(struct client *client, struct fault *fault)
                   "%.256s: ssh cannot connect, or lost the connection", client->where);
         break;
     default:
-        /* What came before says more than that our own proxy has ended. */
+        /* An earlier fault says more than the end of the proxy. */
         if (strncmp(fault->text, lost, sizeof(lost) - 1) != 0)
             break;
         fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s",
@@ -225,7 +225,7 @@ static int open_remote(struct client *client, const char *url, const char *socke
     if (code)
         return client_fault(client, &error, fault);
     mli_client_set_interrupt(client->library, cancel_fd());
-    /* People type passwords: no call's time begins before somebody is there. */
+    /* A user may type a password: wait for the greeting before timeouts of calls begin. */
     if (mli_client_greet(client->library, &greeting, &error))
         return client_fault(client, &error, fault);
     client->greeted = true;

@@ -13,15 +13,15 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/rpc.h"
 
-enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for what costs a daemon nothing */ };
+enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for calls that a daemon answers at once */ };
 
 struct client {
-    mli_client *library;          /* null: not connected, or the connection was lost */
+    mli_client *library;          /* null: not connected, or the connection is lost */
     bool remote;                  /* by ssh */
     bool greeted;                 /* remote: the daemon has answered */
-    bool absent;                  /* nobody listens where the daemon should */
+    bool absent;                  /* no daemon listens at the socket */
     char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
-    const char *limit_source;     /* static: what sets the limit of the service in this process */
+    const char *limit_source;     /* static: origin of the limit of the service in this process */
 };
 
 /** Options of every command that talks to a daemon. */
@@ -35,45 +35,45 @@ struct client {
     }
 
 /**
- * Connects to the daemon at --socket, else $MLID_SOCKET, else where mlid listens by default; with
- * --host or $MLID_HOST, to the one there. Returns 0 or -1; client_finish() is legal after both.
+ * Connects to the daemon at --socket, else $MLID_SOCKET, else the default socket of mlid; with
+ * --host or $MLID_HOST, to a daemon by ssh. Returns 0 or -1; client_finish() is legal after both.
  */
 int client_open(struct client *client, const struct options *options, struct fault *fault);
 
-/** Talks over a connected socket, which it owns from now on. As client_open(). */
+/** Uses a connected socket, which it owns from now on. Otherwise as client_open(). */
 int client_adopt(struct client *client, int socket, struct fault *fault);
 
 void client_finish(struct client *client);
 
-/** False once the connection is lost; every further call fails. */
+/** Returns false if the connection is lost: all calls fail from then on. */
 bool client_connected(const struct client *client);
 
-/* A request: a method, its params (or null), and the descriptors that go with it. */
+/* A request: a method, its params (or null), and its descriptors. */
 struct client_request {
     const char *method;
     struct jsonw *params;
     const mli_client_attachment *attachments;
     size_t count;
-    int timeout_ms; /* -1: as long as it takes */
+    int timeout_ms; /* for the reply; -1: no limit */
 };
 
 /**
- * Sends a request and waits for its reply, not past a cancel. Returns 0 with *reply a good one, to
- * be finished by the caller; or -1: what the service answered, or what went wrong underneath (then
- * the connection is closed).
+ * Sends a request and waits for its reply or a cancel. Returns 0 with a successful *reply, which
+ * the caller finishes; or -1 with the error of the service, or of the connection, which is closed
+ * then.
  */
 int client_call(struct client *client, const struct client_request *request,
                 struct rpc_reply *reply, struct fault *fault);
 
-/** client_call() of a method without parameters, which any daemon answers within seconds. */
+/** client_call() of a method without parameters that a daemon answers at once. */
 int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
                struct fault *fault);
 
-/** Fills the fault with the complaint of an answer that has not what it should. Returns -1. */
+/** Fills the fault for a reply whose result is not as the protocol says. Returns -1. */
 int client_unreadable(const struct rpc_reply *reply, struct fault *fault);
 
-/** What the library says went wrong, as mlictl tells it; drops a connection that is no more of use.
- *  Returns -1. */
+/** Fills the fault from an error of the library; closes a connection that is unusable. Returns -1.
+ */
 int client_fault(struct client *client, const mli_client_error *error, struct fault *fault);
 
 #endif /* CLI_CLIENT_H */

@@ -12,7 +12,7 @@
 #include "daemon/service.h"
 #include "mli_mov_api.h"
 
-enum { LOG_ERRORS = 3 }; /* config.h: as syslog counts */
+enum { LOG_ERRORS = 3 }; /* config.h: the number of syslog */
 
 int embedded_channels(const struct options *options, uint32_t *channels)
 {
@@ -23,7 +23,7 @@ int embedded_channels(const struct options *options, uint32_t *channels)
     return 0;
 }
 
-/* A greeting, which is JSON, has exact numbers up to here. */
+/* Largest exact number in JSON, for the greeting. */
 #define LIMIT_BYTES_MAX ((UINT64_C(1) << 53) - 1)
 
 int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault)
@@ -62,15 +62,15 @@ static int name_engine(struct config *config, const char *engine, struct fault *
     return 0;
 }
 
-/* Nothing says as well as the library what is wrong with an engine. */
+/* Checks the engine with the library, which has the best messages. */
 static int check_engine(const struct config *config, struct fault *fault)
 {
     const int status = service_check(config, fault);
-    fault->has_pointer = false; /* there is no file of this configuration */
+    fault->has_pointer = false; /* the configuration is not a file */
     return status;
 }
 
-/* The engine that was named. One with fewer channels than there may be does not tell how many. */
+/* Sets the engine. `all`: lowers the number of channels to what the engine has. */
 static int choose_engine(struct config *config, const char *engine, bool all, struct fault *fault)
 {
     if (name_engine(config, engine, fault))
@@ -107,7 +107,7 @@ int embedded_start(const struct options *options, uint32_t channels,
     *service = NULL;
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
-    config.log_level = LOG_ERRORS; /* what concerns a job is in its reply */
+    config.log_level = LOG_ERRORS; /* replies report the faults of jobs */
     if (embedded_job_bytes(options, &config.job_bytes, fault) ||
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;

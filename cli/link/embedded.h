@@ -19,7 +19,7 @@ struct service_thread;
         "channels", 'c', "N", "Emulate N DMA channels (default: " channels ")."                    \
     }
 
-/** Option of every command that takes the limit of the service inside this process. */
+/** Option of the commands that use the limit of the service inside this process. */
 #define EMBEDDED_LIMIT_OPTION                                                                      \
     {                                                                                              \
         "limit-bytes", 0, "N",                                                                     \
@@ -27,25 +27,25 @@ struct service_thread;
     }
 
 /**
- * Sets *bytes to --limit-bytes, by default to what memory_limit() returns: the most that one job
- * may map of source and destination together. Returns 0 or -1.
+ * Sets *bytes to --limit-bytes, by default to memory_limit(): the most bytes of source and
+ * destination together that one job may map. Returns 0 or -1.
  */
 int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fault *fault);
 
-/** Returns what sets that limit, for messages. Static storage. */
+/** Returns the origin of that limit, for messages. Static storage. */
 const char *embedded_limit_source(const struct options *options);
 
-/** --channels, else `channels`. Returns 0, or -1 after saying on stderr what is wrong. */
+/** Sets *channels to --channels, if given. Returns 0, or -1 after printing what is wrong. */
 int embedded_channels(const struct options *options, uint32_t *channels);
 
 /**
- * Starts the service with `channels` on --engine (0: all that it has), and connects to it. Returns
+ * Starts the service with `channels` on --engine (0: all channels), and connects to it. Returns
  * 0 or -1; client_finish() and service_thread_stop() are legal after both.
  */
 int embedded_start(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault);
 
-/** One more connection to a service that was started with `options`. As client_open(). */
+/** Opens another connection to a service started with `options`. Otherwise as client_open(). */
 int embedded_connect(struct service_thread *service, const struct options *options,
                      struct client *client, struct fault *fault);
 

@@ -15,7 +15,7 @@ static int refuse(struct fault *fault, const char *url, const char *why)
                      "host %.128s: %s; ssh://[user@]host[:port] is needed", url, why);
 }
 
-/* A name that ssh takes for a name and nothing else. */
+/* Returns whether a text can only be a name to ssh, not an option. */
 static bool is_name(const char *text, size_t length, const char *more)
 {
     if (length == 0 || *text == '-')
@@ -27,9 +27,9 @@ static bool is_name(const char *text, size_t length, const char *more)
     return true;
 }
 
-/* The functions that take a part return null, or why they cannot. */
+/* The take_ functions return null, or a sentence with the error. */
 
-/* What follows the host: nothing, or ":port"; a last slash does no harm. */
+/* Reads the part after the host: nothing, or ":port"; a last slash is allowed. */
 static const char *take_port(struct host *host, const char *text)
 {
     if (!*text || strcmp(text, "/") == 0)
@@ -37,7 +37,7 @@ static const char *take_port(struct host *host, const char *text)
     if (*text == '/')
         return "it has a path; --socket says where the socket is";
     if (*text != ':')
-        return "behind an address there can only be a port";
+        return "only a port can follow an address";
     text++;
     size_t digits = strspn(text, "0123456789");
     bool slash = text[digits] == '/';
@@ -50,7 +50,7 @@ static const char *take_port(struct host *host, const char *text)
     return NULL;
 }
 
-/* host, or [address]; *end is what follows. */
+/* Reads the host, or [address]; *end is the text after it. */
 static const char *take_host(const char *text, const char **begin, size_t *length, const char **end)
 {
     bool bracket = *text == '[';
@@ -58,11 +58,11 @@ static const char *take_host(const char *text, const char **begin, size_t *lengt
     *length = strcspn(*begin, bracket ? "]" : ":/");
     *end = *begin + *length;
     if (bracket && **end != ']')
-        return "there is no ] behind the address";
+        return "the address has no closing ]";
     *end += bracket;
     const char *colon = strchr(text, ':');
     if (!bracket && colon && strchr(colon + 1, ':'))
-        return "an IPv6 address stands in brackets, as in ssh://[::1]";
+        return "an IPv6 address requires brackets, as in ssh://[::1]";
     if (*length == 0)
         return "it names no host";
     if (**begin == '-')
@@ -88,7 +88,7 @@ static int take_url(struct host *host, const char *url, struct fault *fault)
     int user = at ? (int)(at - rest) : 0;
     if (at && !is_name(rest, (size_t)user, ""))
         return refuse(fault, url,
-                      user == 0      ? "there is no user before the @"
+                      user == 0      ? "the user before the @ is missing"
                       : *rest == '-' ? "a user name does not begin with a dash"
                                      : "a user name has only letters, digits and . _ -");
     const char *name, *end;
@@ -103,7 +103,7 @@ static int take_url(struct host *host, const char *url, struct fault *fault)
     return 0;
 }
 
-/* ssh gives its words to a shell: 'it'\''s'. */
+/* Quotes a text for the remote shell of ssh: 'it'\''s'. */
 static int quote(char *out, size_t size, const char *text, struct fault *fault)
 {
     size_t length = 0;

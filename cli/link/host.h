@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Daemons of other machines: ssh://[user@]host[:port] as a command line. */
+/* Daemons of other machines: ssh://[user@]host[:port] becomes a command line. */
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
@@ -8,16 +8,16 @@
 enum { HOST_WORDS_MAX = 10, HOST_TEXT_MAX = 512 };
 
 struct host {
-    char *argv[HOST_WORDS_MAX]; /* ends with null; no shell on our side */
+    char *argv[HOST_WORDS_MAX]; /* ends with null; executed without a shell */
     char target[HOST_TEXT_MAX]; /* user@host */
     char port[8];
-    char socket[HOST_TEXT_MAX]; /* quoted for the shell on the other side */
+    char socket[HOST_TEXT_MAX]; /* quoted for the remote shell */
 };
 
 /**
- * The command that connects to the daemon there: $MLI_SSH or ssh, [-p port], [user@]host, mlictl
- * proxy, and --socket where `socket` is given. Returns 0 or -1: the URL is none, or a part of it
- * could be taken for an option.
+ * Fills the command that connects to the daemon: $MLI_SSH or ssh, [-p port], [user@]host, mlictl
+ * proxy, and --socket if `socket` is not null. Returns 0; or -1 if the URL is invalid, or ssh could
+ * take a part of the URL for an option.
  */
 int host_parse(struct host *host, const char *url, const char *socket, struct fault *fault);
 

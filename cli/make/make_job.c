@@ -27,7 +27,7 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Whether a text has a letter: a list of numbers has none. */
+/* Returns whether a text has letters, unlike a list of numbers. */
 static bool is_layouts(const char *text)
 {
     while (*text && !is_letter(*text))
@@ -35,7 +35,7 @@ static bool is_layouts(const char *text)
     return *text != '\0';
 }
 
-/* A character of the command line, which may be any byte. */
+/* Returns a printable character for a byte of the command line. */
 static char shown(char c)
 {
     return c >= ' ' && c <= '~' ? c : '?';
@@ -100,10 +100,10 @@ static int parse_layouts(const char *text, struct layouts *layouts, char why[LAY
 struct number_list {
     uint32_t count; /* 0: the option was not given */
     int64_t first[MLI_MAX_RANK];
-    int64_t second[MLI_MAX_RANK]; /* after a colon; without a colon the same as `first` */
+    int64_t second[MLI_MAX_RANK]; /* after a colon; without a colon equal to `first` */
 };
 
-/* What an option accepts. */
+/* The numbers that an option accepts. */
 struct number_rule {
     const char *option; /* without the dashes */
     int64_t min, max;
@@ -118,7 +118,7 @@ static int complain_numbers(const struct number_rule *rule, const char *text)
     return -1;
 }
 
-/* One number; null where there is none, else what follows it. */
+/* Reads one number. Returns the text after the number, or null if there is no valid number. */
 static const char *take_number(const char *text, const struct number_rule *rule, int64_t *number)
 {
     size_t sign = rule->min < 0 && *text == '-';
@@ -164,16 +164,16 @@ static int copy(char **out, const char *text)
     return *out ? 0 : -1;
 }
 
-/* JSON cannot hold every name that a file can have. */
+/* Copies a path, which must be UTF-8 for a JSON text. */
 static int copy_path(char **out, const char *path)
 {
     size_t left = strlen(path), size;
     for (const char *c = path; left > 0; c += size, left -= size) {
         size = utf8_char(c, left);
         if (size == 0) {
-            struct fault fault; /* whose text is harmless */
+            struct fault fault; /* replaces invalid bytes in its text */
             fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
-                      "%s: the name is not UTF-8, and cannot stand in a job file", path);
+                      "%s: the name is not UTF-8, which a job file requires", path);
             print_error("%s", fault.text);
             return -1;
         }
@@ -264,7 +264,7 @@ static int read_slice(const struct options *options, struct job_spec *job)
     return copy(&job->slice, text);
 }
 
-/* A permute takes nothing of a move but its permutation. */
+/* Refuses options of a move that a permute does not have. */
 static int check_op(const struct options *options, const struct job_spec *job)
 {
     static const char *const of_mov[] = {"slice", "pad", "at"};
@@ -277,23 +277,22 @@ static int check_op(const struct options *options, const struct job_spec *job)
     return 0;
 }
 
-/* What only raw files, or only archives, are told. */
+/* Refuses options that the format of IN does not allow. */
 static int check_format(const struct options *options, const struct tensor_spec *src)
 {
     bool raw = tensor_spec_format(src) == FILE_FORMAT_RAW;
     const char *shape = options_get(options, "shape");
     if (!raw && (shape || options_get(options, "offset"))) {
-        print_error("--%s describes raw files; %s says itself what it holds",
-                    shape ? "shape" : "offset", src->file);
-        return -1;
-    }
-    if (raw && (!shape || !options_get(options, "type"))) {
-        print_error("%s: a raw file does not say what it holds: give --shape and --type",
+        print_error("--%s describes raw files; %s has its own header", shape ? "shape" : "offset",
                     src->file);
         return -1;
     }
+    if (raw && (!shape || !options_get(options, "type"))) {
+        print_error("%s: a raw file has no header: give --shape and --type", src->file);
+        return -1;
+    }
     if (src->tensor && !file_format_is_archive(tensor_spec_format(src))) {
-        print_error("--tensor: %s is no .npz or .safetensors file", src->file);
+        print_error("--tensor: %s is not a .npz or .safetensors file", src->file);
         return -1;
     }
     return 0;
@@ -336,7 +335,7 @@ static int read_expect(const struct options *options, struct job_spec *job)
     return digest ? 0 : copy_path(&expect->golden.file, text);
 }
 
-/* What is left is checked when the text is read back. */
+/* Reads the other options. Their values are checked when the text is read back. */
 static int read_rest(const struct options *options, const char *out, struct job_spec *job)
 {
     const char *name = options_get(options, "name");

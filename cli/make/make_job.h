@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A command line becomes a job (make_request.h). */
+/* Converts a command line to a job (make_request.h). */
 #ifndef CLI_MAKE_JOB_H
 #define CLI_MAKE_JOB_H
 
 #include "cli/make/make_request.h"
 
-/** Element types, as --type takes them. */
+/** Element types, for --type. */
 extern const struct value make_type_value;
 
 /* Options of a move that a permute does not have. */

@@ -24,7 +24,7 @@ static bool is_missing(const char *path)
     return path && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* No tensor says how many dimensions there are, but each list of the job does. */
+/* Without a source, checks that all lists of the job have the same length. */
 static int check_lists(const struct job_spec *job, struct fault *fault)
 {
     const struct {
@@ -97,7 +97,7 @@ static const char *target_of(const struct make_request *request)
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* A line for each member, as people write it; with --json a line for the job. */
+/* Writes the job with a line for each member; with --json the whole job in one line. */
 static int write_text(struct jsonw *w, bool json, const struct job_spec *job, struct fault *fault)
 {
     jsonw_init_lines(w, json ? 0 : 1);
@@ -105,7 +105,7 @@ static int write_text(struct jsonw *w, bool json, const struct job_spec *job, st
     return jsonw_text(w) ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-/* Whole or not at all. */
+/* Writes the job file atomically. */
 static int save(const char *path, bool force, const struct jsonw *text, struct fault *fault)
 {
     struct output output;
@@ -121,8 +121,8 @@ static int save(const char *path, bool force, const struct jsonw *text, struct f
     return status;
 }
 
-static void tell_saved(const struct print_style *style, const char *path,
-                       const struct job_spec *job)
+static void report_saved(const struct print_style *style, const char *path,
+                         const struct job_spec *job)
 {
     print_line(style, "%s: %s %s %s %s", path, job->common.op == JOB_OP_PERMUTE ? "permute" : "mov",
                job->src.file, job->dst.update ? "into" : "->", job->dst.file);
@@ -137,14 +137,14 @@ static void tell_saved(const struct print_style *style, const char *path,
     print_json(&w);
 }
 
-/* A job cannot replace what it reads, nor be replaced by what it writes. */
+/* Refuses to write the job file over a file that the job reads or writes. */
 static int check_target(const char *path, const struct job_spec *job, struct fault *fault)
 {
     const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (files[i] && place_same_file(path, files[i]))
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "--output %s: that is a file of the job itself", path);
+                             "--output %s: the job reads or writes this file; give another", path);
     }
     return 0;
 }
@@ -166,7 +166,7 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
         status = save(path, options_get(request->options, "force") != NULL, &text, fault);
     jsonw_finish(&text);
     if (status == 0 && !request->run)
-        tell_saved(&style, path, job);
+        report_saved(&style, path, job);
     return status;
 }
 
@@ -175,7 +175,7 @@ static bool names_daemon(const struct options *options)
     return options_get(options, "socket") || options_get(options, "host");
 }
 
-/* On the daemon that the options name, else on a service inside this process. */
+/* Connects to the daemon that the options name, else to a service inside this process. */
 static int connect(const struct options *options, uint32_t channels,
                    struct service_thread **service, struct client *client, struct fault *fault)
 {
@@ -205,7 +205,7 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     return code;
 }
 
-/* Refuses to run a job whose OUT cannot be written, before JOB.json is. */
+/* Refuses to run a job whose OUT cannot be written, before JOB.json is written. */
 static int check_out(const struct make_request *request, const struct job_spec *job,
                      struct fault *fault)
 {
@@ -252,14 +252,14 @@ static enum exit_code finish(const struct make_request *request, struct job_spec
     return code;
 }
 
-/* Options of the service inside this process say nothing to a daemon. */
+/* Refuses options of the service inside this process if a daemon is named. */
 static int check_options(const struct make_request *request)
 {
     static const char *const embedded[] = {"engine", "limit-bytes"};
     const struct options *options = request->options;
     if (request->run && options_get(options, "output") && !target_of(request)) {
-        print_error("--output -: a job that is run cannot be printed, too: name a file, or use "
-                    "make without --run");
+        print_error("--output - cannot be combined with running the job: name a file, or use make "
+                    "without --run");
         return -1;
     }
     if (!request->run && options_get(options, "limit-bytes")) {

@@ -20,10 +20,10 @@
 #include "proto/file/job_file.h"
 
 struct make_request {
-    const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and where it runs */
+    const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and of the service */
     enum job_op op;
     const char *in, *out;
-    const char *label; /* of the job, in place of a job file's name */
+    const char *label; /* in reports, in place of a job file's name */
     bool run;          /* else the job is printed, or written to --output */
 };
 

@@ -8,7 +8,7 @@
 
 #include "proto/file/file_limits.h"
 
-/* A path in pieces that point into `text`. */
+/* A path, split into names that point into `text`. */
 struct parts {
     char *text;
     const char **names;
@@ -23,8 +23,8 @@ static void parts_finish(struct parts *parts)
 }
 
 /*
- * Takes base/path apart (`base` is a real path; null: path alone). Empty names and "." go, and so
- * does each ".." that only leaves directories of `base`: those are no links. Returns 0 or -1.
+ * Splits base/path into names (`base` is a real path; null: path alone). Drops empty names, ".",
+ * and each ".." that only leaves directories of `base`, which are not links. Returns 0 or -1.
  */
 static int parts_init(struct parts *parts, const char *base, const char *path)
 {
@@ -48,7 +48,7 @@ static int parts_init(struct parts *parts, const char *base, const char *path)
             parts->count -= parts->count > 0;
             continue;
         }
-        /* Behind the first name of `path` there may be links. */
+        /* Names of `path` may be links. */
         real = real && name < parts->text + base_length;
         parts->names[parts->count++] = name;
     }
@@ -79,7 +79,7 @@ static char *join(const struct parts *directory, const struct parts *file)
     return path;
 }
 
-/* A name of the job, replaced. */
+/* Replaces a file name of the job. */
 static int rewrite(char **name, const char *working, const struct parts *directory,
                    struct fault *fault)
 {
@@ -94,11 +94,11 @@ static int rewrite(char **name, const char *working, const struct parts *directo
     *name = path;
     if (strlen(path) > JOB_PATH_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "a file name of more than %d bytes is needed: %s", JOB_PATH_MAX, path);
+                         "the file name would exceed %d bytes: %s", JOB_PATH_MAX, path);
     return 0;
 }
 
-/* The real path of the directory that a path's last part is in. Heap; null: errno. */
+/* Returns the real path of the directory of `path`. Heap; null: errno is set. */
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File names of a job, for a job file that lies somewhere else. */
+/* File names of a job for a job file in another directory. */
 #ifndef CLI_MAKE_RELOCATE_H
 #define CLI_MAKE_RELOCATE_H
 
@@ -7,8 +7,8 @@
 
 /**
  * Rewrites the relative file names of the job, which are relative to the working directory, so
- * that they mean the same files in the job file `path`, whose directory must exist. Links are where
- * they are: ".." is only written for directories as they really lie. Returns 0 or -1.
+ * that they name the same files from the job file `path`, whose directory must exist. ".." is
+ * written only for real directories, never for links. Returns 0 or -1.
  */
 int relocate(struct job_spec *job, const char *path, struct fault *fault);
 

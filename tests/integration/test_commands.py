@@ -50,7 +50,7 @@ class Help(Case):
         result = self.ctl("-s", path, "--json", "ping", code=3)
         self.assertEqual(result.json[0]["exit"], 3)
         self.assertIn(path, self.ctl(f"--socket={path}", "-q", "ping", code=3).err)
-        self.assertIn("may stand before", self.ctl("--all", "jobs", code=2).err)
+        self.assertIn("are allowed before", self.ctl("--all", "jobs", code=2).err)
         self.assertIn("given twice", self.ctl("-s", "a", "ping", "-s", "b", code=2).err)
         self.assertIn("needs a value", self.ctl("--socket", code=2).err)
         self.assertIn("a command is needed", self.ctl("--json", code=2).err)

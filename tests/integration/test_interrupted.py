@@ -20,7 +20,7 @@ class NoDaemon(Case):
         path = self.path("none.sock")
         for command in (("submit", "job.json"), ("ping",), ("info",)):
             result = self.ctl(*command, "--socket", path, code=3)
-            more = "; `mlictl run` needs none" if command[0] == "submit" else ""
+            more = "; `mlictl run` needs no daemon" if command[0] == "submit" else ""
             self.assertEqual(result.err, f"mlictl: no daemon listens at {path}; start one with "
                                          f"`mlid --socket {path} &`{more}\n")
             self.assertEqual(self.ctl(*command, "--json", "-s", path, code=3).json[0]["exit"], 3)
@@ -31,8 +31,8 @@ class NoDaemon(Case):
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(self.path("dead.sock"))
         self.assertEqual(self.ctl("ping", "-s", self.path("file"), code=3).err,
-                         f"mlictl: {self.path('file')} is no socket; the one that mlid "
-                         "listens on is needed\n")
+                         f"mlictl: {self.path('file')} is not a socket; give the "
+                         "socket of mlid\n")
         for name in ("dead.sock", "file/x.sock"):
             self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
 
@@ -146,7 +146,7 @@ class Interrupted(Case):
             process.send_signal(number)
             result = self.finish(process, code=4)
             self.assertEqual([fact["state"] for fact in result.json], ["stopped", "skipped"])
-            self.assertIn("mlictl: job.json: /0: cancelled", result.err)
+            self.assertIn("mlictl: job.json: [0]: cancelled", result.err)
             self.assert_nothing_happened()
             os.kill(self.daemon.pid, signal.SIGCONT)
 
@@ -263,7 +263,7 @@ class Closed(Case):
             self.ctl("run", "job.json", preexec_fn=self.closing(*fds), code=1)
 
     def test_standard_input_twice(self):
-        self.assertIn("standard input given twice", self.ctl("run", "-", "-", code=2).err)
+        self.assertIn("standard input can be read only once", self.ctl("run", "-", "-", code=2).err)
 
     def test_few_descriptors(self):
         self.write_npy("in.npy")

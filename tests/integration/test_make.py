@@ -87,7 +87,7 @@ class Options(MakeCase):
             self.assertEqual(made.json[0]["src"], {"file": name, "tensor": "conv1/w"})
             self.assertIn("--shape describes raw files", self.ctl(
                 "make", "mov", name, "out.npy", "--shape", "1", code=2).err)
-        self.assertIn("in.npy is no .npz or .safetensors file",
+        self.assertIn("in.npy is not a .npz or .safetensors file",
                       self.make("--tensor", "x", code=2).err)
 
     def test_a_tensor_of_an_archive(self):
@@ -204,7 +204,7 @@ class Outputs(MakeCase):
         before = self.read("in.npy")
         for target in ("in.npy", "./in.npy", "out.npy", "golden.npy"):
             for more in ([], ["--force"]):
-                self.assertIn("a file of the job itself", self.make(
+                self.assertIn("the job reads or writes this file", self.make(
                     "--expect", "golden.npy", "-o", target, *more, code=2).err)
         self.assertEqual((os.listdir(self.dir), self.read("in.npy")), (["in.npy"], before))
 
@@ -304,7 +304,7 @@ class Runs(MakeCase):
     def test_expect(self):
         self.make("--expect", "in.npy", "--run", code=0)
         self.write_npy("golden.npy", data=bytes(24))
-        self.assertIn("/expect: 23 of 24", self.make("--expect", "golden.npy", "--run",
+        self.assertIn(": expect: 23 of 24", self.make("--expect", "golden.npy", "--run",
                                                      "--force", code=1).err)
 
     def test_channels(self):

@@ -110,7 +110,7 @@ class Files(Messages):
         self.write_npy("in.npy")
         self.write("job", self.read("in.npy"))
         for command in ("run", "validate"):
-            self.says("in.npy: it is a .npy file and no job file; to look at it: mlictl show in.npy",
+            self.says("in.npy: it is a .npy file, not a job file; `mlictl show in.npy` prints it",
                       command, "in.npy")
             self.says("it is a .npy file", command, "job")
         self.write("x.npz", b"PK\3\4" + bytes(100))
@@ -146,7 +146,7 @@ class Daemons(Messages):
                   code=3)
         self.write_npy("in.npy")
         self.write("job.json", mov())
-        self.says("start one with `mlid &`; `mlictl run` needs none", "submit", "job.json", code=3)
+        self.says("start one with `mlid &`; `mlictl run` needs no daemon", "submit", "job.json", code=3)
         path = self.path("x.sock")
         self.says(f"no daemon listens at {path}; start one with `mlid --socket {path} &`\n", "info",
                   "-s", path, code=3)
@@ -196,9 +196,9 @@ class Daemons(Messages):
 
     def test_no_socket(self):
         self.write("file", b"")
-        self.says("/file is no socket; the one that mlid listens on is needed", "ping", "-s",
+        self.says("/file is not a socket; give the socket of mlid", "ping", "-s",
                   self.path("file"), code=3)
-        self.says(" is no socket", "ping", "-s", str(self.dir), code=3)
+        self.says(" is not a socket", "ping", "-s", str(self.dir), code=3)
 
     @needs_root
     def test_no_permission(self):
@@ -226,7 +226,7 @@ class Daemons(Messages):
                 done = self.as_nobody_from_elsewhere("ping", "-s", path)
             finally:
                 self.dir.chmod(0o755)
-            self.assertIn("its directory is closed to this user", done)
+            self.assertIn("this user cannot enter its directory", done)
 
     def as_nobody_from_elsewhere(self, *arguments):
         return subprocess.run([MLICTL, *arguments], cwd="/", user=65534, group=65534,
@@ -237,7 +237,7 @@ class Daemons(Messages):
         self.says("host board: not an ssh:// URL; did you mean ssh://board?", "-H", "board", "ping")
         self.says("did you mean ssh://root@board:22?", "ping", "-H", "root@board:22")
         self.says("ssh://[user@]host[:port] is needed", "-H", "http://board", "ping")
-        self.says("run asks no daemon: -H is of no use to it; submit runs jobs on one", "-H",
+        self.says("run uses no daemon: -H cannot be combined with it; submit runs jobs on one", "-H",
                   "ssh://board", "run", "job.json")
 
     def test_numbers_of_jobs(self):

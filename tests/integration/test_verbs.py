@@ -123,7 +123,7 @@ class Verbs(Case):
         before = self.listing()
         for words in (["mov"], ["permute", "--perm", "2,1,0"], ["make", "mov", "--run"]):
             result = self.ctl(*words, "in.npy", "out.npy", "-o", "-", code=2)
-            self.assertIn("--output -: a job that is run cannot be printed, too", result.err)
+            self.assertIn("--output - cannot be combined with running", result.err)
             self.assertEqual((result.out, self.listing()), ("", before))
         self.assertIn('"op": "mov"', self.ctl("make", "mov", "in.npy", "out.npy", "-o", "-",
                                               code=0).out)
@@ -135,7 +135,7 @@ class Verbs(Case):
                               self.ctl(verb, *words, code=2).err)
         self.assertIn("none.npy", self.ctl("mov", "none.npy", "out.npy", code=2).err)
         self.assertIn("same", self.ctl("mov", "-f", "in.npy", "in.npy", code=2).err)
-        self.assertIn("that is a file of the job", self.ctl("mov", "in.npy", "out.npy", "-f", "-o",
+        self.assertIn("the job reads or writes this file", self.ctl("mov", "in.npy", "out.npy", "-f", "-o",
                                                             "in.npy", code=2).err)
         self.assertEqual(sorted(self.listing()), ["in.npy"])
 
