@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_synchronise(): it follows the transfers that callbacks start, which mli_mov_wait() does
- * not. */
+/* mli_mov_synchronise() waits for the transfers that callbacks start; mli_mov_wait() does not. */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
-#include "tests/support/load.h"
+#include "tests/support/slow_callback.h"
 #include "tests/support/unit.h"
 
 enum { CHAIN = 100, RACES = 2000 };
 
-static struct load load;
-
 static struct {
-    atomic_bool entered, leave, left;
     atomic_int calls;
     int longer; /* transfers that the callback still has to start */
     mli_status refused;
@@ -25,45 +19,16 @@ static int begin(void **state)
 {
     (void)state;
     memset(&at, 0, sizeof(at));
-    load_init_rows(&load, 1, 10, 64, 0);
-    unit_restore_engine();
-    assert_ok(mli_mov_set_num_dma_ch(0, 2));
-    load_claim(&load, 1);
+    slow_init(10, 64, 2);
     return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    atomic_store(&at.leave, true);
-    (void)mli_mov_synchronise(&load.h);
-    (void)mli_mov_release_handle(&load.h);
-    load_finish(&load);
-    return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
-}
-
-/* With the inline engine start is left only after this. */
-static void linger(int32_t cookie)
-{
-    (void)cookie;
-    atomic_store(&at.entered, true);
-    while (!atomic_load(&at.leave))
-        sched_yield();
-    atomic_store(&at.left, true);
-}
-
-static void *start_it(void *unused)
-{
-    (void)unused;
-    return mli_mov_start(&load.h, NULL, NULL, NULL) == MLI_STATUS_OK ? &at : NULL;
 }
 
 static void *synchronise_it(void *unused)
 {
-    const mli_status status = mli_mov_synchronise(&load.h);
+    const mli_status status = mli_mov_synchronise(&slow.load.h);
 
     (void)unused;
-    return status == MLI_STATUS_OK && atomic_load(&at.left) ? &at : NULL;
+    return status == MLI_STATUS_OK && slow.returning ? &at : NULL;
 }
 
 static void test_waits_for_the_callback(void **state)
@@ -72,14 +37,13 @@ static void test_waits_for_the_callback(void **state)
     void *started, *right;
 
     (void)state;
-    assert_ok(mli_mov_registercallback(&load.h, linger, 0));
-    assert_int_equal(pthread_create(&starter, NULL, start_it, NULL), 0);
-    while (!atomic_load(&at.entered))
-        sched_yield();
-    assert_true(mli_mov_isdone(&load.h));
+    assert_ok(mli_mov_registercallback(&slow.load.h, slow_callback, 0));
+    assert_int_equal(pthread_create(&starter, NULL, slow_start, NULL), 0);
+    slow_await(&slow.entered);
+    assert_true(mli_mov_isdone(&slow.load.h));
     assert_int_equal(pthread_create(&waiter, NULL, synchronise_it, NULL), 0);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* time to return too early */
-    atomic_store(&at.leave, true);
+    slow_pause_ms(20); /* time to return too early */
+    atomic_store(&slow.leave, true);
     assert_int_equal(pthread_join(waiter, &right), 0);
     assert_int_equal(pthread_join(starter, &started), 0);
     assert_non_null(started);
@@ -94,26 +58,26 @@ static void test_idle(void **state)
     assert_ok(mli_mov_acquire_handle(1, &h));
     assert_ok(mli_mov_synchronise(&h)); /* nothing was ever prepared */
     assert_ok(mli_mov_release_handle(&h));
-    assert_ok(mli_mov_synchronise(&load.h));
-    load_start(&load);
-    assert_ok(mli_mov_synchronise(&load.h));
+    assert_ok(mli_mov_synchronise(&slow.load.h));
+    load_start(&slow.load);
+    assert_ok(mli_mov_synchronise(&slow.load.h));
     assert_int_equal(load_calls(1), 1);
-    assert_ok(mli_mov_synchronise(&load.h));
-    assert_true(load_is_moved(&load));
+    assert_ok(mli_mov_synchronise(&slow.load.h));
+    assert_true(load_is_moved(&slow.load));
 }
 
 static void refuse_it(int32_t cookie)
 {
     (void)cookie;
-    at.refused = mli_mov_synchronise(&load.h);
+    at.refused = mli_mov_synchronise(&slow.load.h);
 }
 
 static void test_refused_in_a_callback(void **state)
 {
     (void)state;
-    assert_ok(mli_mov_registercallback(&load.h, refuse_it, 0));
-    load_start(&load);
-    assert_ok(mli_mov_synchronise(&load.h));
+    assert_ok(mli_mov_registercallback(&slow.load.h, refuse_it, 0));
+    load_start(&slow.load);
+    assert_ok(mli_mov_synchronise(&slow.load.h));
     assert_status(at.refused, MLI_STATUS_ARGUMENT_ERROR);
 }
 
@@ -121,8 +85,9 @@ static void start_next(int32_t cookie)
 {
     (void)cookie;
     atomic_fetch_add(&at.calls, 1);
-    if (at.longer-- > 0 && (mli_mov_prepare(&load.h, &load.src, &load.cfg, &load.dst) != 0 ||
-                            mli_mov_start(&load.h, NULL, NULL, NULL) != 0))
+    if (at.longer-- > 0 &&
+        (mli_mov_prepare(&slow.load.h, &slow.load.src, &slow.load.cfg, &slow.load.dst) != 0 ||
+         mli_mov_start(&slow.load.h, NULL, NULL, NULL) != 0))
         atomic_store(&at.calls, -1000000);
 }
 
@@ -130,12 +95,12 @@ static void start_next(int32_t cookie)
 static void test_waits_for_what_callbacks_start(void **state)
 {
     (void)state;
-    assert_ok(mli_mov_registercallback(&load.h, start_next, 0));
+    assert_ok(mli_mov_registercallback(&slow.load.h, start_next, 0));
     for (int i = 0; i < 50; i++) {
         atomic_store(&at.calls, 0);
         at.longer = CHAIN;
-        load_start(&load);
-        assert_ok(mli_mov_synchronise(&load.h));
+        load_start(&slow.load);
+        assert_ok(mli_mov_synchronise(&slow.load.h));
         assert_int_equal(atomic_load(&at.calls), CHAIN + 1);
     }
 }
@@ -150,12 +115,12 @@ static void count(int32_t cookie)
 static void test_races_with_the_callback(void **state)
 {
     (void)state;
-    assert_ok(mli_mov_registercallback(&load.h, count, 0));
+    assert_ok(mli_mov_registercallback(&slow.load.h, count, 0));
     for (int i = 1; i <= RACES; i++) {
-        load_start(&load);
+        load_start(&slow.load);
         if (i % 3 == 0)
-            assert_ok(mli_mov_wait(&load.h));
-        assert_ok(mli_mov_synchronise(&load.h));
+            assert_ok(mli_mov_wait(&slow.load.h));
+        assert_ok(mli_mov_synchronise(&slow.load.h));
         assert_int_equal(atomic_load(&at.calls), i);
     }
 }
@@ -163,11 +128,11 @@ static void test_races_with_the_callback(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_waits_for_the_callback, begin, end),
-        cmocka_unit_test_setup_teardown(test_idle, begin, end),
-        cmocka_unit_test_setup_teardown(test_refused_in_a_callback, begin, end),
-        cmocka_unit_test_setup_teardown(test_waits_for_what_callbacks_start, begin, end),
-        cmocka_unit_test_setup_teardown(test_races_with_the_callback, begin, end),
+        cmocka_unit_test_setup_teardown(test_waits_for_the_callback, begin, slow_finish),
+        cmocka_unit_test_setup_teardown(test_idle, begin, slow_finish),
+        cmocka_unit_test_setup_teardown(test_refused_in_a_callback, begin, slow_finish),
+        cmocka_unit_test_setup_teardown(test_waits_for_what_callbacks_start, begin, slow_finish),
+        cmocka_unit_test_setup_teardown(test_races_with_the_callback, begin, slow_finish),
     };
 
     unit_choose_engine(argc, argv);

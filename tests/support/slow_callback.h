@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A transfer with a completion callback that runs until the test lets it return. The variable
+ * `returning` is not atomic: under the thread sanitizer a wait that returns too early is a data
+ * race, and elsewhere an assertion that fails.
+ */
+#ifndef TEST_SLOW_CALLBACK_H
+#define TEST_SLOW_CALLBACK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "tests/support/load.h"
+
+enum { SLOW_DEADLINE_S = 30 };
+
+extern struct slow {
+    struct load load;
+    atomic_bool entered; /* the callback runs */
+    atomic_bool leave;   /* the callback may return */
+    bool returning;      /* the last statement of the callback has run */
+} slow;
+
+/* Resets everything, and claims a channel of `channels` for (rows, run) bytes. */
+void slow_init(uint32_t rows, uint32_t run, int channels);
+
+/* A teardown: lets the callback return, releases the handle, empties the pool. */
+int slow_finish(void **state);
+
+/* The callback. With the inline engine, mli_mov_start() returns only after it. */
+void slow_callback(int32_t cookie);
+
+/* A thread that starts the transfer. Returns null if that fails. */
+void *slow_start(void *unused);
+
+/* Waits for another thread to set a flag; fails the test after SLOW_DEADLINE_S. */
+void slow_await(atomic_bool *flag);
+
+void slow_pause_ms(long ms);
+
+#endif /* TEST_SLOW_CALLBACK_H */
