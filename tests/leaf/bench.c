@@ -11,7 +11,7 @@ enum { BUFFER = 64 * 1024 * 1024, ALIGNMENT = 4096, ROUNDS = 5, TABLE = 256 };
 
 static const double round_seconds = 0.01;
 
-/* Two loops of rows, and one. */
+/* A nest with two loops of rows, and one with a single loop. */
 #define NEST(outer, loop, dst_outer, dst_step, src_outer, src_step)                                \
     .rows = (outer) * (loop), .dst = {(loop), (dst_step), (dst_outer)},                            \
     .src = {(loop), (src_step), (src_outer)}
@@ -39,7 +39,7 @@ static const double round_seconds = 0.01;
         __VA_ARGS__                                                                                \
     }
 
-/* Both sides packed; with tables, both sides two loops. */
+/* Transposes with both sides packed; with tables, both sides have two loops. */
 #define TRANSPOSE(E, r, c)                                                                         \
     {                                                                                              \
         .kind = LEAF_TRANSPOSE, .size = (E), .rows = (r), .cols = (c), .dst = {(r), (c) * (E)},    \
@@ -58,20 +58,23 @@ static const double round_seconds = 0.01;
         }                                                                                          \
     }
 
-/* A few rows or columns, the destination as large as the second-level cache likes it. */
+/* Transposes with a few rows or columns, and a destination for the second-level cache. */
 #define SKINNY_OF(E, n)                                                                            \
     TRANSPOSE(E, n, SKINNY_BYTES / (E) / (n)), TRANSPOSE(E, SKINNY_BYTES / (E) / (n), n),          \
         TRANSPOSE_AT(E, n, TABLE), TRANSPOSE_AT(E, TABLE, n)
 #define SKINNY(n) SKINNY_OF(1, n), SKINNY_OF(2, n), SKINNY_OF(4, n)
 
-/* Rows of images, cut out: into one that is packed, and into a larger one. */
+/* Rows cut out of images: into a packed image, and into a larger one. */
 #define SHORT_ROWS(run)                                                                            \
     ROWS(run, LOOP(12000, run, 64)), ROWS(run, LOOP(12000, 64, 64)),                               \
         ROWS(run, NEST(430, 28, 30 * (run), run, 2048, 64))
 
 enum { SKINNY_BYTES = 384 * 1024 };
 
-/* Of each leaf what fits into the first-level cache, what fits into the second, and neither. */
+/*
+ * For each kind of leaf: a case for the first-level cache, one for the second-level cache, and a
+ * larger one.
+ */
 static const struct shape shapes[] = {
     ROWS(3, LOOP(2048, 3, 8)),
     ROWS(27, LOOP(512, 27, 64)),
@@ -151,10 +154,10 @@ static void move(const struct shape *s, const struct leaf_table *leaf, uint8_t *
         shape_run(s, leaf, dst, src);
     else
         memcpy(dst, src, s->rows * shape_dst_piece(s));
-    __asm__ volatile("" : : "r"(dst) : "memory"); /* it is wanted */
+    __asm__ volatile("" : : "r"(dst) : "memory"); /* keeps the compiler from removing the call */
 }
 
-/* Seconds of one call in one round; of memcpy where there is no leaf. */
+/* Returns the seconds of one call in a round; of memcpy if there is no leaf. */
 static double measure(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                       const uint8_t *src)
 {
@@ -170,7 +173,10 @@ static double measure(const struct shape *s, const struct leaf_table *leaf, uint
     return (end - start) / calls;
 }
 
-/* Both in turns, since the machine may be slower at times; the best of each counts. */
+/*
+ * Measures leaf and memcpy alternately, because the machine's speed may vary. The best time of each
+ * counts.
+ */
 static void bench(struct shape s, const struct leaf_table *leaf, uint8_t *dst, const uint8_t *src)
 {
     const double bytes = (double)(s.rows * shape_dst_piece(&s));

@@ -22,7 +22,7 @@ static int side_init(struct ground_side *side, size_t bytes, size_t page)
     return 0;
 }
 
-/* A source is written never. */
+/* No leaf may write to the source. */
 static int protect_source(const struct ground *g)
 {
     for (size_t i = 0; i < 2 * GROUND_PAGES; i += 2)
@@ -69,12 +69,12 @@ static bool on_pages(enum place place)
     return place == PLACE_PAGES_LEFT || place == PLACE_PAGES_RIGHT;
 }
 
-/* Things on pages, one on each. */
+/* The pieces of a shape that get a page each. */
 struct pieces {
     size_t count, bytes;
 };
 
-/* Rows of so many bytes, or the inner loops of them. */
+/* Returns the pieces: rows, or the rows of an inner loop together. */
 static struct pieces pieces_of(const struct layout *l, size_t count, size_t bytes, enum piece piece)
 {
     if (piece != PIECE_LOOP || l->seed)
@@ -82,7 +82,7 @@ static struct pieces pieces_of(const struct layout *l, size_t count, size_t byte
     return (struct pieces){count / l->inner, (l->inner - 1) * l->step + bytes};
 }
 
-/* Whether they fit; the place is made a flat one if not. */
+/* Returns whether the pieces fit on the pages; if not, changes the place to a flat one. */
 static bool fit_pages(const struct ground *g, enum place *place, struct pieces pieces)
 {
     if (!on_pages(*place))
@@ -133,7 +133,9 @@ static void fill_table(const struct ground_side *side, struct layout *l, size_t 
     l->table = table;
 }
 
-/* Null where it does not fit. On pages, what is on the last one decides. */
+/*
+ * Returns null if the layout does not fit. On pages, the piece on the last page decides the start.
+ */
 static uint8_t *locate(const struct ground *g, const struct ground_side *side, enum place place,
                        size_t extent, size_t slide)
 {
@@ -166,7 +168,7 @@ bool ground_place(const struct ground *g, struct site *site)
     return site->dst && (site->src || site->shape.kind == LEAF_FILL);
 }
 
-/* Where the destination is, as pieces `at` .. `at + bytes` of one of the two memories. */
+/* The destination, as a list of pieces `at` .. `at + bytes` of one of the two memories. */
 struct watch {
     const struct guard_mem *mem;
     size_t at, bytes, step, count;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that leaves are run on, all of it between inaccessible pages: a flat piece for each
- * side, and for each side pages of which every other one is inaccessible. In these each row (column
- * of a transpose's source, element that is gathered, inner loop of a nest) has a page of its own,
- * so that a byte too much in the middle of a matrix is found too. Tables of places end before
+ * The memory for calls of leaves, all of it between inaccessible pages: a flat area for each side,
+ * and an area for each side in which every second page is inaccessible. On the latter each row (or
+ * column of a transpose's source, gathered element, inner loop of a nest) has a page of its own, so
+ * that an access outside a row in the middle of a matrix faults, too. Tables end before
  * inaccessible pages as well.
  */
 #ifndef TEST_LEAF_GROUND_H
@@ -18,23 +18,23 @@ enum {
     GROUND_DST_BYTES = 1024 * 1024,
     GROUND_PAGES = 80,  /* rows that can have a page each */
     GROUND_TABLE = 256, /* places in a table */
-    GROUND_MARGIN = 192 /* bytes around the destination that must stay as they are */
+    GROUND_MARGIN = 192 /* bytes around the destination that must not change */
 };
 
 enum place {
-    PLACE_LEFT,        /* the first byte behind an inaccessible page */
-    PLACE_RIGHT,       /* the last byte before one */
-    PLACE_SLID,        /* 0 .. 63 bytes behind an address that is a multiple of 64 */
-    PLACE_PAGES_LEFT,  /* each row like that */
-    PLACE_PAGES_RIGHT, /* each row like that */
+    PLACE_LEFT,        /* starts at the first byte after an inaccessible page */
+    PLACE_RIGHT,       /* ends at the last byte before an inaccessible page */
+    PLACE_SLID,        /* 0 .. 63 bytes after a multiple of 64 */
+    PLACE_PAGES_LEFT,  /* each row starts after an inaccessible page */
+    PLACE_PAGES_RIGHT, /* each row ends before an inaccessible page */
     PLACES
 };
 
-/* What has a page of its own. */
+/* The piece that has a page of its own. */
 enum piece {
-    PIECE_ROW,  /* each row; of a transpose's source each column */
+    PIECE_ROW,  /* each row; for a transpose's source each column */
     PIECE_LOOP, /* the rows of an inner loop together */
-    PIECE_COL,  /* of a gather's source: each element of a row, with those of all rows */
+    PIECE_COL,  /* for a gather's source: each column of elements, of all rows */
     PIECES
 };
 
@@ -44,12 +44,12 @@ struct ground_side {
 
 struct ground {
     struct ground_side src, dst;
-    uint8_t *noise; /* what a destination holds before */
-    uint8_t *image; /* what it must hold after */
+    uint8_t *noise; /* content of a destination before the call */
+    uint8_t *image; /* expected content after the call */
     size_t page;
 };
 
-/* A shape on its ground. */
+/* A shape and its place in memory. */
 struct site {
     struct shape shape;
     enum place dst_place, src_place;
@@ -59,21 +59,21 @@ struct site {
     const uint8_t *src;
 };
 
-/* 0, or -1 when the system gives no memory. */
+/* Returns 0, or -1 if the system has no memory. */
 int ground_init(struct ground *g);
 void ground_finish(struct ground *g);
 
 /*
- * Finds dst and src, and fills the tables. A place on pages overwrites the shape's steps; where the
- * shape does not fit on them it is placed flat. False where it does not fit there either.
+ * Finds dst and src, and fills the tables. A place on pages overwrites the shape's steps; a shape
+ * that does not fit on pages is placed flat. Returns false if it does not fit there either.
  */
 bool ground_place(const struct ground *g, struct site *site);
 
-/* Fills the destination with noise, and the image with the reference's results on it. */
+/* Fills the destination with noise, and the image with noise and the reference's result. */
 void ground_prepare(const struct ground *g, const struct site *site);
 
-/* Whether every accessible byte near the destination is as in the image; else the first that is
-   not, relative to site->dst. */
+/* Returns whether every accessible byte near the destination is as in the image; else sets the
+   offset of the first wrong byte, relative to site->dst. */
 bool ground_holds(const struct ground *g, const struct site *site, ptrdiff_t *at);
 
 #endif /* TEST_LEAF_GROUND_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which calls are tried: a sweep over all small shapes, and random ones. Each is a function of seed
- * and index alone; the random ones are counted from CASES_RANDOM on.
+ * The calls to test: a sweep over all small shapes, and random shapes. A case is a function of seed
+ * and index alone; indices of random cases begin at CASES_RANDOM.
  */
 #ifndef TEST_LEAF_CASES_H
 #define TEST_LEAF_CASES_H
@@ -10,13 +10,13 @@
 
 #define CASES_RANDOM UINT64_C(1000000000)
 
-/* What is done with a case; false ends the enumeration. The site is not placed yet. */
+/* Visits a case, whose site is not placed yet. Returns false to end the enumeration. */
 typedef bool cases_visitor(void *context, uint64_t index, const struct site *site);
 
-/* All small shapes, in several steps and places each. How often it visited. */
+/* Visits all small shapes, with several steps and places each. Returns the number of visits. */
 uint64_t cases_sweep(uint64_t seed, cases_visitor *visit, void *context);
 
-/* The one of this index, which is CASES_RANDOM or above. */
+/* Returns the random case of an index, which is at least CASES_RANDOM. */
 struct site cases_random(uint64_t seed, uint64_t index);
 
 #endif /* TEST_LEAF_CASES_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where rows, or the columns of a transpose's source, lie: as two loops have them, or anywhere. */
+/* The places of rows, or of the columns of a transpose's source: two loops, or a table. */
 #ifndef TEST_LEAF_LAYOUT_H
 #define TEST_LEAF_LAYOUT_H
 
@@ -9,11 +9,11 @@
 struct layout {
     size_t inner, step, outer_step; /* i is at i / inner * outer_step + i % inner * step */
 
-    /* Of a table only: it begins in the middle of the loops; with a seed that is not 0 each place
-       is moved by 0 .. slack bytes, and then all are shuffled. */
+    /* For tables only: the table begins inside the loops; with a seed other than 0 each place is
+       moved by 0 .. slack bytes, and then all places are shuffled. */
     size_t begin, slack;
     uint64_t seed;
-    const size_t *table; /* where there is one it says where i is */
+    const size_t *table; /* the places, or null */
 };
 
 static inline size_t layout_at(const struct layout *l, size_t i)
@@ -23,10 +23,13 @@ static inline size_t layout_at(const struct layout *l, size_t i)
     return i < l->inner ? i * l->step : i / l->inner * l->outer_step + i % l->inner * l->step;
 }
 
-/* From byte 0 to where the last of `count` lies, or beyond it where the table is not there yet. */
+/*
+ * Returns the bytes from 0 to the end of the last of `count` places, or more if there is no table
+ * yet.
+ */
 size_t layout_span(const struct layout *l, size_t count);
 
-/* Writes the table of the layout, which does not refer to it yet. */
+/* Writes the table of the layout, which does not refer to the table yet. */
 void layout_fill(const struct layout *l, size_t *table, size_t count);
 
 #endif /* TEST_LEAF_LAYOUT_H */

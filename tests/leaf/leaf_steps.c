@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/leaf/leaf_steps.h"
 
-/* As far as a pointer may be moved in any memory without an overflow. */
+/* The farthest that a pointer can be moved in any memory without an overflow. */
 enum { IDLE_MAX = 1 << 30 };
 
 static size_t power_from(size_t least)
@@ -32,7 +32,7 @@ static size_t choose(enum step_kind kind, size_t packed, size_t size, struct rng
 }
 
 struct things {
-    size_t count, bytes, size; /* size: of the elements of one */
+    size_t count, bytes, size; /* size: of the elements of one piece */
 };
 
 static void lay_out(struct layout *l, struct things of, enum step_kind inner, enum step_kind outer,
@@ -56,7 +56,7 @@ void steps_choose(struct shape *shape, const struct steps *steps, struct rng *rn
             steps->dst_outer, rng);
     lay_out(&shape->src, (struct things){src_count, src_piece, shape->size}, steps->src,
             steps->src_outer, rng);
-    /* Of no meaning in a nest; others get what the library gives. */
+    /* Meaningless in a nest; other kinds get the library's value. */
     shape->idle = rng_chance(rng, 50) ? 0 : dst_piece;
     if (shape_has_nest(shape) && rng_chance(rng, 50))
         shape->idle = rng_below(rng, IDLE_MAX);

@@ -12,7 +12,7 @@ enum {
     SLACK_MAX = 70
 };
 
-/* 1 .. max, small ones as often as large ones. */
+/* Returns 1 .. max, with small values as likely as large ones. */
 static size_t length(struct rng *rng, uint32_t max)
 {
     const uint32_t cap = rng_between(rng, 1, max);
@@ -41,7 +41,7 @@ static size_t border(struct rng *rng)
     return length(rng, rng_chance(rng, 10) ? BORDER_LARGE : BORDER_MAX);
 }
 
-/* Half of the runs are shorter than two registers are long. */
+/* Returns a length; half of them are shorter than two registers. */
 static size_t run_length(struct rng *rng)
 {
     return length(rng, rng_chance(rng, 50) ? 130 : rng_chance(rng, 30) ? 20000 : 1500);
@@ -72,7 +72,10 @@ static void draw_sides(struct shape *s, struct rng *rng)
     }
 }
 
-/* Loops of which one is all, or, for a table, of which one may begin and end in the middle. */
+/*
+ * Draws loops: one of them may have all iterations; with a table, the first and last may be
+ * partial.
+ */
 static void draw_layout(struct layout *l, size_t count, struct rng *rng)
 {
     l->inner = length(rng, (uint32_t)count);
@@ -112,7 +115,7 @@ static struct shape random_shape(struct rng *rng)
         else if (s.cols > 1)
             s.cols /= 2;
         else
-            s.size /= 2; /* of a run: an element has room */
+            s.size /= 2; /* of a run: there is room for an element */
     }
     s.dst.inner = s.rows;
     s.rows *= outer;
@@ -124,10 +127,13 @@ static struct shape random_shape(struct rng *rng)
     return s;
 }
 
-/* With steps at which both sides have room. */
+/* Chooses steps for which both sides have room. */
 static void choose_steps(struct shape *s, struct rng *rng)
 {
-    /* Rows that overlap in the destination have no meaning; packed ones are dear to kernels. */
+    /*
+     * Rows must not overlap in the destination; packed rows are frequent, because kernels treat
+     * them specially.
+     */
     struct steps steps = {
         .dst = rng_chance(rng, 40) ? STEP_PACKED : (enum step_kind)rng_below(rng, STEP_SWAPPED),
         .dst_outer =

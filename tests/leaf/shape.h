@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One call of a leaf kernel, as numbers. All leaves are the same three loops here: with
- * D(r) and S(i) the places that the layouts dst and src tell,
+ * One call of a leaf kernel, as numbers. Here all leaves are the same three loops. With D(r) and
+ * S(i), the places in the layouts dst and src,
  *
  *     dst[D(r) + before + c * size + b] = src[S(r) + c * gather_step + b]
- *     dst[D(r) + c * size + b] = src[S(c) + r * size + b]                 of transposes
+ *     dst[D(r) + c * size + b] = src[S(c) + r * size + b]                 for transposes
  *
- * with cols = 1 for rows, fills and streams. Nothing of this is shared with the library.
+ * with cols = 1 for rows, fills and streams. The library shares none of this code.
  */
 #ifndef TEST_LEAF_SHAPE_H
 #define TEST_LEAF_SHAPE_H
@@ -25,7 +25,7 @@ enum leaf_kind {
     LEAF_TRANSPOSE,
     LEAF_TRANSPOSE_AT,
     LEAF_STREAM,
-    LEAF_TRANSPOSE_STREAM, /* or, where the level has no way for it, as LEAF_TRANSPOSE */
+    LEAF_TRANSPOSE_STREAM, /* or LEAF_TRANSPOSE, if the level has no such kernel */
     LEAF_KINDS
 };
 
@@ -36,34 +36,34 @@ struct shape {
     struct layout dst, src;
     size_t gather_step;
     size_t before, after; /* zeros around a row of `bordered` */
-    size_t idle;          /* what is given for a step where the count is 1; odd, as `ahead`, too */
+    size_t idle;          /* step to pass if the count is 1; odd; also passed as `ahead` */
 };
 
 /* "rows", "bordered" ... */
 const char *shape_kind_name(enum leaf_kind kind);
 
-/* Is it called with a nest, and is it one of the transposes? */
+/* Return whether the kind takes a nest, and whether it is a transpose. */
 bool shape_has_nest(const struct shape *s);
 bool shape_is_transpose(const struct shape *s);
 
-/* How many things the layout src is about. */
+/* Returns the number of places in the layout src. */
 size_t shape_src_count(const struct shape *s);
 
-/* Bytes of such a thing, from the first to the last one that is read; of a row that is written. */
+/* Return the bytes of a piece: from the first to the last byte read; of a row, written. */
 size_t shape_src_piece(const struct shape *s);
 size_t shape_dst_piece(const struct shape *s);
 
-/* Bytes from the first to the last one that is written, and read. */
+/* Returns the bytes from the first to the last byte written, and read. */
 size_t shape_dst_extent(const struct shape *s);
 size_t shape_src_extent(const struct shape *s);
 
-/* Every byte by itself. */
+/* Moves byte by byte. */
 void shape_reference(const struct shape *s, uint8_t *dst, const uint8_t *src);
 
-/* Has the level a kernel for it? */
+/* Returns whether the level has a kernel for the shape. */
 bool shape_is_known(const struct shape *s, const struct leaf_table *leaf);
 
-/* Through the level's kernel. */
+/* Calls the level's kernel. */
 void shape_run(const struct shape *s, const struct leaf_table *leaf, uint8_t *dst,
                const uint8_t *src);
 

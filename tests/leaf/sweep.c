@@ -8,14 +8,14 @@ enum {
     SIDE_MAX = 70,
     NARROW_MAX = 8,
     GATHER_COLS_MAX = 200,
-    GATHER_STEP_MAX = 40, /* elements */
+    GATHER_STEP_MAX = 40, /* in elements */
     STREAM_MAX = 2500,
-    VARIED = 5 /* of a shape that is one of very many: the variants it is tried with */
+    VARIED = 5 /* number of variants of a shape if there are very many shapes */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What every shape is tried with; from NEST_VARIANTS on only those of two loops. */
+/* The variants of every shape; those from NEST_VARIANTS on are for two loops only. */
 static const struct variant {
     enum place dst, src;
     struct steps steps;
@@ -41,7 +41,7 @@ static const struct variant {
 
 enum { NEST_VARIANTS = 8 };
 
-/* What narrow transposes are tried with besides: they may use what lies a few elements apart. */
+/* Additional variants of narrow transposes, which may read bytes between elements. */
 static const struct variant narrow_variants[] = {
     {PLACE_LEFT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
     {PLACE_RIGHT, PLACE_RIGHT, {STEP_NEAR, STEP_NEAR, STEP_NEAR, STEP_NEAR}},
@@ -49,12 +49,12 @@ static const struct variant narrow_variants[] = {
     {PLACE_PAGES_RIGHT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
 };
 
-/* Iterations of the outer loop and of the inner one: as many as lie on pages, at most. */
+/* Iterations of the outer and inner loop: at most as many as there are pages. */
 static const struct counts {
     size_t outer, inner;
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
 
-/* Of which rows of one byte fill more than a register. */
+/* Rows of one byte that fill more than a register. */
 static const struct counts long_nests[] = {{1, 80}, {2, 40}, {70, 1}, {3, 25}, {25, 3}};
 
 struct sweep {
@@ -85,7 +85,7 @@ static struct shape with_counts(struct shape shape, const struct counts *n)
     return shape;
 }
 
-/* In all variants, or in some of which other shapes get the others. */
+/* Visits all variants, or some of them if the next shapes get the others. */
 static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
 {
     const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;
@@ -163,7 +163,7 @@ static bool sweep_bordered(struct sweep *sweep)
     return true;
 }
 
-/* Those with tables in a few of the variants, and with one loop, two, or shuffled. */
+/* Visits transposes with tables in a few variants: with one loop, two loops, or shuffled. */
 static bool sweep_transposes(struct sweep *sweep, enum leaf_kind kind, size_t size)
 {
     for (size_t rows = 1; rows <= SIDE_MAX; rows++) {
@@ -208,7 +208,7 @@ static bool sweep_narrow(struct sweep *sweep, size_t size)
     return true;
 }
 
-/* Few of as many as are worth lines past the caches. */
+/* Visits a few of the sizes that are worth streaming. */
 static bool sweep_streamed(struct sweep *sweep, size_t size)
 {
     static const struct variant *const some[] = {&variants[0], &variants[1], &narrow_variants[0]};
@@ -232,8 +232,8 @@ static bool sweep_streamed(struct sweep *sweep, size_t size)
 }
 
 /*
- * A source whose strides make its elements overlap gives steps below the size, too. What is no
- * multiple of the size is rare, and gets fewer columns.
+ * Visits gathers. Strides of a source may make its elements overlap, so steps below the size are
+ * included. Steps that are not a multiple of the size are rare, and get fewer columns.
  */
 static bool sweep_gathers(struct sweep *sweep, size_t size)
 {

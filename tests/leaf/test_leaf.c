@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The leaf kernels of one level against a loop over bytes.
+ * The leaf kernels of one level, compared with a loop over bytes.
  *
  *   test_leaf LEVEL [--seed N] [--count RANDOM_CASES] [--only INDEX]
  *   test_leaf LEVEL --bench
  *
- * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed and
- * --only. Where the processor lacks the level the program ends with 77, which is "skipped" for
- * meson.
+ * Every case depends on (seed, index) alone: repeat a failed one with --seed and --only. If the
+ * processor lacks the level, the program exits with 77, which meson reports as skipped.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -37,7 +36,7 @@ struct run {
     const char *program;
     const struct leaf_table *leaf;
     struct ground ground;
-    struct site site; /* the case at hand: what a crash reports */
+    struct site site; /* the current case, for the report of a crash */
     uint64_t index;
     uint64_t cases[LEAF_KINDS], failures;
 };
@@ -56,7 +55,7 @@ static void print_case(void)
            places[site->src_place], run.program, run.options.level, run.options.seed, run.index);
 }
 
-/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
 static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
     const struct site *site = &run.site;
@@ -87,7 +86,7 @@ static void fail(const char *what)
     run.failures++;
 }
 
-/* False where there is nothing more to run. */
+/* Returns false if there is nothing more to run. */
 static bool run_case(void *context, uint64_t index, const struct site *site)
 {
     ptrdiff_t at;
@@ -171,7 +170,7 @@ static bool parse(struct options *options, int argc, char **argv)
     return true;
 }
 
-/* 0; what the program ends with where the level cannot be had. */
+/* Returns 0, or the exit code if the level is not available. */
 static int choose_level(const char *name)
 {
     for (size_t i = 0; i < LEVELS; i++) {

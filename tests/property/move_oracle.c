@@ -74,7 +74,7 @@ static bool bad_cfg(const mli_tensor *src, const mli_mov_cfg_t *cfg)
     return bad_perm(cfg->perm_dim, src->rank);
 }
 
-/* Tensors are checked before cfg: a stride that cfg overrides must be legal, too. */
+/* Tensors are checked before cfg: strides that cfg overrides must be legal, too. */
 static bool bad_dst_stride(const mli_tensor *src, const mli_tensor *dst)
 {
     for (uint32_t i = 0; i < src->rank; i++) {
@@ -86,7 +86,7 @@ static bool bad_dst_stride(const mli_tensor *src, const mli_tensor *dst)
 
 /* ------------------------------------------------------------------ geometry of a legal cfg */
 
-/* Index along source dimension d of the window's k-th sample; -1 in the padding. */
+/* Returns the index along source dimension d of the window's k-th sample; -1 in the padding. */
 static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t k)
 {
     int64_t at = (int64_t)(cfg->offset[d] + k * cfg->sub_sample_step[d]) - cfg->padding_pre[d];
@@ -94,7 +94,10 @@ static int64_t source_index(const mli_tensor *src, const mli_mov_cfg_t *cfg, uin
     return at >= 0 && at < (int64_t)src->shape[d] ? at : -1;
 }
 
-/* Bytes from the source's first element to the end of the last one read; 0 if none is. */
+/*
+ * Returns the bytes from the source's first element to the end of the last one read; 0 if none is
+ * read.
+ */
 static wide source_bytes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg)
 {
     wide last = 0;
@@ -115,7 +118,7 @@ static wide source_bytes(const struct oracle *o, const mli_tensor *src, const ml
     return (last + 1) * o->esize;
 }
 
-/* The stride in force: the given one, else packed on top of the next inner dimension. */
+/* Returns the stride in force: the given one, or packed on top of the next inner dimension. */
 static wide stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank, uint32_t d)
 {
     if (given[d] != 0)
@@ -123,7 +126,7 @@ static wide stride_of(const int32_t *given, const uint64_t *shape, uint32_t rank
     return d + 1 == rank ? 1 : stride_of(given, shape, rank, d + 1) * shape[d + 1];
 }
 
-/* Fills the geometry. False where a number does not fit its field. */
+/* Fills the geometry. Returns false if a number does not fit its field. */
 static bool lay_out(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                     const mli_tensor *dst)
 {
@@ -229,7 +232,7 @@ void oracle_move_params(const struct oracle *o, const mli_tensor *src, const mli
 
 /* ------------------------------------------------------------------ the judgement */
 
-/* What does not depend on pointers and capacities, in the documented order. */
+/* Makes the checks that do not depend on pointers and capacities, in the documented order. */
 static mli_status judge_values(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                const mli_tensor *dst)
 {
@@ -278,7 +281,7 @@ void oracle_judge(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *
     *o = (struct oracle){.axis = -1};
     o->status = o->layout_status = judge_values(o, src, cfg, dst);
     if (src && dst && (!src->data.mem.pi8 || !dst->data.mem.pi8))
-        o->status = MLI_STATUS_BAD_TENSOR; /* checked before all that needs the cfg */
+        o->status = MLI_STATUS_BAD_TENSOR; /* checked before everything that needs cfg */
     if (o->layout_status != MLI_STATUS_OK)
         return;
     o->layout_status = judge_layout(o, src, cfg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a move must do, straight from its meaning (mli_mov_api.h, head comment): one loop over
- * elements, one index computation each, 128-bit arithmetic so that nothing can wrap. It is slow
- * and it plans nothing; that is its point.
+ * Computes what a move must do, directly from its definition (mli_mov_api.h, head comment): one
+ * loop over elements, one index computation each, in 128-bit arithmetic that cannot overflow. It is
+ * slow and makes no plans, so that it shares no errors with the library.
  */
 #ifndef TEST_ORACLE_H
 #define TEST_ORACLE_H
@@ -11,40 +11,40 @@
 
 #include "mli_api.h"
 
-/* What is expected of a move, or of a permute. */
+/* The expected result of a move, or of a permute. */
 struct oracle {
     mli_status status;        /* of the move */
-    mli_status layout_status; /* of mli_mov_layout(); LARGE_ENUM: not judged */
+    mli_status layout_status; /* of mli_mov_layout(); LARGE_ENUM: unknown */
 
-    /* Valid where status is OK. */
+    /* Valid if status is OK. */
     uint32_t rank;
     uint32_t esize;
     uint64_t n[MLI_MAX_RANK];          /* samples along each source dimension */
     uint64_t shape[MLI_MAX_RANK];      /* of the destination */
     uint64_t stride[MLI_MAX_RANK];     /* of the destination, resolved */
     uint64_t src_stride[MLI_MAX_RANK]; /* resolved */
-    uint64_t src_bytes;                /* capacity the source needs; 0: nothing of it is read */
+    uint64_t src_bytes;                /* capacity that the source needs; 0: nothing is read */
     uint64_t dst_bytes;                /* capacity the destination needs */
     int32_t axis;                      /* dst dimension of the per-axis parameters, or -1 */
-    bool copies_params;                /* they go into memory of the caller's */
+    bool copies_params;                /* the parameters go into memory of the caller */
 };
 
-/* Judges the arguments. The pointers may be null; no data is read. */
+/* Checks the arguments. The pointers may be null; reads no data. */
 void oracle_judge(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                   const mli_tensor *dst);
 
-/* The same for a permute kernel made for `type`. */
+/* Checks the arguments of a permute kernel for `type`. */
 void oracle_judge_permute(struct oracle *o, const mli_tensor *in, const mli_permute_cfg *cfg,
                           const mli_tensor *out, mli_element_type type);
 
-/* A neutral cfg with this permutation: what a permute is as a move. */
+/* Returns the neutral cfg with this permutation: the permute as a move. */
 mli_mov_cfg_t oracle_permute_cfg(const uint8_t *perm_dim);
 
-/* Does a legal move on bytes: `from` stands for src's memory, `to` for dst's. */
+/* Makes a legal move on bytes: `from` stands for src's memory, `to` for dst's. */
 void oracle_move(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                  const uint8_t *from, uint8_t *to);
 
-/* Per-axis parameters of the caller's memory after a legal move with o->copies_params. */
+/* Per-axis parameters in the caller's memory after a legal move with o->copies_params. */
 struct oracle_params {
     int16_t *zero_point;
     int16_t *scale;
@@ -53,7 +53,7 @@ struct oracle_params {
 void oracle_move_params(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                         const struct oracle_params *to);
 
-/* Bytes of one element; 0 for FX_4 and unknown types. */
+/* Returns the bytes of one element; 0 for FX_4 and unknown types. */
 uint32_t oracle_element_size(mli_element_type type);
 
 #endif /* TEST_ORACLE_H */

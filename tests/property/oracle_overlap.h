@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of the oracle that go over every element: who shares a byte with whom. */
+/*
+ * The parts of the oracle that compare every element with every other: which elements share a byte.
+ */
 #ifndef TEST_ORACLE_OVERLAP_H
 #define TEST_ORACLE_OVERLAP_H
 
 #include "tests/property/move_oracle.h"
 
-/* Destinations that reach further are not examined element by element. */
+/* Larger destinations are not examined element by element. */
 #define ORACLE_MAX_EXTENT (UINT64_C(8) << 20)
 
-/* `from` is the source element's index, or -1 in the padding; `to` the destination element's. */
+/*
+ * Visits an element. `from` is the source element's index, or -1 in the padding; `to` the
+ * destination element's.
+ */
 typedef void oracle_visit(void *context, int64_t from, uint64_t to);
 
 void oracle_each(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,

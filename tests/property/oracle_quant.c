@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/property/oracle_quant.h"
 
-/* The three arrays of a tensor as plain ranges of bytes. */
+/* The three arrays of a tensor as ranges of bytes. */
 struct arrays {
     uintptr_t at[3];
     uint64_t capacity[3];
@@ -58,7 +58,9 @@ static bool own_arrays_overlap(const struct arrays *own, uint64_t n, const struc
     return false;
 }
 
-/* The cfg pads, crops, subsamples or places the axis, even if that comes to nothing in the end. */
+/*
+ * Returns whether cfg pads, crops, subsamples or places the axis, also if the result is the same.
+ */
 static bool axis_changes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          uint32_t d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Part of the oracle: what must hold of per-axis quantisation parameters. */
+/* The part of the oracle for per-axis quantisation parameters. */
 #ifndef TEST_ORACLE_QUANT_H
 #define TEST_ORACLE_QUANT_H
 
@@ -7,7 +7,7 @@
 
 bool oracle_axis_beyond_rank(const mli_tensor *src);
 
-/* Sets o->axis and o->copies_params where all is well. */
+/* Checks the parameters. Sets o->axis and o->copies_params if they are legal. */
 mli_status oracle_judge_quant(struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                               const mli_tensor *dst);
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_explain() against the oracle, and against what the move then does.
+ * mli_mov_explain() compared with the oracle, and with the move itself.
  *
  *   test_explained [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
  *                  [--large PERCENT]
  *
- * Legal moves: every number is compared with the oracle's, the plan byte by byte with what the
- * oracle would write, and the parts of the plan with the plan. Then the tensors are laid out anew,
- * with inaccessible pages where the explained ranges end, and moved. Illegal ones: the status is
- * that of the move, and nothing was filled. The cases are those of test_moves.
+ * For legal moves every number is compared with the oracle's, the plan is compared byte by byte
+ * with the bytes that the oracle writes, and the parts of the plan with the plan. Then the tensors
+ * get new memory, with inaccessible pages at the ends of the explained ranges, and are moved. For
+ * illegal moves the status must be that of the move, and nothing may be filled. The cases are those
+ * of test_moves.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -25,7 +26,7 @@
 #define ILLEGAL_PERCENT 20
 #define MOST_FAILURES   5
 
-static struct test_case current; /* what a crash reports */
+static struct test_case current; /* the current case, for the report of a crash */
 static const char *program;
 static mli_explanation told;
 static struct moved planned, wanted, together;
@@ -37,7 +38,7 @@ static void print_rerun(FILE *to)
             current.seed, current.index, current.large_percent);
 }
 
-/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
 static void on_crash(int signal_number)
 {
     signal(signal_number, SIG_DFL);
@@ -54,7 +55,7 @@ static void expect(struct test_case *c, const char *what, uint64_t got, uint64_t
         case_fail(c, "%s: %" PRIu64 ", expected %" PRIu64, what, got, want);
 }
 
-/* What the oracle's walk over all elements comes to. */
+/* The results of the oracle's loop over all elements. */
 struct walked {
     struct moved *moved;
     uint64_t samples, samples_read, elem;
@@ -88,7 +89,7 @@ static void visit(void *context, int64_t from, uint64_t to)
     w->moved->bytes += w->elem;
 }
 
-/* Straight from the meaning: sample k is padded coordinate offset + k * step. */
+/* Computes the axis from the definition: sample k is padded coordinate offset + k * step. */
 static void check_axis(struct test_case *c, uint32_t d)
 {
     const mli_explained_axis *axis = &told.axis[d];
@@ -145,7 +146,9 @@ static void check_numbers(struct test_case *c, const struct walked *w)
     expect(c, "plan.bytes", told.plan.bytes, w->samples * w->elem);
 }
 
-/* The plan where plans.h looks at it, with the tensors' first elements at plan_src and plan_dst. */
+/*
+ * Returns the plan with the tensors' first elements at plan_src and plan_dst, as plans.h expects.
+ */
 static struct mli_plan moved_plan(const struct test_case *c)
 {
     struct mli_plan plan = told.plan;
@@ -182,7 +185,7 @@ static void check_split(struct test_case *c, const struct mli_plan *plan)
     expect(c, "parts for too many", mli_plan_split(plan, MLI_MOV_MAX_CHANNELS + 1, 0, parts), 0);
 }
 
-/* A name for each descriptor with something to do, and none for others. */
+/* Checks that each descriptor that writes something has a kernel's name, and no other one has. */
 static void check_kernels(struct test_case *c, const struct mli_plan *plan)
 {
     for (size_t i = 0; i <= plan->slabs + 1; i++) {
@@ -210,7 +213,7 @@ static void check_plan(struct test_case *c)
     check_kernels(c, &told.plan);
 }
 
-/* Lays a tensor out so that only what lies in the range is accessible, at one of its ends. */
+/* Lays a tensor out so that only the bytes of the range are accessible, at one of its ends. */
 static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
                   const mli_byte_range *range)
 {
@@ -219,8 +222,8 @@ static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
 }
 
 /*
- * Moves between fences. What the plan writes was the complement before, so that every byte of it
- * must be written; all others must stay.
+ * Moves between inaccessible pages. Before, the bytes that the plan writes are set to the
+ * complement of their result, so that each must be written; all other bytes must stay.
  */
 static void check_move(struct test_case *c)
 {
@@ -264,7 +267,7 @@ static void check_legal(struct test_case *c)
         check_move(c);
 }
 
-/* The explanation fails with the move's status, without a trace. */
+/* The explanation must fail with the move's status and fill nothing. */
 static void check_refused(struct test_case *c, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                           mli_tensor *dst, mli_status explained)
 {
@@ -319,7 +322,7 @@ static void run_case(const struct options *options, uint64_t index, struct lab *
     c->draw = draw_init(options->seed, index);
     if (index >= FIRST_PERMUTE) {
         case_generate_permute(c);
-        c->via = VIA_SYNC; /* as the move that it is */
+        c->via = VIA_SYNC; /* a permute as a move */
         case_judge(c);
     } else {
         case_generate(c);
@@ -347,7 +350,7 @@ static void run_all(const struct options *options, struct lab *lab)
         run_case(options, FIRST_PERMUTE + i, lab);
 }
 
-/* Null for the explanation itself is refused, too. */
+/* A null explanation must be refused, too. */
 static bool refuses_null(void)
 {
     const mli_tensor none = {0};

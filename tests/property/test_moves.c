@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random moves and permutes against the oracle.
+ * Random moves and permutes, compared with the oracle.
  *
  *   test_moves [--seed N] [--count MOVES] [--permutes PERMUTES] [--only INDEX]
  *              [--large PERCENT] [--engine SPEC]
  *
- * Every case is drawn from (seed, index) alone, so a failed one is run again with --seed, --only
- * and the same --large and --engine. An engine is one of the library or of libmli/port/ports.c with
- * its options. Permutes are counted from FIRST_PERMUTE on.
+ * Every case depends on (seed, index) alone. To repeat a failed case, give --seed, --only and the
+ * same
+ * --large and --engine. An engine is one of the library or of libmli/port/ports.c with its options.
+ * Permutes are counted from FIRST_PERMUTE on.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -28,9 +29,9 @@ struct totals {
     uint64_t by_via[VIA_COUNT];
 };
 
-static struct test_case current; /* what a crash reports */
+static struct test_case current; /* the current case, for the report of a crash */
 static const char *program;
-static const char *engine; /* null: the default one */
+static const char *engine; /* null: the default engine */
 
 static void print_rerun(FILE *to)
 {
@@ -39,7 +40,7 @@ static void print_rerun(FILE *to)
             engine ? engine : "");
 }
 
-/* Not async-signal-safe, but the process is lost anyway and the case is worth more. */
+/* Not async-signal-safe. The process ends anyway, and the report of the case is worth more. */
 static void on_crash(int signal_number)
 {
     signal(signal_number, SIG_DFL);
@@ -90,7 +91,7 @@ static void run_all(const struct options *options, struct lab *lab, struct total
         run_case(options, FIRST_PERMUTE + i, lab, totals);
 }
 
-/* A run that never refused, or only refused, would prove nothing. */
+/* Checks that a run had both refused and legal cases: otherwise it would prove nothing. */
 static bool reached_everything(const struct options *options, const struct totals *totals)
 {
     static const mli_status expected[] = {MLI_STATUS_OK,
@@ -132,7 +133,7 @@ static void print_totals(const struct totals *totals)
            totals->by_via[VIA_CALLBACK], totals->by_via[VIA_PERMUTE]);
 }
 
-/* Channels of the engine that was asked for. */
+/* Chooses the given engine and sets its channels. */
 static bool set_up_pool(void)
 {
     ports_add();

@@ -53,7 +53,7 @@ static void generate(struct rng *r, struct interleave *w)
     mli_mov_cfg_for_copy(&w->cfg);
     w->src.el_type = types[rng_below(r, 3)];
     w->src.rank = rng_between(r, 1, 3);
-    if (rng_chance(r, 60)) /* near one another */
+    if (rng_chance(r, 60)) /* close together */
         dst_at = src_at + rng_below(r, 24);
     for (uint32_t d = 0; d < w->src.rank; d++) {
         w->src.shape[d] = rng_between(r, 1, 5);

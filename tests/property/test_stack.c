@@ -23,7 +23,7 @@ enum {
     STACK_BYTES = 4 * 1024 * 1024, /* a C library may put thread-local memory there, too */
     PAINTED_BYTES = 128 * 1024,
     STARTED = 2 * 1024,
-    SPARED_BYTES = 256, /* below the frame of who paints: its own calls, and what they save */
+    SPARED_BYTES = 256, /* below the painting frame: its calls and registers */
 };
 
 #define PAINT UINT64_C(0x5741544552464c59)
@@ -36,7 +36,7 @@ static const char *const unfit = "without optimisation every variable is on the 
 static const char *const unfit = NULL;
 #endif
 
-/* Of synchronous moves, and of those that are started. */
+/* The deepest use by synchronous moves, and by started ones. */
 struct deepest {
     size_t bytes;
     uint64_t index;
@@ -128,7 +128,7 @@ static void run_case(uint64_t index, struct lab *lab)
 
 static void *run_all(void *lab)
 {
-    run_case(0, lab); /* tables of kernels are filled by the first move */
+    run_case(0, lab); /* the first move fills the tables of the kernels */
     memset(deepest, 0, sizeof(deepest));
     for (uint64_t i = 0; i < options.count + options.permutes; i++)
         run_case(i, lab);
@@ -156,7 +156,7 @@ static int run_on_thread(struct lab *lab)
     return error;
 }
 
-/* 1 where the limit is exceeded, or where too few moves ran. */
+/* Returns 1 if the limit is exceeded, or if too few moves ran. */
 static int report(const char *kind, const char *level, const struct deepest *most, size_t limit)
 {
     printf("%s, %s: at most %zu bytes of stack (move %" PRIu64 "), limit %zu\n", level, kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A buffer flush against an inaccessible page on one side, with random bytes on the other, and an
- * image of what all of it must hold. Everything is compared, not only what a move should touch.
+ * A buffer between an inaccessible page on one side and random bytes on the other, with an image of
+ * its expected content. All bytes are compared, not only those that a move should write.
  */
 #ifndef TEST_WATCHED_H
 #define TEST_WATCHED_H
@@ -16,27 +16,30 @@ struct watched {
     struct guard_mem mem;
     uint8_t *image;
     uint8_t *at;   /* the compared bytes: buffer and margin */
-    size_t bytes;  /* how many */
+    size_t bytes;  /* number of compared bytes */
     uint8_t *data; /* the buffer */
-    bool right;    /* flush against the upper page; else the lower one */
+    bool right;    /* ends at the upper inaccessible page; else it starts at the lower one */
 };
 
 int watched_init(struct watched *w, size_t bytes);
 void watched_finish(struct watched *w);
 
-/* The largest buffer watched_place() takes. */
+/* Returns the size of the largest buffer that watched_place() takes. */
 size_t watched_room(const struct watched *w);
 
-/* Places a buffer of `bytes`, `slide` bytes off the lower page, and fills all with random. */
+/*
+ * Places a buffer of `bytes`, `slide` bytes from the lower page, and fills all bytes with random
+ * values.
+ */
 void watched_place(struct watched *w, struct draw *draw, size_t bytes, size_t slide);
 
-/* Fills it anew. */
+/* Fills all bytes with new random values. */
 void watched_fill(struct watched *w, struct draw *draw);
 
-/* The image of the buffer's byte 0. */
+/* Returns the image of the buffer's byte 0. */
 uint8_t *watched_image(const struct watched *w);
 
-/* Offset, relative to the buffer, of the first byte that is not as in the image. */
+/* Returns the offset, relative to the buffer, of the first byte that differs from the image. */
 size_t watched_difference(const struct watched *w);
 
 #endif /* TEST_WATCHED_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tensors and configurations in words, for the report of a failed test. */
+/* Describes tensors and configurations in words, for the report of a failed test. */
 #ifndef TEST_DESCRIBE_H
 #define TEST_DESCRIBE_H
 

@@ -29,7 +29,7 @@ static void give_memory(struct load *l, size_t in_bytes, size_t out_bytes)
     l->out = malloc(l->out_bytes);
     l->expected = malloc(l->out_bytes);
     assert_true(l->in && l->out && l->expected);
-    for (size_t i = 0; i < in_bytes; i++) /* no zero, and no period that a channel could hit */
+    for (size_t i = 0; i < in_bytes; i++) /* never 0 */
         l->in[i] = (uint8_t)(1 + i % 251);
     l->src.el_type = MLI_EL_FX_8;
     l->src.data.mem.pi8 = (int8_t *)l->in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A move that is worth a channel, its memory and its handle. */
+/* A move that is large enough for a channel, with its memory and its handle. */
 #ifndef TEST_LOAD_H
 #define TEST_LOAD_H
 
@@ -11,34 +11,37 @@ struct load {
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
     mli_mov_handle_t h;
-    uint8_t *in, *out, *expected; /* expected: a second buffer, for the test's own use */
-    size_t in_bytes, out_bytes;   /* out_bytes: with guard bytes behind */
-    int32_t cookie;               /* 0 .. LOADS - 1: whose callbacks are counted apart */
+    uint8_t *in, *out, *expected; /* expected: a second buffer, for use by the test */
+    size_t in_bytes, out_bytes;   /* out_bytes: includes the guard bytes after the destination */
+    int32_t cookie; /* 0 .. LOADS - 1: identifies the load in the counts of callbacks */
 };
 
-/* (rows, run) bytes into a destination whose rows are `run + gap` apart. */
+/* Moves (rows, run) bytes to a destination whose rows are `run + gap` bytes apart. */
 void load_init_rows(struct load *l, int32_t cookie, uint32_t rows, uint32_t run, uint32_t gap);
 
-/* So many bytes as they are. */
+/* Moves `bytes` contiguous bytes. */
 void load_init_flat(struct load *l, int32_t cookie, uint32_t bytes);
 
-/* (3, 4, 5, 6) bytes with a zero sample around all four dimensions: a copy and all the fills. */
+/* Moves (3, 4, 5, 6) bytes with a zero sample around all four dimensions: a copy and all fills. */
 void load_init_padded(struct load *l, int32_t cookie);
 
 void load_finish(struct load *l);
 
-/* Claims channels, prepares, and registers a callback that counts. */
+/* Claims channels, prepares, and registers a callback that counts its calls. */
 void load_claim(struct load *l, int channels);
 
-/* Not one byte of the destination written, nobody called. */
+/* Resets the destination to LOAD_FRESH, and the count of callbacks to 0. */
 void load_freshen(struct load *l);
 
 void load_start(struct load *l);
 
-/* Callbacks for a cookie since it was freshened. Cookies beyond the table fail the process. */
+/*
+ * Returns the callbacks for a cookie since load_freshen(). Cookies beyond the table fail the
+ * process.
+ */
 uint32_t load_calls(int32_t cookie);
 
-/* Is what is written the whole move, and no byte more? For moves without padding. */
+/* Returns whether exactly the bytes of the move are written. For moves without padding. */
 bool load_is_moved(const struct load *l);
 
 #endif /* TEST_LOAD_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small deterministic random numbers (splitmix64): the same seed gives the same case anywhere. */
+/* Small deterministic random numbers (splitmix64): one seed gives one case on every machine. */
 #ifndef TEST_RNG_H
 #define TEST_RNG_H
 
@@ -20,7 +20,7 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ (z >> 31);
 }
 
-/* The generator of case `index` under `seed`; neighbours share nothing. */
+/* Returns the generator of case `index` under `seed`. Neighbouring cases are unrelated. */
 static inline struct rng rng_for_case(uint64_t seed, uint64_t index)
 {
     struct rng r = {seed};
@@ -30,13 +30,13 @@ static inline struct rng rng_for_case(uint64_t seed, uint64_t index)
     return r;
 }
 
-/* 0 .. n-1; n is at least 1. */
+/* Returns 0 .. n-1; n is at least 1. */
 static inline uint32_t rng_below(struct rng *r, uint32_t n)
 {
     return (uint32_t)((rng_next(r) >> 32) * n >> 32);
 }
 
-/* lo .. hi, both included. */
+/* Returns lo .. hi, both included. */
 static inline uint32_t rng_between(struct rng *r, uint32_t lo, uint32_t hi)
 {
     return lo + rng_below(r, hi - lo + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small legal move with everything it touches in one block, so that "a refused call changes
- * nothing at all" is one memcmp.
+ * A small legal move with all its memory in one block, so that one memcmp checks that a refused
+ * call changes nothing.
  */
 #ifndef TEST_TILE_H
 #define TEST_TILE_H
@@ -17,7 +17,7 @@ struct tile {
     mli_mov_cfg_t cfg;   /* neutral */
     mli_permute_cfg permute_cfg;
 
-    /* What is given to the library: null where a test wants that. */
+    /* arguments for the library; a test may set them to null */
     const mli_tensor *psrc;
     const mli_mov_cfg_t *pcfg;
     const mli_permute_cfg *ppermute;
@@ -33,14 +33,14 @@ struct tile {
 
 void tile_init(struct tile *t, mli_element_type type);
 
-/* Makes an sa tile per-axis along `dim`, the destination's pointers by one of the options. */
+/* Makes an sa tile per-axis along `dim`; `option` chooses the destination's pointers. */
 void tile_per_axis(struct tile *t, int32_t dim, enum tile_arrays arrays);
 void tile_give_arrays(struct tile *t, enum tile_arrays arrays);
 
-/* Fills in what a permute wants of its output: rank, type and the permuted shape. */
+/* Fills in the output of a permute: rank, type and the permuted shape. */
 void tile_for_permute(struct tile *t, uint8_t p0, uint8_t p1, uint8_t p2);
 
-/* Bytes of `in` and, unless a cfg enlarges it, of the result. */
+/* Returns the bytes of `in`, and of the result unless a cfg enlarges it. */
 uint32_t tile_bytes(const struct tile *t);
 
 mli_status tile_sync(struct tile *t);

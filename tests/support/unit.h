@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmocka with what its header needs before it, and assertions that speak of statuses. */
+/* Includes cmocka and the headers it requires; has assertions about statuses. */
 #ifndef TEST_UNIT_H
 #define TEST_UNIT_H
 
@@ -14,25 +14,26 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The two statuses by name, and the library's last error, where they differ. */
+/* Compares two statuses. A failure prints both names and the library's last error. */
 #define assert_status(got, want) unit_assert_status((got), (want), #got, __FILE__, __LINE__)
 void unit_assert_status(mli_status got, mli_status want, const char *call, const char *file,
                         int line);
 
 #define assert_ok(got) assert_status(got, MLI_STATUS_OK)
 
-/* A test program's one argument: the engine all of its tests run on, unless they say otherwise. */
+/* Sets the engine of all tests from a test program's only argument. */
 void unit_choose_engine(int argc, char **argv);
 
-/* The same again, for a test that had another one. The pool is empty. */
+/* Chooses that engine again, after a test that used another one. The pool is empty. */
 void unit_restore_engine(void);
 
-/* The engines that this build has beside the library's, where the test is linked with them. */
+/* Adds the engines of devices in this build, if the test is linked with them. */
 void unit_add_ports(void);
 
 /*
- * Copies what must not change. What a handle holds beyond its plan is indeterminate and has only to
- * stay as it is: under valgrind both copies are called defined, so that they can be compared.
+ * Copies memory that must not change. The bytes of a handle after its plan are indeterminate and
+ * only have to stay the same: under valgrind both copies are marked as defined, so that they can
+ * be compared.
  */
 void unit_snapshot(void *to, void *from, size_t bytes);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* embARC 2.0's spelling, in the common subset of C and C++: both compile and run these checks. */
+/*
+ * embARC 2.0's form of the functions, in the common subset of C and C++: both compile and run these
+ * checks.
+ */
 #ifndef TEST_COMPAT_CHECKS_H
 #define TEST_COMPAT_CHECKS_H
 
@@ -105,7 +108,7 @@ static void check_without_axis(void)
     EXPECT(mli_hlp_tensor_zero_offset(NULL, 0) == 0);
 }
 
-/* embARC's calls give no const; they compile, and so do its names. */
+/* embARC's calls pass non-const pointers; they and its type names must compile. */
 static void check_calls_without_const(void)
 {
     static int8_t data[64];
@@ -131,7 +134,7 @@ static void check_calls_without_const(void)
     EXPECT(mli_hlp_tensor_element_size(&in) == 1 && mli_hlp_count_elem_num(&in, 0) == 6);
 }
 
-/* The names of mli_config.h and of the dimension indices, by embARC's values. */
+/* The names of mli_config.h and of the dimension indices have embARC's values. */
 static void check_names(void)
 {
     mli_lut lut;
@@ -183,7 +186,7 @@ static void check_added_helpers(void)
     EXPECT(mli_hlp_count_elem_num(&in, 0) == 1);
 }
 
-/* Those of embARC's host build, until a profile names a chip. */
+/* Guard bits are those of embARC's host build, until a profile names a chip. */
 static void check_guard_bits(void)
 {
     mli_profile profile;
@@ -219,9 +222,9 @@ static void give_axis(mli_tensor *t, struct per_axis *axis)
 }
 
 /*
- * TensorFlow Lite Micro's ARC kernels slice the weights, keep a local copy of the tensor, and
- * before each move of a slice into local memory null the copy's scale pointer and nothing else. The
- * other two pointers are then those of the slice before, or of the whole tensor.
+ * TensorFlow Lite Micro's ARC kernels slice the weights and keep a local copy of the tensor. Before
+ * each move of a slice into local memory they null only the copy's scale pointer. The other two
+ * pointers are then those of the previous slice, or of the whole tensor.
  */
 static void check_slices_of_weights(void)
 {
@@ -258,7 +261,7 @@ static void check_slices_of_weights(void)
     }
 }
 
-/* The scale pointer of the source shares as well; another one receives a copy, in all arrays. */
+/* The source's scale pointer shares, too; any other pointer receives a copy, in all arrays. */
 static void check_scale_pointer_decides(void)
 {
     static int8_t data[6], local[6];
@@ -305,7 +308,7 @@ static void compat_done(int32_t cookie)
     compat_calls += cookie;
 }
 
-/* A handle without channels, polled from the first moment on. */
+/* A handle without channels may be polled from the start. */
 static void check_handle_without_channels(void)
 {
     static int8_t data[6] = {1, 2, 3, 4, 5, 6}, local[6];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of faults: one change to a legal tile, and the status the documents give for it. To add
- * one, write a line in faults_tensor.h, faults_cfg.h or faults_quant.h.
+ * Tables of faults: one change to a legal tile, and the documented status for it. To add a fault,
+ * write a line in faults_tensor.h, faults_cfg.h or faults_quant.h.
  */
 #ifndef TEST_FAULTS_H
 #define TEST_FAULTS_H
@@ -9,10 +9,10 @@
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* The tile a fault starts from. */
+/* The tile that a fault changes. */
 enum fault_base { FX16, SA8_AXIS };
 
-/* What mli_mov_layout(), which looks at no pointer and no capacity, says to it. */
+/* The status of mli_mov_layout(), which checks neither pointers nor capacities. */
 enum fault_layout { LAYOUT_SAME, LAYOUT_OK, LAYOUT_ANY };
 
 struct fault {
@@ -20,7 +20,7 @@ struct fault {
     enum fault_base base;
     mli_status status;
     enum fault_layout layout;
-    const char *names; /* path the last error must name */
+    const char *names; /* path that the last error must name */
 };
 
 static inline void fault_make(const struct fault *f, struct tile *t)
@@ -31,7 +31,10 @@ static inline void fault_make(const struct fault *f, struct tile *t)
     f->inject(t);
 }
 
-/* Functions and table entries from a list of FAULT(name, base, status, layout, names, code). */
+/*
+ * Defines functions and table entries from a list of FAULT(name, base, status, layout, names,
+ * code).
+ */
 #define FAULT_FUNCTION(name, base, status, layout, names, code)                                    \
     static void inject_##name(struct tile *t)                                                      \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program as embARC MLI 2.0's own headers compile it: its prototypes, where they differ from this
+ * A program compiled with embARC MLI 2.0's own headers: its prototypes that differ from this
  * library's, and its handle of 12 bytes. It must not link with this library: test_foreign_link.py.
  */
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stands for the tests that provoke refusals where libmli is built to abort at the first one. */
+/* Replaces the tests that provoke refusals, in builds in which the first refusal aborts. */
 #include <stdio.h>
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layouts and enum values that code written for embARC MLI 2.0 relies on. */
+/* Layouts and enum values on which code written for embARC MLI 2.0 relies. */
 #include "tests/support/unit.h"
 
-/* Sizes and offsets are those of LP64; elsewhere the order of the fields is what counts. */
+/* Sizes and offsets for LP64; on other systems only the order of the fields is checked. */
 #if UINTPTR_MAX == UINT64_MAX
 #define IS(type, field, offset, size)                                                              \
     _Static_assert(offsetof(type, field) == (offset), #type "." #field " moved");                  \
@@ -96,7 +96,7 @@ _Static_assert(MLI_MAX_RANK == 4, "rank");
 _Static_assert(FMAP_H_DIM_HWC == 0 && FMAP_W_DIM_HWC == 1 && FMAP_C_DIM_HWC == 2, "HWC");
 _Static_assert(FMAP_C_DIM_CHW == 0 && FMAP_H_DIM_CHW == 1 && FMAP_W_DIM_CHW == 2, "CHW");
 
-/* The names that cost nothing are the same types, and the struct tags are embARC's. */
+/* Aliases are the same types, and the struct tags are embARC's. */
 static void test_aliases_and_tags(void **state)
 {
     struct _mli_data_container container = {0};
@@ -137,7 +137,7 @@ static void test_status_names_and_texts(void **state)
     assert_non_null(mli_status_text((mli_status)4711));
 }
 
-/* Inputs are const: embARC's calls with and without const both compile. */
+/* Inputs are const, so embARC's calls compile with and without const. */
 static void test_prototypes(void **state)
 {
     typedef mli_status move_fn(const mli_tensor *, const mli_mov_cfg_t *, mli_tensor *);

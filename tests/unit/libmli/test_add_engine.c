@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines that a program adds: which are refused, and what the pool asks of them. */
+/* Engines that a program adds: the refused ones, and the pool's calls to the others. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "tests/support/load.h"
 #include "tests/support/unit.h"
 
-/* A device with as many channels as the test likes, that moves inside submit. */
+/* A device with any number of channels, which moves inside submit. */
 static struct {
-    uint32_t channels, refuses; /* refuses: to open this channel */
-    uint32_t opened, closed;    /* masks: since when the test looked last */
+    uint32_t channels, refuses; /* refuses: fails to open this channel */
+    uint32_t opened, closed;    /* channel masks since the last check */
     size_t tiny;
     uint32_t submits, synchronised;
 } device;
@@ -108,7 +108,7 @@ static void assert_works(const char *spec)
     load_claim(&load, 2);
     load_start(&load);
     assert_ok(mli_mov_wait(&load.h));
-    assert_ok(mli_mov_cancel(&load.h)); /* an engine need not have one */
+    assert_ok(mli_mov_cancel(&load.h)); /* an engine need not have a cancel function */
     assert_ok(mli_mov_synchronise(&load.h));
     assert_true(load_is_moved(&load));
     assert_int_equal(load_calls(1), 1);
@@ -139,7 +139,7 @@ static void test_incomplete(void **state)
     assert_null(mli_mov_engine_at(3));
 }
 
-/* Names that a spec could not spell would be known in vain. */
+/* Names that a specification cannot contain are refused. */
 static void test_names(void **state)
 {
     static const char *const names[] = {"inline", "threads", "fault", "", "a:b", "a,b", "a=b"};
@@ -153,7 +153,7 @@ static void test_names(void **state)
     assert_null(mli_mov_engine_at(3));
 }
 
-/* Compiled against a header that had no more than the first functions: nothing behind is read. */
+/* An engine compiled with an older header has fewer functions: the library reads no further. */
 static void test_older_header(void **state)
 {
     const size_t size = offsetof(struct mli_engine, open);
@@ -167,14 +167,14 @@ static void test_older_header(void **state)
     at = guard_mem_right(&memory, size);
     memcpy(at, &engine, size);
     assert_ok(mli_mov_add_engine((const struct mli_engine *)(const void *)at));
-    guard_mem_finish(&memory); /* copied */
+    guard_mem_finish(&memory); /* the library has a copy */
     assert_string_equal(mli_mov_engine_at(3), "older");
     assert_works("older");
     assert_true(device.submits > 0);
     assert_int_equal(device.opened | device.closed | device.synchronised, 0);
     assert_status(mli_mov_set_engine("older:depth=1"), MLI_STATUS_ARGUMENT_ERROR);
     assert_works("fault:older");
-    assert_status(mli_mov_add_engine(&engine), MLI_STATUS_ARGUMENT_ERROR); /* taken */
+    assert_status(mli_mov_add_engine(&engine), MLI_STATUS_ARGUMENT_ERROR); /* the name exists */
 }
 
 static void test_newer_header(void **state)
@@ -196,7 +196,7 @@ static void test_newer_header(void **state)
     assert_works("fault:newer,depth=3,seed=4");
 }
 
-/* Fewer channels than the pool could have, and more. */
+/* An engine with fewer channels than the pool can have, and one with more. */
 static void test_channels(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void test_no_device(void **state)
     assert_string_equal(mli_mov_engine_name(), "inline");
 }
 
-/* Those that were opened before the one that cannot be are closed; the pool is as it was. */
+/* If a channel is not available, the pool closes those it opened before, and is unchanged. */
 static void test_channel_that_cannot_be_had(void **state)
 {
     mli_mov_handle_t h;
@@ -240,10 +240,10 @@ static void test_channel_that_cannot_be_had(void **state)
     assert_ok(mli_mov_release_handle(&h));
     device.refuses = UINT32_MAX;
     assert_ok(mli_mov_set_num_dma_ch(0, 4));
-    assert_int_equal(device.closed, 1u << 1); /* channel 0 stayed open all the time */
+    assert_int_equal(device.closed, 1u << 1); /* channel 0 stayed open */
 }
 
-/* A channel that is never worth its while; and a hair less. */
+/* A channel that is never worth using; and a size just below. */
 static void test_everything_is_tiny(void **state)
 {
     (void)state;

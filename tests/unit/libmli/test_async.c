@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of a handle: every call in every state. A call in the wrong state is refused with
- * ARGUMENT_ERROR and changes nothing. The state "running" is reached in test_callback.c.
+ * ARGUMENT_ERROR and changes nothing. test_callback.c tests the state "running".
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
     X(CLAIMED)                                                                                     \
     X(PREPARED)                                                                                    \
     X(DONE)                                                                                        \
-    X(PREPARED_AGAIN) /* after done: what was prepared last has not been started */                \
+    X(PREPARED_AGAIN) /* after done: the last prepared transfer was not started */                 \
     X(RELEASED)                                                                                    \
     X(COPY_OF_RELEASED)                                                                            \
     X(STALE_BESIDE_NEW_OWNER)
@@ -29,7 +29,7 @@ enum state {
 
 enum call { PREPARE, REGISTER, START, ISDONE, WAIT, RELEASE, CALLS };
 
-/* A handle in some state, and the move it is used for. */
+/* A handle in a state, and its move. */
 struct life {
     struct tile tile;
     mli_mov_handle_t handle, other;
@@ -39,7 +39,7 @@ struct life {
 
 static struct life the_life;
 
-/* A failed test keeps no channel from the next. */
+/* A failed test must not keep channels from the next one. */
 static int let_go(void **state)
 {
     (void)state;
@@ -79,7 +79,7 @@ static void bring_to_stale(struct life *l, enum state state)
     l->owned = false;
     if (state != RELEASED)
         memcpy(&l->handle, &copy, sizeof(copy));
-    if (state == STALE_BESIDE_NEW_OWNER) { /* the channels have another owner by now */
+    if (state == STALE_BESIDE_NEW_OWNER) { /* the channels have another owner now */
         assert_ok(mli_mov_acquire_handle(2, &l->other));
         assert_ok(tile_prepare(&l->tile, &l->other));
         l->other_owned = true;
@@ -120,16 +120,16 @@ static void life_begin(struct life *l, enum state state)
 static void life_end(struct life *l)
 {
     if (l->owned) {
-        (void)mli_mov_wait(&l->handle); /* refused where nothing was started */
+        (void)mli_mov_wait(&l->handle); /* refused if nothing was started */
         assert_ok(mli_mov_release_handle(&l->handle));
     }
     if (l->other_owned)
         assert_ok(mli_mov_release_handle(&l->other));
     l->owned = l->other_owned = false;
-    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* nothing is out */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* all handles are released */
 }
 
-/* isdone answers a bool: true counts as OK, false as ARGUMENT_ERROR. */
+/* isdone returns a bool: true counts as OK, false as ARGUMENT_ERROR. */
 static mli_status make_call(struct life *l, enum call call)
 {
     switch (call) {
@@ -210,7 +210,7 @@ static void test_stale_release_frees_nothing(void **state)
     life_end(&the_life);
 }
 
-/* A handle is a value: its copy is as good, wherever it lies. */
+/* A handle is a value: a copy works at any address. */
 static void test_copied_handle_works(void **state)
 {
     mli_mov_handle_t copy;
@@ -228,7 +228,7 @@ static void test_copied_handle_works(void **state)
     life_end(&the_life);
 }
 
-/* prepare plans; not a byte of the tensors' data is touched before start. */
+/* prepare plans, and reads and writes no tensor data before start. */
 static void test_prepare_touches_no_data(void **state)
 {
     struct guard_mem in, out;
@@ -266,7 +266,7 @@ static void test_data_is_read_at_start(void **state)
     life_end(&the_life);
 }
 
-/* The structures may vanish after prepare: here their page does. */
+/* The structures may disappear after prepare: the test makes their page inaccessible. */
 static void test_structures_may_vanish(void **state)
 {
     struct structures {
@@ -284,7 +284,7 @@ static void test_structures_may_vanish(void **state)
     memcpy(&s->cfg, &the_life.tile.cfg, sizeof(s->cfg));
     assert_ok(mli_mov_prepare(&the_life.handle, &s->src, &s->cfg, &s->dst));
     guard_mem_close(&page);
-    assert_ok(mli_mov_start(&the_life.handle, &s->src, &s->cfg, &s->dst)); /* given, but not read */
+    assert_ok(mli_mov_start(&the_life.handle, &s->src, &s->cfg, &s->dst)); /* not read */
     assert_ok(mli_mov_wait(&the_life.handle));
     assert_memory_equal(the_life.tile.out, the_life.tile.in, 48);
     life_end(&the_life);
@@ -301,7 +301,7 @@ static void test_restart_without_prepare(void **state)
         the_life.tile.in[7] = (uint8_t)(i + 50);
         assert_ok(mli_mov_start(&the_life.handle, NULL, NULL, NULL));
         assert_ok(mli_mov_wait(&the_life.handle));
-        assert_ok(mli_mov_wait(&the_life.handle)); /* as often as one likes */
+        assert_ok(mli_mov_wait(&the_life.handle)); /* any number of times */
         assert_memory_equal(the_life.tile.out, the_life.tile.in, 48);
     }
     life_end(&the_life);
@@ -328,7 +328,7 @@ static void test_prepare_again(void **state)
     life_end(&the_life);
 }
 
-/* A refused prepare leaves a done transfer done, and ready to be started again. */
+/* A refused prepare leaves a done transfer done, and it can be started again. */
 static void test_refused_prepare_after_done(void **state)
 {
     struct tile bad;
@@ -347,7 +347,7 @@ static void test_refused_prepare_after_done(void **state)
     life_end(&the_life);
 }
 
-/* Handles do not know each other: two transfers, started in the other order. */
+/* Handles are independent: two transfers, started in the other order. */
 static void test_two_handles(void **state)
 {
     mli_mov_handle_t second;
@@ -370,7 +370,7 @@ static void test_two_handles(void **state)
     life_end(&the_life);
 }
 
-/* One element for each state, for the pointer that cmocka hands to a test. */
+/* One element for each state, to pass to a test by cmocka's pointer. */
 static enum state states[] = {STATES(STATE_NAME)};
 
 #define STATE_TEST(name) {"every call: " #name, test_state, NULL, let_go, &states[name]},

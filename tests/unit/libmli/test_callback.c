@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion callbacks. A callback gets nothing but its cookie, so what it works on is static. A
- * transfer started inside one on the same single channel completes after it has returned, with
- * every engine: until then it is running, and that is how the calls in that state are tested here.
+ * Completion callbacks. A callback gets only its cookie, so its data is static. A transfer that a
+ * callback starts on the same single channel completes after the callback has returned, with every
+ * engine. Until then it is running: the tests of calls in that state rely on this.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,13 +17,13 @@ static struct {
     mli_mov_handle_t h;
     atomic_int calls;
     int32_t cookies[8];
-    mli_status status[8]; /* what calls inside the callback returned */
+    mli_status status[8]; /* returned by calls inside the callback */
     bool done_in_callback;
-    uintptr_t lowest, highest; /* addresses of locals of the callbacks: the stack they used */
-    int left;                  /* transfers the chain still has to start */
+    uintptr_t lowest, highest; /* addresses of local variables of the callbacks */
+    int left;                  /* transfers that the chain still has to start */
 } at;
 
-/* With an engine that has threads the callback may come a moment after wait; or by polling. */
+/* With an engine that has threads, or is polled, the callback may come a moment after wait. */
 static void assert_calls(int want)
 {
     for (int ms = 0; ms < 2000 && atomic_load(&at.calls) < want; ms++) {
@@ -121,7 +121,7 @@ static void test_last_registration_counts(void **state)
     assert_calls(1);
 }
 
-/* Nothing was started, so nothing is announced. */
+/* No transfer was started, so no callback is called. */
 static void test_release_without_start(void **state)
 {
     (void)state;
@@ -157,7 +157,10 @@ static void test_refused_start_is_not_announced(void **state)
     assert_calls(0);
 }
 
-/* Inside: wait is refused; a nested start makes the transfer running until the callback returns. */
+/*
+ * Inside a callback wait is refused. A nested start makes the transfer running until the callback
+ * returns.
+ */
 static void start_and_misuse(int32_t cookie)
 {
     mli_mov_handle_t before;
@@ -184,7 +187,7 @@ static void test_every_call_while_running(void **state)
     (void)state;
     begin(start_and_misuse, 0);
     assert_ok(mli_mov_start(&at.h, NULL, NULL, NULL));
-    assert_calls(2); /* for the outer and for the nested start */
+    assert_calls(2); /* of the outer start and of the nested one */
     assert_ok(mli_mov_wait(&at.h));
     assert_status(at.status[0], MLI_STATUS_ARGUMENT_ERROR);
     assert_ok(at.status[1]);
@@ -224,7 +227,7 @@ static void *run_chain(void *unused)
     return mli_mov_start(&at.h, NULL, NULL, NULL) == MLI_STATUS_OK ? &at : NULL;
 }
 
-/* Ten thousand transfers, each started by the callback of the one before, on a small stack. */
+/* Ten thousand transfers on a small stack, each started by the callback of the previous one. */
 static void test_chain_does_not_grow_the_stack(void **state)
 {
     pthread_attr_t small;
@@ -240,7 +243,7 @@ static void test_chain_does_not_grow_the_stack(void **state)
     assert_int_equal(pthread_join(thread, &result), 0);
     pthread_attr_destroy(&small);
     assert_non_null(result);
-    assert_ok(mli_mov_synchronise(&at.h)); /* with an engine that has threads it still goes on */
+    assert_ok(mli_mov_synchronise(&at.h)); /* with an engine that has threads it may still run */
     assert_calls(10001);
     assert_int_equal(at.left, -1);
     assert_ok(mli_mov_wait(&at.h));
@@ -315,7 +318,7 @@ static void test_callback_releases_its_handle(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* wait works again on the thread once the callback is over. */
+/* wait works again on the thread after the callback. */
 static void test_wait_after_a_callback(void **state)
 {
     (void)state;
@@ -327,7 +330,7 @@ static void test_wait_after_a_callback(void **state)
     end();
 }
 
-/* A failed test keeps no channel from the next. */
+/* A failed test must not keep channels from the next one. */
 static int let_go(void **state)
 {
     (void)state;

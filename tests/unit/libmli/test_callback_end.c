@@ -18,7 +18,7 @@ static struct {
     atomic_int calls;
     int left; /* transfers that the callback still has to start */
     mli_status inside;
-    mli_mov_handle_t next; /* what the callback acquires after its own release */
+    mli_mov_handle_t next; /* acquired by the callback after its own release */
 } at;
 
 static int begin(void **state)
@@ -36,7 +36,7 @@ static void write_frame(int32_t cookie)
     (*at.frame)++;
 }
 
-/* Registers, starts, waits, releases and returns: the variable dies with this function's frame. */
+/* Registers, starts, waits, releases and returns: the variable ends with this function's frame. */
 static __attribute__((noinline)) int run_in_a_frame(bool wait)
 {
     int frame = 0;
@@ -73,7 +73,7 @@ static void *let_leave_later(void *unused)
     return unused;
 }
 
-/* The callback is running when `call` begins. */
+/* Runs `call` while the callback runs. */
 static void returns_after_the_callback(mli_status (*call)(mli_mov_handle_t *))
 {
     pthread_t starter, releaser;
@@ -117,7 +117,7 @@ static void *start_chain(void *unused)
     return slow_start(unused);
 }
 
-/* A thread that waits gets on, however often the callback starts the handle again meanwhile. */
+/* A waiting thread returns, even if the callback keeps restarting the handle. */
 static void test_wait_during_a_chain(void **state)
 {
     pthread_t starter;
@@ -136,7 +136,7 @@ static void test_wait_during_a_chain(void **state)
     assert_int_equal(atomic_load(&at.calls), CHAIN + 1);
 }
 
-/* A callback that restarts its handle while another thread is in release: release is refused. */
+/* Restarts the handle while another thread is in release, which is then refused. */
 static void restart_late(int32_t cookie)
 {
     (void)cookie;
@@ -162,7 +162,7 @@ static void test_release_meets_a_restart(void **state)
     assert_int_equal(pthread_join(starter, NULL), 0);
     assert_int_equal(pthread_join(releaser, NULL), 0);
     assert_ok(at.inside);
-    /* Refused while the second transfer runs, or released after it is done: never in between. */
+    /* Either refused while the second transfer runs, or released after it is done. */
     if (released == MLI_STATUS_OK) {
         assert_int_equal(atomic_load(&at.calls), 2);
     } else {
@@ -172,7 +172,7 @@ static void test_release_meets_a_restart(void **state)
     }
 }
 
-/* Releases its own handle, claims the channel for the next owner, and stays. */
+/* Releases its own handle, claims the channel for the next owner, and keeps running. */
 static void release_and_stay(int32_t cookie)
 {
     (void)cookie;
@@ -190,7 +190,7 @@ static void *wait_for_it(void *unused)
     return (status == MLI_STATUS_OK || status == MLI_STATUS_ARGUMENT_ERROR) ? &at : NULL;
 }
 
-/* The next owner of the channel does not wait for a callback of the owner before. */
+/* The next owner of the channel does not wait for a callback of the previous owner. */
 static void test_next_owner_does_not_wait(void **state)
 {
     pthread_t starter, waiter;

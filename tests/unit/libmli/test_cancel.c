@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transfers that are given up: before, while and after they run, from wherever. The engine is given
- * as that which the fault engine wraps, whose stuck works end by nothing but a cancel.
+ * Cancelled transfers: before, while and after they run, from any thread. The program's argument is
+ * the engine inside the fault engine, whose stuck works end only by a cancel.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -75,8 +75,7 @@ static void assert_works_again(struct load *l)
     assert_true(load_is_moved(l));
 }
 
-/* A window that lies in the padding has nothing to copy: the place is in a fill, and in the tensor.
- */
+/* A window in the padding has no copy: the place is in a fill, and in the tensor. */
 static void test_place_in_padding(void **state)
 {
     static int8_t in[20 * 40], out[20 * 40];
@@ -108,17 +107,17 @@ static void test_place_in_padding(void **state)
     }
 }
 
-/* A delay is no reason to keep a channel that nobody wants any more. */
+/* A cancel ends a delayed work, too. */
 static void test_delayed_for_an_hour(void **state)
 {
     (void)state;
     if (strcmp(inside, "inline") == 0)
-        skip(); /* there start sleeps itself, and nobody can cancel */
+        skip(); /* there start itself sleeps, and no other thread can cancel */
     use(",delay_us=3600000000", 1);
     load_claim(&load, 1);
     load_start(&load);
     assert_ok(mli_mov_cancel(&load.h));
-    (void)mli_mov_wait(&load.h); /* cancelled, or moved before */
+    (void)mli_mov_wait(&load.h); /* cancelled, or already moved */
     assert_true(mli_mov_isdone(&load.h));
 }
 
@@ -152,7 +151,7 @@ static void test_after_the_end(void **state)
     assert_ok(mli_mov_wait(&load.h));
     assert_ok(mli_mov_synchronise(&load.h));
     assert_true(load_is_moved(&load));
-    assert_works_again(&load); /* the cancel was for a transfer, not for the handle */
+    assert_works_again(&load); /* the cancel applied to one transfer, not to the handle */
     assert_ok(mli_mov_prepare(&load.h, &load.src, &load.cfg, &load.dst));
     assert_status(mli_mov_cancel(&load.h), MLI_STATUS_ARGUMENT_ERROR);
 }
@@ -175,7 +174,7 @@ static void test_several_channels(void **state)
     }
 }
 
-/* Three parts are through, one is stuck. */
+/* Three parts are done, one is stuck. */
 static void test_one_of_several_channels(void **state)
 {
     (void)state;
@@ -188,7 +187,7 @@ static void test_one_of_several_channels(void **state)
     assert_works_again(&load);
 }
 
-/* Nobody else's transfer is touched. */
+/* Transfers on other handles are not affected. */
 static void test_neighbours(void **state)
 {
     (void)state;
@@ -211,7 +210,7 @@ static void *wait_for_it(void *result)
     return NULL;
 }
 
-/* Whether the other thread sleeps already or not: it wakes up, or never sleeps. */
+/* A thread that waits is woken, whether it sleeps already or not. */
 static void test_from_another_thread_than_waits(void **state)
 {
     (void)state;
@@ -257,7 +256,7 @@ static void test_in_a_callback_of_another_handle(void **state)
     assert_cancelled(&second);
 }
 
-/* A transfer whose bytes take longer than it takes to say stop. */
+/* A transfer that takes longer than the cancel. */
 static void test_large(void **state)
 {
     mli_mov_status_t status;
@@ -282,7 +281,7 @@ static void test_large(void **state)
     load_finish(&large);
 }
 
-/* What is sure to be written is, and from a delayed work too. */
+/* Bytes reported as written are written, also by a delayed work. */
 static void test_races_with_the_end(void **state)
 {
     static const char *const settings[] = {"", ",delay_us=30,delay_pct=50", ",reorder_pct=100",

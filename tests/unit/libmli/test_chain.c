@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A callback that prepares and starts its handle again, ten thousand times: every transfer is
- * announced, the stack stays where it is, and the last bytes are those of the last transfer.
+ * A callback that prepares and starts its handle again, ten thousand times: every transfer has its
+ * callback, the stack does not grow, and the last bytes are those of the last transfer.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,12 +16,12 @@ static struct chain {
     struct load load;
     int left;
     atomic_int calls, errors;
-    atomic_uintptr_t depth; /* the farthest a callback was from its thread's first */
+    atomic_uintptr_t depth; /* largest distance from the frame of a thread's first callback */
 } chains[CHAINS];
 
-static _Thread_local char *stack_base; /* where this thread was at its first callback */
+static _Thread_local char *stack_base; /* frame of this thread's first callback */
 
-/* Threads have stacks of their own: it is the depth on one that must not grow. */
+/* Each thread has a stack of its own; the depth on one of them must not grow. */
 static void note_depth(struct chain *c)
 {
     char local;
@@ -85,7 +85,10 @@ static void *start_chain(void *load)
                                                                                        : NULL;
 }
 
-/* From a thread with a small stack: with an engine that moves on the starter's, it is that one. */
+/*
+ * Starts from a thread with a small stack, which the callbacks use if the engine moves on the
+ * starter's thread.
+ */
 static void start_on_a_small_stack(struct load *load)
 {
     pthread_attr_t small;
@@ -122,7 +125,7 @@ static void test_one_channel(void **state)
     end_chain(0);
 }
 
-/* The callback comes from whichever channel is last. */
+/* The channel that is done last calls the callback. */
 static void test_several_channels(void **state)
 {
     (void)state;
@@ -131,7 +134,7 @@ static void test_several_channels(void **state)
     end_chain(0);
 }
 
-/* Each start is made by the callback before, and moved when that has returned. */
+/* The callback makes each start; the bytes are moved when it has returned. */
 static void test_no_channel(void **state)
 {
     (void)state;

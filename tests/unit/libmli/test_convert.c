@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_convert_tensor(): values by hand, random ones against exact fractions, and refusals. */
+/*
+ * mli_hlp_convert_tensor(): values computed by hand, random values compared with exact fractions,
+ * and refusals.
+ */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -38,7 +41,7 @@ static void pair_init(struct pair *p, mli_element_type from, mli_element_type to
     p->dst = tensor_of(to, p->out, sizeof(p->out));
 }
 
-/* Per-axis parameters of one side, scale 1 and the rest 0. */
+/* Gives one side per-axis parameters: scale 1 and the rest 0. */
 static void give_axis(struct pair *p, int side, int32_t dim)
 {
     mli_tensor *t = side ? &p->dst : &p->src;
@@ -79,7 +82,7 @@ static void put(void *data, mli_element_type type, size_t i, int64_t value)
         memcpy((uint8_t *)data + 4 * i, &word, sizeof(word));
 }
 
-/* One element from one format to another. */
+/* Converts one element between two formats. */
 static int64_t convert_one(mli_element_type from, int frac, int64_t value, mli_element_type to,
                            int to_frac)
 {
@@ -96,14 +99,14 @@ static int64_t convert_one(mli_element_type from, int frac, int64_t value, mli_e
 static void test_fixed_point_by_hand(void **state)
 {
     (void)state;
-    /* 16-bit to 8-bit, 4 bits less: halves go up, and values beyond the type to its bounds. */
+    /* 16-bit to 8-bit, 4 bits less: halves are rounded up, and values beyond the type saturate. */
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 8, MLI_EL_FX_8, 4), 6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 5 + 7, MLI_EL_FX_8, 4), 5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 8, MLI_EL_FX_8, 4), -5);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 5 - 9, MLI_EL_FX_8, 4), -6);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, 16 * 127 + 8, MLI_EL_FX_8, 4), 127);
     assert_int_equal(convert_one(MLI_EL_FX_16, 8, -16 * 200, MLI_EL_FX_8, 4), -128);
-    /* More fractional bits: exact until it saturates. */
+    /* More fractional bits: exact until the value saturates. */
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -7, MLI_EL_FX_16, 12), -7 * 512);
     assert_int_equal(convert_one(MLI_EL_FX_8, 3, -128, MLI_EL_FX_16, 12), INT16_MIN);
     assert_int_equal(convert_one(MLI_EL_FX_8, -128, 1, MLI_EL_FX_16, 127), INT16_MAX);
@@ -130,7 +133,8 @@ static void test_asymmetric_by_hand(void **state)
     assert_int_equal(get(p.out, MLI_EL_SA_32, 1), 1000 - 7);
     assert_int_equal(get(p.out, MLI_EL_SA_32, 2), 1325);
 
-    pair_init(&p, MLI_EL_SA_32, MLI_EL_SA_32); /* the zero point comes after rounding, saturated */
+    /* The zero point is added after rounding, and saturates. */
+    pair_init(&p, MLI_EL_SA_32, MLI_EL_SA_32);
     p.src.el_params.sa.zero_point.mem.i16 = INT16_MIN;
     p.dst.el_params.sa.zero_point.mem.i16 = INT16_MAX;
     put(p.in, MLI_EL_SA_32, 0, INT32_MAX);
@@ -170,7 +174,7 @@ static void test_floats_by_hand(void **state)
     memcpy(&real, p.out, 4);
     assert_true(real == -0.75f);
 
-    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* bit by bit, a signalling NaN too */
+    pair_init(&p, MLI_EL_FP_32, MLI_EL_FP_32); /* bit by bit, also a signalling NaN */
     memset(p.in, 0xFF, 3);
     p.in[3] = 0x7F;
     p.in[2] = 0xA0;
@@ -180,7 +184,7 @@ static void test_floats_by_hand(void **state)
 
 __extension__ typedef __int128 wide;
 
-/* floor(n / d + 1 / 2), exactly. */
+/* Returns floor(n / d + 1 / 2), exactly. */
 static wide round_half_up(wide n, wide d)
 {
     const wide twice = 2 * n + d, by = 2 * d;
@@ -197,7 +201,7 @@ static int64_t saturate(wide value, mli_element_type type)
     return value > top ? top : value < -top - 1 ? -top - 1 : (int64_t)value;
 }
 
-/* A tensor's parameters at an index; random ones are drawn beforehand. */
+/* A tensor's parameters at an index; random ones are drawn first. */
 struct facts {
     int zero, scale, frac;
 };
@@ -245,7 +249,7 @@ static bool is_sa(mli_element_type type)
     return type == MLI_EL_SA_8 || type == MLI_EL_SA_32;
 }
 
-/* Any types, any parameters, an axis now and then; all of the output buffer is compared. */
+/* Random types and parameters, sometimes with an axis; compares the whole output buffer. */
 static void test_random_fractions(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_8, MLI_EL_FX_16, MLI_EL_SA_8, MLI_EL_SA_32};
@@ -281,7 +285,7 @@ static void test_random_fractions(void **state)
     }
 }
 
-/* To float and back is the identity, as long as 24 bits hold the element. */
+/* A conversion to float and back is the identity if 24 bits hold the element. */
 static void test_random_round_trips(void **state)
 {
     struct rng r = {42};
@@ -311,7 +315,9 @@ static void test_random_round_trips(void **state)
     }
 }
 
-/* Random reals against long double, which holds each product; halves cannot occur by chance. */
+/*
+ * Random reals compared with long double, which holds each product; random values are never halves.
+ */
 static void test_random_reals(void **state)
 {
     struct rng r = {7};
@@ -339,7 +345,7 @@ static void test_random_reals(void **state)
     }
 }
 
-/* Strides on both sides, gaps untouched; rank and shape are taken over where dst has none. */
+/* Strides on both sides, gaps unchanged; dst takes rank and shape if it has none. */
 static void test_strides_and_shape(void **state)
 {
     struct pair p;
@@ -444,7 +450,9 @@ static void test_refusals(void **state)
     assert_error_names("dst.el_type", MLI_STATUS_TYPE_MISMATCH);
 }
 
-/* Conversions are kernels: a strict profile wants both operands in vector memory, and aligned. */
+/*
+ * Conversions are kernels: a strict profile requires both operands in vector memory, and aligned.
+ */
 static void test_strict_profile(void **state)
 {
     struct pair p;

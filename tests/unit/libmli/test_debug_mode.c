@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What each debug mode does with a refused call: built once per mode against libmli in that mode,
- * with MLI_DEBUG_MODE the mode's number. The calls run in a child, which may abort.
+ * The reaction of each debug mode to a refused call. Built once per mode with libmli in that mode;
+ * MLI_DEBUG_MODE is the mode's number. The calls run in a child process, which may abort.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const bool prints = MLI_DEBUG_MODE == DEBUG || MLI_DEBUG_MODE == FULL;
 
 enum { CHILD_AS_EXPECTED = 42, CHILD_WRONG = 43 };
 
-/* How a child ended, and what it said on stderr. */
+/* The end of a child, and its output on stderr. */
 struct ending {
     int status;
     char text[4096];
@@ -39,7 +39,7 @@ static struct ending run_child(int (*child)(void))
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        signal(SIGABRT, SIG_DFL); /* cmocka catches it in the parent's image */
+        signal(SIGABRT, SIG_DFL); /* cmocka handles the signal in the parent's image */
         dup2(pipes[1], STDERR_FILENO);
         close(pipes[0]);
         _exit(child());
@@ -88,7 +88,7 @@ static int child_is_not_refused(void)
     return tile_sync(&t) == MLI_STATUS_OK ? CHILD_AS_EXPECTED : CHILD_WRONG;
 }
 
-/* Polls before there is anything to poll: no error, in no mode. */
+/* Polls before a transfer exists: no error in any mode. */
 static int child_polls_early(void)
 {
     mli_mov_handle_t h;
@@ -151,7 +151,7 @@ static void test_refused_call(void **state)
     }
 }
 
-/* Statuses are the same in every mode; one line each where lines are printed. */
+/* Statuses are the same in every mode; modes that print write one line for each refusal. */
 static void test_statuses_and_lines(void **state)
 {
     struct ending e;

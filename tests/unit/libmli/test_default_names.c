@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions that foreign.c calls, by the default headers: each links and runs. */
+/* The functions that foreign.c calls, declared by the default headers: each links and runs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the embARC 2.0 host build gets wrong, one test for each. */
+/* Errors of the embARC 2.0 host build, one test for each. */
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ static void on_done(int32_t cookie)
     atomic_fetch_add(&fired, 1);
 }
 
-/* ... a foreign callback, the pool and the counter as they were for the next test. */
+/* Resets the callback of foreign code, the pool and the counter for the next test. */
 static int fresh(void **state)
 {
     (void)state;
@@ -24,7 +24,7 @@ static int fresh(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* The result has the source's packed shape, and yet it is not the source. */
+/* The result has the source's packed shape, but is not the source. */
 static void test_embarc_01_offsets_count_where_packed_shapes_agree(void **state)
 {
     static const uint8_t shifted[] = {3, 4, 0, 0}, placed[] = {0xA5, 0xA5, 1, 2};
@@ -61,7 +61,7 @@ static void assert_bad_cfg(struct tile *t, const char *names)
     mli_mov_cfg_for_copy(&t->cfg);
 }
 
-/* Also of tensors without an axis. */
+/* Also for tensors without an axis. */
 static void test_embarc_02_cfg_is_checked_for_every_tensor(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_16, MLI_EL_FP_32, MLI_EL_SA_8};
@@ -173,7 +173,7 @@ static void test_embarc_06_callbacks_do_not_outlive_their_handle(void **state)
     assert_ok(mli_mov_acquire_handle(1, &mine));
     assert_ok(tile_prepare(&t, &mine));
     assert_ok(mli_mov_registercallback(&mine, on_done, 1));
-    assert_ok(tile_sync(&t)); /* a synchronous move is nobody's transfer */
+    assert_ok(tile_sync(&t)); /* a synchronous move belongs to no handle */
     assert_int_equal(atomic_load(&fired), 0);
     assert_ok(mli_mov_release_handle(&mine));
     assert_ok(tile_sync(&t));
@@ -191,7 +191,8 @@ static void test_embarc_07_the_pool_has_an_end(void **state)
     assert_status(mli_mov_acquire_handle(1, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[0]));
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
-    assert_status(mli_mov_set_num_dma_ch(4, 2), MLI_STATUS_ARGUMENT_ERROR); /* h[1] is out */
+    /* h[1] is not released. */
+    assert_status(mli_mov_set_num_dma_ch(4, 2), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_acquire_handle(2, &h[2]), MLI_STATUS_NOT_ENGH_MEM);
     assert_ok(mli_mov_release_handle(&h[1]));
     assert_ok(mli_mov_acquire_handle(2, &h[2]));
@@ -244,7 +245,7 @@ static void test_embarc_09_any_negative_dim_is_per_tensor(void **state)
     }
 }
 
-/* ... and the per-axis case: type and capacities are set as well. */
+/* The per-axis case: type and capacities are set as well. */
 static void test_embarc_09_permute_completes_el_params(void **state)
 {
     struct tile t;
@@ -271,12 +272,12 @@ static void test_embarc_10_a_refused_move_changes_nothing(void **state)
     tile_per_axis(&t, 2, TILE_OWN);
     memset(t.dst.shape, 0x11, sizeof(t.dst.shape));
     t.dst.rank = 2;
-    t.dst.data.capacity = 23; /* found out late: shapes and strides are known by then */
+    t.dst.data.capacity = 23; /* checked last, after shapes and strides */
     memcpy(&before, &t, sizeof(before));
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
     assert_memory_equal(&t, &before, sizeof(before));
     t.dst.data.capacity = 24;
-    t.dst.el_params.sa.scale_frac_bits.capacity = 3; /* two arrays of three are in order */
+    t.dst.el_params.sa.scale_frac_bits.capacity = 3; /* two of three arrays are long enough */
     memcpy(&before, &t, sizeof(before));
     assert_status(tile_sync(&t), MLI_STATUS_SPEC_PARAM_MISMATCH);
     assert_memory_equal(&t, &before, sizeof(before));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing an engine and its options: what is refused, where it says so, and that nothing changed.
- */
+/* Choosing an engine and its options: refused specifications, the position in the message, and that
+   a refusal changes nothing. */
 #include <string.h>
 
 #include "mli_engine.h"
@@ -71,7 +71,7 @@ static void test_good_specs(void **state)
     }
 }
 
-/* A spec and what the complaint says of it: characters are counted from 1. */
+/* A specification, and its error message: characters are counted from 1. */
 static const struct {
     const char *spec, *says;
 } bad[] = {
@@ -153,7 +153,7 @@ static void test_length_of_a_spec(void **state)
     assert_string_equal(mli_mov_engine_name(), "fault");
 }
 
-/* Nor do options that stand before the bad one count, and works are counted on. */
+/* Options before the bad one have no effect either, and the count of works continues. */
 static void test_refused_spec_changes_nothing(void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static void test_refused_spec_changes_nothing(void **state)
     }
 }
 
-/* Before any engine was chosen, too: what is behind the pool then was never spelled out. */
+/* Also before any engine was chosen, when no specification exists to restore. */
 static void test_refused_spec_leaves_the_default(void **state)
 {
     mli_mov_channel_stats stats;
@@ -192,7 +192,7 @@ static void test_refused_spec_leaves_the_default(void **state)
     assert_int_equal(stats.completed, 1);
 }
 
-/* Options hold for one choice of an engine. */
+/* Options apply to one choice of an engine. */
 static void test_options_are_not_kept(void **state)
 {
     (void)state;
@@ -230,7 +230,7 @@ static void change_everything(int32_t cookie)
     in_callback[2] = mli_mov_set_num_dma_ch(0, 1);
 }
 
-/* Not even where the callback's own handle, the last one out, has been released. */
+/* Refused also if the callback has released its own handle, the last one. */
 static void test_refused_in_a_callback(void **state)
 {
     (void)state;
@@ -252,14 +252,17 @@ static bool is_done_at_once(const char *spec)
     load_claim(&load, 1);
     load_start(&load);
     done = mli_mov_isdone(&load.h);
-    assert_ok(mli_mov_cancel(&load.h)); /* stuck, unless it went past the engine */
+    assert_ok(mli_mov_cancel(&load.h)); /* stuck, unless the caller moved it */
     (void)mli_mov_wait(&load.h);
     assert_ok(mli_mov_release_handle(&load.h));
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
     return done;
 }
 
-/* Up to and with that size the starter moves: 20 rows of 30 bytes. Fault has nothing tiny. */
+/*
+ * Transfers up to this size, inclusive, are moved by the starter: 20 rows of 30 bytes. Fault has no
+ * tiny transfers.
+ */
 static void test_tiny(void **state)
 {
     (void)state;
@@ -280,7 +283,7 @@ static struct mli_channel_caps caps_with(const char *spec)
     return caps;
 }
 
-/* Those of the engine, but for what was said of it; the pool is empty. */
+/* The engine's capabilities, changed by options; the pool is empty. */
 static void test_caps(void **state)
 {
     struct mli_channel_caps caps = caps_with("threads");

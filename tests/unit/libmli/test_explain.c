@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_plan_kernel(): which kernel is named for moves of which it is known, and what is added of
- * streams and zeros. What explanations say of moves in general: tests/property/test_explained.c.
+ * mli_plan_kernel(): the kernel's name for moves whose kernel is known, and the text about streams
+ * and zeros. tests/property/test_explained.c tests explanations of random moves.
  */
 #include <string.h>
 
@@ -13,7 +13,9 @@ enum { ROOM = 1 << 20 };
 static _Alignas(64) uint8_t in[ROOM], out[ROOM];
 static mli_explanation told;
 
-/* Plain C for all tests, which has no stream; what is streamed is said by the processor's best. */
+/*
+ * Plain C for all tests, which has no stream; the tests of streams use the processor's best level.
+ */
 static int plain(void **state)
 {
     (void)state;
@@ -103,7 +105,7 @@ static void test_zeros(void **state)
     for (size_t i = 1; i <= 4; i++) /* above, below, left, right */
         assert_string_equal(kernel(i), "zeros, with the copy");
     assert_string_equal(kernel(5), "");
-    /* Nothing but padding: there is no copy. */
+    /* A window in the padding: there is no copy. */
     cfg.size[1] = 1;
     explain(MLI_EL_FX_8, shape, &cfg);
     assert_string_equal(kernel(0), "");
@@ -111,7 +113,7 @@ static void test_zeros(void **state)
     assert_string_equal(kernel(SIZE_MAX), "");
 }
 
-/* A level that streams says so, where there is one; but not of moves that are too small. */
+/* A level that can stream names streams, except for small moves. */
 static void test_streams(void **state)
 {
     const uint32_t shape[] = {1, 512, 600};
@@ -127,7 +129,7 @@ static void test_streams(void **state)
     assert_null(strstr(kernel(0), "streamed"));
     mli_cpu_set_stream_min(512 * 600);
     assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);
-    cfg.size[2] = 7; /* short rows are put together on a stage */
+    cfg.size[2] = 7; /* short rows are collected on a stage */
     explain(MLI_EL_FX_8, shape, &cfg);
     mli_cpu_set_stream_min(1);
     assert_int_equal(strstr(kernel(0), ", streamed") != NULL, can);
@@ -144,7 +146,7 @@ static void test_split_of_nothing(void **state)
     assert_int_equal(mli_plan_split(&nothing, 2, 0, parts), 0);
 }
 
-/* What channels of an engine say is tiny is one part. */
+/* A plan that is tiny for the engine's channels is one part. */
 static void test_split_is_worth_it(void **state)
 {
     const uint32_t shape[] = {1, 100, 100};

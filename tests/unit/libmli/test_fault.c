@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A transfer on one channel that fails: at every descriptor, in its first, a middle and its last
- * row. What had to be written by then is computed from the plan by the spy engine's own loops.
+ * row. The spy engine's loops compute the bytes that must be written by then.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void set_engine(const char *spec)
     assert_ok(mli_mov_set_num_dma_ch(2, 2));
 }
 
-/* The fault engine around the one inside: work `work` fails there. */
+/* Chooses the fault engine around the one inside; work `work` fails there. */
 static void set_failure(unsigned work, unsigned descriptor, unsigned row)
 {
     char spec[128];
@@ -85,11 +85,11 @@ static void assert_counted(uint64_t completed, uint64_t bytes)
     assert_int_equal(stats.failed, 1);
     assert_int_equal(stats.cancelled, 0);
     assert_int_equal(stats.bytes, bytes);
-    if (strcmp(at.inside, "mock") != 0) /* the device tells how full its ring was */
+    if (strcmp(at.inside, "mock") != 0) /* the device reports how full its ring was */
         assert_int_equal(stats.queue_high_water, at.plan.slabs + 1);
 }
 
-/* The handle is as good as before: the same transfer again, whole. */
+/* The handle still works: moves the same transfer again, completely. */
 static void assert_works_again(uint64_t bytes)
 {
     load_freshen(&at.load);
@@ -104,7 +104,7 @@ static void assert_works_again(uint64_t bytes)
     assert_counted(1, bytes + at.plan.bytes);
 }
 
-/* Fails there, with another transfer started on the next channel at the same time. */
+/* Makes a work fail at a place, while another transfer runs on the next channel. */
 static void fail_at(uint32_t descriptor, uint64_t row)
 {
     uint64_t bytes;
@@ -146,7 +146,7 @@ static void test_every_place(void **state)
     }
 }
 
-/* Rows of a copy with three loops around its run: a cut inside each of them. */
+/* Rows of a copy with three loops around its run: the failure is inside each loop. */
 static void test_every_row_of_the_copy(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_every_row_of_the_copy(void **state)
         fail_at(0, row);
 }
 
-/* A place behind the end is the last there is. */
+/* A place after the end means the last place. */
 static void test_places_that_are_not(void **state)
 {
     (void)state;
@@ -167,7 +167,10 @@ static void test_places_that_are_not(void **state)
                       at.plan.bytes - at.plan.slab[at.plan.slabs - 1].run);
 }
 
-/* A synchronous move that finds a channel fails as it does, and leaves the tensor's fields. */
+/*
+ * A synchronous move on a channel fails like a started one, and does not change the tensor's
+ * fields.
+ */
 static void test_synchronous_move(void **state)
 {
     mli_tensor before;

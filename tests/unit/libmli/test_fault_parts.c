@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A transfer over several channels of which some fail, in every order: the first error in the order
- * of the destination's rows is the transfer's, parts behind it are stopped, parts before it go on.
+ * of the destination's rows is the transfer's, parts after it stop, parts before it continue.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int end(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* What became of the parts, and what that makes of the transfer. */
+/* The ends of the parts, and the resulting end of the transfer. */
 struct outcome {
     mli_status status[PARTS];
     bool ended[PARTS];
@@ -50,7 +50,7 @@ struct outcome {
     uint32_t decisive; /* PARTS: none */
 };
 
-/* Ends one part; a part that shall stop does. It fails in a row that tells it from the others. */
+/* Ends one part: cancelled if it should stop. Failures are in a different row for each part. */
 static void end_part(struct outcome *out, uint32_t part, bool fails)
 {
     const struct mli_plan *plan = spy_plan(FIRST + part);
@@ -97,7 +97,7 @@ static void assert_outcome(const struct outcome *out)
     }
 }
 
-/* Parts end in the order-th permutation; those in the mask fail. */
+/* Ends the parts in the order-th permutation; parts in the mask fail. */
 static void run_case(uint32_t order, uint32_t failing)
 {
     uint32_t left[PARTS] = {0, 1, 2, 3};
@@ -135,7 +135,7 @@ static void test_every_order_and_every_failure(void **state)
     }
 }
 
-/* An error is told before a cancel, wherever in the destination the two were. */
+/* An error counts before a cancel, at any place of the destination. */
 static void test_error_counts_before_cancel(void **state)
 {
     mli_mov_status_t status;
@@ -156,7 +156,7 @@ static void test_error_counts_before_cancel(void **state)
     assert_int_equal(status.row, 5);
 }
 
-/* Inline parts are submitted one after the other: those behind the failing one never begin. */
+/* Inline parts are submitted one after another: those after the failing one never begin. */
 static void test_inline_parts_behind_do_not_begin(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_inline_parts_behind_do_not_begin(void **state)
     }
 }
 
-/* Rows that nobody says were written may be; those that are for sure are there. */
+/* Rows that are not reported may be written; rows that are reported are written. */
 static void assert_consistent(mli_status status)
 {
     mli_mov_channel_stats stats;
@@ -208,7 +208,7 @@ static void assert_consistent(mli_status status)
         assert_true(load_is_moved(&load));
 }
 
-/* Whatever the threads do when. */
+/* Any timing of the threads. */
 static void test_threads(void **state)
 {
     struct rng rng = rng_for_case(77, 0);
@@ -232,7 +232,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Every part that was begun has ended, and once. */
+/* Every started part has ended, once. */
 static void assert_balanced(void)
 {
     mli_mov_channel_stats s;
@@ -244,9 +244,9 @@ static void assert_balanced(void)
 }
 
 /*
- * A part fails while the thread that starts still hands out those behind it, of which some are
- * stuck: each of them must be ended, and once. They are tiny, so that the two things meet, and fail
- * behind their first row, which is the thread's to move.
+ * A part fails while the starting thread still submits the parts after it, some of which are stuck:
+ * each of these must end, once. The parts are tiny, so that the two events meet, and fail after
+ * their first row, which the thread moves.
  */
 static void test_stuck_parts_are_stopped_while_they_start(void **state)
 {
@@ -263,7 +263,7 @@ static void test_stuck_parts_are_stopped_while_they_start(void **state)
         load_start(&many);
         for (int spin = 0; spin < 20 && !mli_mov_isdone(&many.h); spin++)
             sched_yield();
-        assert_ok(mli_mov_cancel(&many.h)); /* where no failing part was before the stuck ones */
+        assert_ok(mli_mov_cancel(&many.h)); /* no failing part was before the stuck ones */
         (void)mli_mov_wait(&many.h);
         assert_ok(mli_mov_synchronise(&many.h));
         assert_int_equal(load_calls(2), i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The child of a fork has the parent's channels without their threads, and can make them anew. */
+/* The child of a fork has the parent's channels without their threads, and can create new ones. */
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static void test_child_makes_the_pool_anew(void **state)
 
     (void)state;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    skip(); /* one allows no threads in such a child, the other's own locks hang there */
+    skip(); /* threads cannot start in this child, or hang in the sanitizer's locks */
 #endif
     assert_ok(mli_mov_set_engine("threads:tiny=0"));
     assert_ok(mli_mov_set_num_dma_ch(0, 4));
@@ -42,12 +42,12 @@ static void test_child_makes_the_pool_anew(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        alarm(20); /* a wait that hangs shall fail the test */
+        alarm(20); /* a wait that hangs must fail the test */
         _exit(moves_anew() ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_true(moves()); /* the parent's threads are as they were */
+    assert_true(moves()); /* the parent's threads still work */
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The number that tells a claim from former ones has 32 bits and begins anew at their end. To get
- * there in this life the test turns the pool's own number forward.
+ * The generation of a claim has 32 bits and overflows to 0. The test sets the pool's own number, to
+ * reach the overflow quickly.
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void test_wrap_around(void **state)
     use(&last);
     assert_ok(mli_mov_release_handle(&last));
     assert_stale(&last);
-    assert_stale(&zeroed); /* now the number of the free channel is 0, as it is in this handle */
+    assert_stale(&zeroed); /* the free channel now has generation 0, as this handle */
     assert_ok(mli_mov_acquire_handle(1, &first));
     assert_int_equal(first.generation, 1);
     assert_stale(&last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts about tensors: element size, counts, quantisation values, packed strides, error texts. */
+/* Properties of tensors: element size, counts, quantisation values, packed strides, error texts. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void test_count_elem_num(void **state)
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 6);
 }
 
-/* A scalar is one element; its shape and the dimension do not count. */
+/* A scalar is one element, for any shape and start dimension. */
 static void test_count_elem_num_of_scalars(void **state)
 {
     mli_tensor t = {.rank = 0, .shape = {0, 3, 5, 7}, .el_type = MLI_EL_FX_8};
@@ -103,7 +103,7 @@ static void test_count_elem_num_overflow(void **state)
     assert_int_equal(mli_hlp_count_elem_num(&t, 0), 0); /* 2^64 */
 }
 
-/* scale, shift and zero offset of one tensor. */
+/* Checks scale, shift and zero offset of one tensor. */
 static void assert_values(const mli_tensor *t, int scale, int shift, int zero)
 {
     assert_int_equal(mli_hlp_tensor_scale(t), scale);
@@ -235,7 +235,7 @@ static void test_last_error_is_the_threads_own(void **state)
     assert_int_equal(pthread_create(&thread, NULL, last_error_of_a_new_thread, NULL), 0);
     assert_int_equal(pthread_join(thread, &result), 0);
     other = result;
-    assert_string_equal(other[0], ""); /* nothing refused there yet */
+    assert_string_equal(other[0], ""); /* no refusal in that thread yet */
     assert_true(other[1][0] != '\0');
     assert_string_equal(mli_last_error(), mine);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_set_hints(): which pages are mapped ahead, by calls of madvise() that this program
- * counts, and that nothing else changes. The destination is the mapping of a sparse file.
+ * mli_mov_set_hints(): the pages that madvise() maps before the move, as counted by this program,
+ * and that the hint changes nothing else. The destination is the mapping of a sparse file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,16 +17,16 @@
 
 enum { KIB = 1024, MIB = 1024 * KIB, FILE_BYTES = 12 * MIB, POPULATE_WRITE = 23 };
 
-static bool processor_moves; /* by the engine of this run, not a device */
+static bool processor_moves; /* the engine of this run moves on the processor */
 
-/* The calls, in all threads. */
+/* The calls of all threads. */
 static struct {
     pthread_mutex_t lock;
-    unsigned calls, outside; /* outside: of the mapping, or not of whole pages */
+    unsigned calls, outside; /* outside: not in the mapping, or not whole pages */
     size_t largest;
-    int fail;         /* errno of the next call; 0: the system's answer */
+    int fail;         /* errno of the next call; 0: as the system returns */
     bool cancel;      /* the next call cancels the transfer */
-    uint8_t *covered; /* for each page of the mapping: calls */
+    uint8_t *covered; /* for each page of the mapping: number of calls */
 } seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
@@ -63,7 +63,7 @@ static int call_system(void *address, size_t length, int advice)
     return advice == POPULATE_WRITE && result < 0 && errno == EINVAL ? 0 : result;
 }
 
-/* In place of the C library's: libmli is linked statically. */
+/* Replaces the C library's function: libmli is linked statically. */
 int madvise(void *address, size_t length, int advice)
 {
     int error = 0;
@@ -166,7 +166,7 @@ static void run(void)
     assert_ok(mli_mov_wait(&at.h));
 }
 
-/* Every byte of the file: what the move writes, and zeros. */
+/* Compares every byte of the file: the move's bytes, and zeros. */
 static void assert_moved(void)
 {
     const uint8_t *first = (const uint8_t *)at.dst.data.mem.pi8;
@@ -194,8 +194,8 @@ static bool is_written(size_t page)
 }
 
 /*
- * The pages that the move writes were mapped ahead, and no others. Up to `missed` of them may be
- * left to page faults, and up to `shared` may be mapped by two calls.
+ * Checks that exactly the pages that the move writes were mapped before. Up to `missed` pages may
+ * be left to page faults, and up to `shared` may be mapped by two calls.
  */
 static void assert_covered(size_t missed, size_t shared)
 {
@@ -249,7 +249,7 @@ static void test_whole(void **state)
         assert_int_equal(seen.calls, 0);
 }
 
-/* Gaps of less than a page: the rows have all pages. */
+/* Gaps of less than a page: rows are on every page. */
 static void test_dense_rows(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_pages_between_rows(void **state)
         assert_covered(0, 0);
 }
 
-/* Rows of few pages, with pages between them: no call is worth it. */
+/* Rows of few pages, with pages between them: too short for a call. */
 static void test_sparse_rows(void **state)
 {
     (void)state;
@@ -274,8 +274,7 @@ static void test_sparse_rows(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
-/* Pages that the move does not write stay holes of the file. (To read them here would fill them.)
- */
+/* Pages that the move does not write stay holes of the file. (Reading them would fill them.) */
 static void test_holes_stay(void **state)
 {
     struct stat with, without;
@@ -293,7 +292,7 @@ static void test_holes_stay(void **state)
     assert_int_equal(with.st_blocks, without.st_blocks);
 }
 
-/* Zeros beside the rows are on the rows' pages, which are not mapped again for them. */
+/* Zeros beside the rows share the rows' pages, which are mapped once. */
 static void test_padded(void **state)
 {
     const uint32_t side = 2000;
@@ -310,7 +309,7 @@ static void test_padded(void **state)
     at.run = (side + 6) * (side + 6);
     if (processor_moves)
         assert_covered(16, 0);
-    for (uint32_t row = 0; row < side; row++) /* guards the counting above, too */
+    for (uint32_t row = 0; row < side; row++) /* the bytes are right, too */
         assert_memory_equal(at.out + (row + 3) * (side + 6) + 3, at.in + (size_t)row * side, side);
     for (uint32_t row = 0; row < side + 5; row++)
         assert_memory_equal(at.out + row * (side + 6) + side + 3, "\0\0\0\0\0\0", 6);
@@ -362,7 +361,7 @@ static void test_handle_without_channels(void **state)
     assert_covered(0, 0); /* with every engine the calling thread moves the data */
 }
 
-/* EINVAL: an old kernel. EFAULT: the file ends before. */
+/* EINVAL: an old kernel. EFAULT: the file ends before the page. */
 static void test_refused_by_the_system(void **state)
 {
     static const int errors[] = {EINVAL, EFAULT, ENOMEM};
@@ -423,7 +422,7 @@ static void test_unknown_bits(void **state)
     assert_int_equal(seen.calls, 0);
 }
 
-/* The next owner of the channels does not inherit the hint. */
+/* The next owner of the channels has no hint. */
 static void test_release(void **state)
 {
     (void)state;

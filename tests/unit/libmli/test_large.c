@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves too large for the property tests, of which blocks, bursts and stages depend on the size:
- * each at every level of kernels, within the caches and past them, beside a loop over coordinates.
+ * Moves too large for the property tests, whose blocks, bursts and stages depend on the size: each
+ * at every level of kernels, in the caches and past them, compared with a loop over coordinates.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +11,18 @@
 
 enum { GUARD = 192, FILL = 0xA5 };
 
-/* Where perm is all zeros nothing is permuted, where steps are zeros they are 1. */
+/* A move. If perm is all zeros nothing is permuted; steps of zero mean 1. */
 struct large {
     uint32_t elem;
     uint32_t shape[4]; /* rank 4 */
     uint8_t perm[4];
     uint32_t step[4];
-    uint8_t pad[4];     /* zeros before and behind */
-    uint32_t gap, skew; /* elements behind each of the destination's rows; bytes off a line */
+    uint8_t pad[4];     /* zeros before and after */
+    uint32_t gap, skew; /* elements after each of the destination's rows; bytes from a line */
 };
 
 static const struct large moves[] = {
-    /* rows that lie beside others in the source */
+    /* rows beside others in the source */
     {1, {2, 1501, 8, 64}, {0, 2, 1, 3}, {0}, {0}, 0, 0},
     {1, {2, 4003, 9, 17}, {0, 2, 1, 3}, {0}, {0}, 0, 29},
     {2, {3, 1201, 7, 24}, {0, 2, 1, 3}, {0}, {0}, 0, 2},
@@ -76,7 +76,7 @@ static mli_element_type type_of(uint32_t elem)
     return elem == 1 ? MLI_EL_FX_8 : elem == 2 ? MLI_EL_FX_16 : MLI_EL_FP_32;
 }
 
-/* The move in numbers, in elements; [i] is a dimension of the destination. */
+/* The move in elements; [i] is a dimension of the destination. */
 struct numbers {
     uint32_t perm[4], count[4];
     int64_t to[4], from[4];
@@ -135,7 +135,7 @@ static void expect(const struct large *m, const struct numbers *n, const uint8_t
                 }
 }
 
-/* Elements of 8 bytes are pairs of 4: one dimension more, that stays innermost. */
+/* Elements of 8 bytes are pairs of 4, in one more dimension, which stays innermost. */
 static void set_up(const struct large *m, const struct numbers *n, const struct side *src,
                    const struct side *dst, mli_tensor *in, mli_tensor *out, mli_mov_cfg_t *cfg)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_layout(): what a move would produce, without any memory. mli_mov_check(): with it, but
- * without the move. Refusals: test_status_move.c.
+ * mli_mov_layout(): the result of a move, without memory. mli_mov_check(): with memory, but without
+ * the move. test_status_move.c has the refusals.
  */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* Runs both ways and compares all that the move fills in. */
+/* Runs both functions and compares all fields that the move fills in. */
 static void assert_layout_of_move(struct tile *t, uint32_t bytes)
 {
     mli_tensor layout;
@@ -17,7 +17,7 @@ static void assert_layout_of_move(struct tile *t, uint32_t bytes)
     layout.data.mem.pi8 = NULL;
     layout.data.capacity = 0;
     assert_ok(mli_mov_layout(&t->src, &t->cfg, &layout));
-    t->dst.data.capacity = layout.data.capacity; /* enough, and not a byte more than enough */
+    t->dst.data.capacity = layout.data.capacity; /* exactly enough */
     assert_int_equal(layout.data.capacity, bytes);
     assert_null(layout.data.mem.pi8);
     assert_memory_equal(&layout.el_params, &t->dst.el_params, sizeof(layout.el_params));
@@ -89,7 +89,7 @@ static void test_too_large(void **state)
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
-/* The last byte read counts, not the size of the source; no capacity can hold more than 32 bits. */
+/* The last byte read counts, not the size of the source; no capacity has more than 32 bits. */
 static void test_source_too_large(void **state)
 {
     mli_tensor layout = {.rank = 0}, before = layout;
@@ -115,7 +115,7 @@ static void test_source_too_large(void **state)
     assert_int_equal(layout.data.capacity, 20);
 }
 
-/* Everything but the data is as after the move, in a pool without channels. */
+/* Everything but the data is as after the move, with an empty pool. */
 static void test_check_is_a_move_without_data(void **state)
 {
     const enum tile_arrays arrays[] = {TILE_NULL, TILE_SAME, TILE_OWN};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every call in every state a handle can be in, with the status that the headers promise. A refused
- * call changes nothing that can be seen: not the handle, not the tensors, not the pool. The engine
- * is given as that which the fault engine wraps; a stuck work makes "running" last.
+ * Every call in every state of a handle, with the status that the headers document. A refused call
+ * changes neither the handle, nor the tensors, nor the pool. The program's argument is the engine
+ * inside the fault engine; a stuck work keeps a transfer running.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -26,9 +26,10 @@
     X(SET_ENGINE)
 
 /*
- * A state, and a letter for what each call answers in it, in the order above. o: OK, x:
- * ARGUMENT_ERROR, c: CANCELLED, f: DMA_ERROR, -: it would rightly wait for ever. Groups are: what
- * begins a transfer; what asks for its end; status and release; the pool.
+ * A state, and a letter for the result of each call in it, in the order above: o OK,
+ * x ARGUMENT_ERROR, c CANCELLED, f DMA_ERROR, - not called, because it would wait for ever. The
+ * groups are: calls before and at start; calls for the end of a transfer; status and release; calls
+ * on the pool.
  */
 #define STATES(X)                                                                                  \
     X(NULL_HANDLE, "xxxx", "xxxx", "xx", "ox")                                                     \
@@ -54,22 +55,22 @@ enum call { CALLS(NAME) CALL_COUNT };
 static const char *const call_names[] = {CALLS(TEXT)};
 
 static struct {
-    const char *inside; /* the engine that is wrapped */
+    const char *inside; /* the engine inside */
     struct tile tile;
     mli_mov_handle_t handle, other;
     mli_mov_handle_t *given;
     bool owned, other_owned;
 } at, before;
 
-static mli_mov_status_t told; /* by GET_STATUS */
+static mli_mov_status_t told; /* filled by GET_STATUS */
 
-/* What the call in IN_CALLBACK said, and to whom. */
+/* The result of the call in IN_CALLBACK, and its handle. */
 static struct {
     enum call call;
     mli_status status;
 } inner;
 
-/* isdone answers a bool: true counts as OK, false as ARGUMENT_ERROR. */
+/* isdone returns a bool: true counts as OK, false as ARGUMENT_ERROR. */
 static mli_status make_call(enum call call)
 {
     switch (call) {
@@ -103,7 +104,7 @@ static mli_status make_call(enum call call)
 static void call_inside(int32_t cookie)
 {
     (void)cookie;
-    if (inner.status == MLI_STATUS_LARGE_ENUM) /* a start in here calls back once more */
+    if (inner.status == MLI_STATUS_LARGE_ENUM) /* a start in here calls back again */
         inner.status = make_call(inner.call);
 }
 
@@ -204,7 +205,7 @@ static int let_go(void **state)
 {
     (void)state;
     if (at.owned) {
-        (void)mli_mov_cancel(&at.handle); /* what is stuck would be waited for in vain */
+        (void)mli_mov_cancel(&at.handle); /* a wait for a stuck work would never return */
         (void)mli_mov_synchronise(&at.handle);
         (void)mli_mov_release_handle(&at.handle);
     }
@@ -228,7 +229,7 @@ static mli_status promised(char letter)
     }
 }
 
-/* A refused call leaves every byte, and the stage of the transfer. */
+/* A refused call changes no byte, and no stage. */
 static void assert_unchanged(mli_mov_stage stage)
 {
     assert_memory_equal(&at, &before, sizeof(at));
@@ -261,7 +262,7 @@ static void call_in_state(enum state state, enum call call, char letter)
     assert_int_equal(let_go(NULL), 0);
 }
 
-/* The callback is made before the transfer that it belongs to is waited for. */
+/* Calls in the callback, before the test waits for the transfer. */
 static void call_in_callback(enum call call, char letter)
 {
     life_begin(CLAIMED);
@@ -275,7 +276,7 @@ static void call_in_callback(enum call call, char letter)
         assert_ok(mli_mov_synchronise(&at.handle));
     while (call == RELEASE && mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK) {
         if (mli_mov_poll() == 0)
-            sched_yield(); /* not released yet; then the callback's thread goes with the channel */
+            sched_yield(); /* not released yet; the callback's thread ends with the channel */
     }
     if (inner.status != promised(letter))
         print_error("%s in a callback\n", call_names[call]);
@@ -307,7 +308,7 @@ static void test_state(void **state)
     }
 }
 
-/* What needs no handle does not mind what handles do. */
+/* Calls without a handle work in every state of the handles. */
 static void test_calls_without_a_handle(void **state)
 {
     mli_mov_channel_stats stats, stats_before;
@@ -332,10 +333,10 @@ static void test_calls_without_a_handle(void **state)
     assert_int_equal(mli_mov_poll(), 0);
     assert_int_equal(mli_mov_is_polled(), strcmp(at.inside, "mock") == 0);
     tile_init(&tile, MLI_EL_FP_32);
-    assert_ok(tile_sync(&tile)); /* on the other channel */
+    assert_ok(tile_sync(&tile)); /* on the second channel */
     assert_memory_equal(tile.out, tile.in, 96);
     assert_ok(mli_mov_acquire_handle(1, &at.other));
-    assert_ok(tile_sync(&tile)); /* on none */
+    assert_ok(tile_sync(&tile)); /* without a channel */
     assert_ok(mli_mov_release_handle(&at.other));
     assert_false(mli_mov_isdone(&at.handle));
 }

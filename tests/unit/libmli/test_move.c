@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves whose results were worked out by hand, and the edges of what is legal. */
+/* Moves with results computed by hand, and the limits of legal moves. */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
 #include "tests/support/unit.h"
 
-/* The bytes of the result, and not a byte behind it. */
+/* Compares the bytes of the result, and those after it. */
 static void assert_out(const struct tile *t, const uint8_t *want, size_t bytes)
 {
     assert_memory_equal(t->out, want, bytes);
@@ -58,7 +58,7 @@ static void test_slice(void **state)
     assert_int_equal(t.dst.el_params.fx.frac_bits, 5);
 }
 
-/* Into columns 2 and 3 of a row of 5: what lies around them stays. */
+/* Columns 2 and 3 of a row of 5: the others stay. */
 static void test_concat(void **state)
 {
     static const uint8_t want[] = {0xA5, 0xA5, 1, 2, 0xA5, 0xA5, 0xA5, 3, 4};
@@ -165,7 +165,7 @@ static void test_window_over_the_edge(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* Padding is sampled like data: every second of 0 0 1 2 3 4 0. */
+/* Padding is sampled like data: every second sample of 0 0 1 2 3 4 0. */
 static void test_subsampled_padding(void **state)
 {
     static const uint8_t want[] = {0, 1, 3, 0};
@@ -182,7 +182,7 @@ static void test_subsampled_padding(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* Nothing of the source is read, so it need not be there in full. */
+/* The source is not read, so its capacity need not cover the window. */
 static void test_window_in_the_padding_reads_nothing(void **state)
 {
     static const uint8_t want[] = {0, 0, 0};
@@ -199,7 +199,7 @@ static void test_window_in_the_padding_reads_nothing(void **state)
     assert_out(&t, want, sizeof(want));
 }
 
-/* Capacities are judged by the last byte touched, to the byte. */
+/* A capacity must cover the last accessed byte, and no more. */
 static void test_exact_capacities_suffice(void **state)
 {
     struct tile t;
@@ -216,11 +216,11 @@ static void test_exact_capacities_suffice(void **state)
     t.dst.data.capacity += 1;
     t.src.data.capacity -= 1;
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
-    t.cfg.size[1] = 2; /* the last row is not read any more */
+    t.cfg.size[1] = 2; /* the last row is no longer read */
     assert_ok(tile_sync(&t));
 }
 
-/* Stride 0 in the cfg: the destination's own one, and packed where that is 0 too. */
+/* Stride 0 in the cfg: the destination's own stride, or packed if that is 0, too. */
 static void test_where_strides_come_from(void **state)
 {
     struct tile t;
@@ -236,7 +236,7 @@ static void test_where_strides_come_from(void **state)
     assert_int_equal(t.out[50 + 4], 0xA5);
 }
 
-/* Packed means packed for the destination's shape, which counts dst_offset. */
+/* Packed strides are those of the destination's shape, which includes dst_offset. */
 static void test_packed_counts_dst_offset(void **state)
 {
     struct tile t;
@@ -252,7 +252,7 @@ static void test_packed_counts_dst_offset(void **state)
     assert_int_equal(t.out[21 + 2], 0xA5);
 }
 
-/* Rows interleaved share no element: legal, both ways round. */
+/* Interleaved rows share no element: legal in either order. */
 static void test_interleaved_destination(void **state)
 {
     static const uint8_t want[] = {1, 0xA5, 2, 5, 3, 6, 4, 7, 0xA5, 8};
@@ -273,7 +273,7 @@ static void test_interleaved_destination(void **state)
     assert_out(&t, want, 0);
 }
 
-/* Neighbours in memory do not overlap, whatever lies in their capacity. */
+/* Neighbours in memory do not overlap, whatever their capacities. */
 static void test_views_of_one_buffer(void **state)
 {
     struct tile t;
@@ -295,7 +295,7 @@ static void test_views_of_one_buffer(void **state)
     assert_int_equal(t.in[48], 49);
 }
 
-/* Even and odd elements of the same rows: the ranges meet, but no byte is read and written. */
+/* Even and odd elements of the same rows: the ranges overlap, but no byte is read and written. */
 static void test_views_interleaved_into_one_another(void **state)
 {
     struct tile t;
@@ -312,11 +312,11 @@ static void test_views_interleaved_into_one_another(void **state)
     for (int i = 0; i < 96; i++)
         assert_int_equal(t.in[i], i % 4 < 2 ? i + 1 : i - 1);
     assert_int_equal(t.in[96], 97);
-    t.dst.data.mem.pi8 -= 1; /* now every element has a byte in common with another */
+    t.dst.data.mem.pi8 -= 1; /* now every element shares a byte with another */
     assert_status(tile_sync(&t), MLI_STATUS_INCOMPATEBLE_TENSORS);
 }
 
-/* What an output field holds before the call does not count. */
+/* Values of output fields before the call do not count. */
 static void test_output_fields_are_not_read(void **state)
 {
     struct tile t;
@@ -336,7 +336,7 @@ static void test_output_fields_are_not_read(void **state)
     assert_int_equal(t.dst.el_params.sa.scale_frac_bits.mem.i8, 10);
 }
 
-/* Entries beyond the rank hold anything. */
+/* Entries beyond the rank may have any value. */
 static void test_entries_beyond_the_rank_are_not_read(void **state)
 {
     struct tile t;
@@ -353,7 +353,7 @@ static void test_entries_beyond_the_rank_are_not_read(void **state)
     assert_out(&t, t.in, 24);
 }
 
-/* ... and become 1 and 0 in the destination, of every function that fills it in. */
+/* Every function that fills in the destination sets entries beyond the rank to 1 and 0. */
 static void test_entries_beyond_the_rank_are_set(void **state)
 {
     static const uint32_t shape[] = {6, 1, 1, 1};

@@ -28,7 +28,7 @@ static mli_mov_stage stage_of(const mli_mov_handle_t *h)
     return status.stage;
 }
 
-/* From the claim to the release, and again from prepare. */
+/* Runs a handle from the claim to the release, and again from prepare. */
 static void live(mli_mov_handle_t *h)
 {
     mli_mov_status_t status;
@@ -66,7 +66,7 @@ static void test_life_with_an_empty_pool(void **state)
     live(&handles[0]);
 }
 
-/* All channels are claimed; what they have done does not change. */
+/* All channels are claimed; their statistics do not change. */
 static void test_life_with_an_exhausted_pool(void **state)
 {
     mli_mov_channel_stats stats;
@@ -101,7 +101,7 @@ static void test_so_many_at_a_time(void **state)
     live(&extra);
 }
 
-/* The pool and the engine may change meanwhile: such a handle has nothing of either. */
+/* Pool and engine may change meanwhile: the handle does not depend on them. */
 static void test_pool_changes_meanwhile(void **state)
 {
     struct tile t;
@@ -135,7 +135,7 @@ static void test_callback_comes_before_start_returns(void **state)
     load_finish(&load);
 }
 
-/* A copy of a released handle is stale, also when another owner has its place. */
+/* A copy of a released handle is stale, also if another handle has its slot. */
 static void test_stale_copies(void **state)
 {
     mli_mov_handle_t copy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transfers that two channels share are cut at cache lines, and a misaligned destination has these
- * in the middle of elements: zeros beside the columns of a transpose may end, or begin, in one.
+ * Transfers on two channels are cut at cache lines. If the destination is misaligned, these are
+ * inside elements, so zeros beside the columns of a transpose may end, or begin, inside an element.
  */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static void test_zeros_in_any_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (uint8_t)(i + 1);
-    assert_ok(mli_mov_set_engine("threads:tiny=0")); /* small ones are shared, too */
+    assert_ok(mli_mov_set_engine("threads:tiny=0")); /* splits small transfers, too */
     assert_ok(mli_mov_set_num_dma_ch(0, 2));
     for (size_t place = 0; place < PLACES; place++) {
         expect(place);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An engine that is polled takes its time in submit and behind its last done, while other threads
- * poll all channels and the owner, who sees that it is done, starts again: the pool must let nobody
- * into submit or poll of a channel that another thread is in.
+ * A polled engine that is slow in submit and after its last done. Meanwhile other threads poll all
+ * channels, and the owner sees the transfer done and starts again. The pool must never enter submit
+ * or poll of a channel while another thread is in one of them.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -19,7 +19,7 @@ enum { STARTS = 2000, POLLERS = 2, YIELDS = 3 };
 static struct mli_work *_Atomic held;
 static atomic_int inside, meetings;
 static atomic_bool over;
-static _Thread_local bool polling; /* a submit from inside done is in its own thread's poll */
+static _Thread_local bool polling; /* a submit from inside done is in this thread's poll */
 
 static void enter(void)
 {
@@ -82,7 +82,7 @@ static void *poll_on_and_on(void *unused)
     (void)unused;
     for (int i = 1; !atomic_load(&over); i++) {
         (void)mli_mov_poll();
-        if (i % 16 == 0) /* the others want to run too, also on one processor */
+        if (i % 16 == 0) /* lets other threads run, also on one processor */
             nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
     }
     return NULL;
@@ -105,7 +105,7 @@ static void test_submit_and_poll_do_not_meet(void **state)
     assert_ok(mli_mov_add_engine(&engine));
     assert_ok(mli_mov_set_engine("polled"));
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
-    load_init_flat(&load, 1, 64); /* one row: all that poll knows to move */
+    load_init_flat(&load, 1, 64); /* one row: poll of this engine can move no more */
     load_claim(&load, 1);
     for (int i = 0; i < POLLERS; i++)
         assert_int_equal(pthread_create(&pollers[i], NULL, poll_on_and_on, NULL), 0);

@@ -8,7 +8,7 @@
 
 static mli_mov_handle_t handles[MLI_MOV_MAX_CHANNELS];
 
-/* How many single channels can be had at once. */
+/* Returns how many single channels can be claimed at once. */
 static int free_channels(void)
 {
     mli_mov_handle_t got[MLI_MOV_MAX_CHANNELS + 1];
@@ -37,7 +37,7 @@ static int empty_pool(void **state)
     return mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK;
 }
 
-/* Runs first: nobody has given the library a channel yet. */
+/* Runs first: the library has no channels yet. */
 static void test_pool_is_empty_at_first(void **state)
 {
     struct tile t;
@@ -94,8 +94,9 @@ static void test_claims_of_several_channels(void **state)
 }
 
 /*
- * Of three single channels one is the middle. While it is held the other two are no run; while an
- * outer one is held they are. Which handle has it is the allocator's business.
+ * One of three single channels is the middle one. While it is claimed, the two others are not
+ * neighbours; while an outer one is claimed, the two others are. The allocator decides which handle
+ * has the middle one.
  */
 static void test_these_very_channels(void **state)
 {
@@ -107,7 +108,8 @@ static void test_these_very_channels(void **state)
     assert_ok(mli_mov_acquire_handle_at(3, 2, &middle));
     assert_status(mli_mov_acquire_handle_at(4, 1, &h), MLI_STATUS_NOT_ENGH_MEM);
     assert_status(mli_mov_acquire_handle_at(2, 4, &h), MLI_STATUS_NOT_ENGH_MEM);
-    assert_status(mli_mov_acquire_handle_at(1, 2, &h), MLI_STATUS_NOT_ENGH_MEM); /* 1 is no one's */
+    /* Channel 1 is not in the pool. */
+    assert_status(mli_mov_acquire_handle_at(1, 2, &h), MLI_STATUS_NOT_ENGH_MEM);
     assert_status(mli_mov_acquire_handle_at(-1, 1, &h), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_acquire_handle_at(0, 0, &h), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_acquire_handle_at(16, 1, &h), MLI_STATUS_ARGUMENT_ERROR);
@@ -151,7 +153,7 @@ static void assert_not_dimensioned(int ch_offset, int num_ch)
 {
     assert_status(mli_mov_set_num_dma_ch(ch_offset, num_ch), MLI_STATUS_ARGUMENT_ERROR);
     assert_true(mli_last_error()[0] != '\0');
-    assert_int_equal(free_channels(), 2); /* as it was */
+    assert_int_equal(free_channels(), 2); /* unchanged */
 }
 
 static void test_bad_dimensions(void **state)
@@ -199,7 +201,7 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_status(mli_mov_set_num_dma_ch(0, 16), MLI_STATUS_ARGUMENT_ERROR);
     assert_status(mli_mov_set_num_dma_ch(8, 2), MLI_STATUS_ARGUMENT_ERROR);
     assert_int_equal(free_channels(), 2);
-    tile_init(&t, MLI_EL_FX_16); /* the handle is as good as before */
+    tile_init(&t, MLI_EL_FX_16); /* the handle still works */
     assert_ok(tile_prepare(&t, &handles[0]));
     assert_ok(mli_mov_start(&handles[0], NULL, NULL, NULL));
     assert_ok(mli_mov_wait(&handles[0]));
@@ -209,7 +211,7 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_int_equal(free_channels(), 2);
 }
 
-/* A handle of the pool as it was is stale in the new one, on the same channel too. */
+/* A handle of the former pool is stale in the new one, on the same channel, too. */
 static void test_new_dimensions_make_handles_stale(void **state)
 {
     mli_mov_handle_t old, now;
@@ -226,7 +228,7 @@ static void test_new_dimensions_make_handles_stale(void **state)
     assert_ok(mli_mov_release_handle(&now));
 }
 
-/* Synchronous moves work however many channels are taken. */
+/* Synchronous moves work, however many channels are claimed. */
 static void test_sync_without_a_free_channel(void **state)
 {
     struct tile t;
@@ -241,7 +243,7 @@ static void test_sync_without_a_free_channel(void **state)
     assert_int_equal(free_channels(), 1);
 }
 
-/* Generations go on and on: many claims later an old copy is still refused. */
+/* After many claims an old copy is still refused. */
 static void test_a_hundred_thousand_generations(void **state)
 {
     mli_mov_handle_t old, h;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many threads on one pool. Handles are opaque, so double ownership is inferred from counts: never
- * more channels out than there are, and a transfer on each handle that must not disturb another.
+ * Many threads on one pool. Handles are opaque, so double ownership shows in the counts: there are
+ * never more claimed channels than channels, and each handle runs a transfer that no other may
+ * disturb.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,10 +17,10 @@
 enum { THREADS = 8, CLAIMS = 20000, CHANNELS = 5 };
 
 static struct {
-    atomic_int held;     /* channels that threads own right now, at least */
-    atomic_int too_many; /* times that was more than there are */
-    atomic_int failures; /* statuses or data that were wrong */
-    atomic_int fired;    /* callbacks */
+    atomic_int held;     /* channels that threads own now, at least */
+    atomic_int too_many; /* times that this exceeded the pool */
+    atomic_int failures; /* wrong statuses or data */
+    atomic_int fired;    /* number of callbacks */
 } seen;
 
 static void on_done(int32_t cookie)
@@ -47,7 +48,7 @@ static void use_handle(mli_mov_handle_t *h, struct rng *rng)
     expect(memcmp(t.out, t.in, 48) == 0);
 }
 
-/* One claim, used and given back; false where no run of channels was free. */
+/* Makes and releases one claim. Returns false if no run of channels was free. */
 static bool one_claim(struct rng *rng)
 {
     int wanted = (int)rng_between(rng, 1, 3);
@@ -67,7 +68,7 @@ static bool one_claim(struct rng *rng)
         sched_yield();
     atomic_fetch_sub(&seen.held, wanted);
     expect(mli_mov_release_handle(&h) == MLI_STATUS_OK);
-    /* By now the channels may be another thread's: the stale copy must not free them. */
+    /* The channels may belong to another thread now: the stale copy must not free them. */
     expect(mli_mov_release_handle(&copy) == MLI_STATUS_ARGUMENT_ERROR);
     expect(mli_mov_start(&copy, NULL, NULL, NULL) == MLI_STATUS_ARGUMENT_ERROR);
     return true;
@@ -80,7 +81,7 @@ static void *work(void *argument)
 
     for (int claims = 0, i = 0; claims < wanted; i++) {
         claims += one_claim(&rng);
-        if (i % 64 == 0) { /* out by others, mostly: then refused; else the same pool anew */
+        if (i % 64 == 0) { /* refused while other threads have channels; else the same pool again */
             mli_status got = mli_mov_set_num_dma_ch(3, CHANNELS);
 
             expect(got == MLI_STATUS_OK || got == MLI_STATUS_ARGUMENT_ERROR);
@@ -105,9 +106,9 @@ static void test_no_channel_has_two_owners(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_int_equal(atomic_load(&seen.too_many), 0);
     assert_int_equal(atomic_load(&seen.failures), 0);
-    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* every channel came back */
+    assert_ok(mli_mov_acquire_handle(CHANNELS, &all)); /* every channel was released */
     assert_ok(mli_mov_release_handle(&all));
-    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* with it go the threads that call back */
+    assert_ok(mli_mov_set_num_dma_ch(0, 0)); /* also ends the threads that call back */
     assert_int_equal(atomic_load(&seen.fired), THREADS * (int)scaled(CLAIMS));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The target profile: guard bits, and what a strict profile demands of addresses. */
+/* The target profile: guard bits, and the addresses that a strict profile requires. */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -48,12 +48,14 @@ static void test_bad_guard_option(void **state)
     set_guard_option(1);
     assert_status(mli_profile_set(&profile), MLI_STATUS_ARGUMENT_ERROR);
     assert_error_names("guard_bit_option", MLI_STATUS_ARGUMENT_ERROR);
-    assert_guard_bits(4, 4, 12); /* the active profile stays */
+    assert_guard_bits(4, 4, 12); /* the active profile is unchanged */
     profile.guard_bit_option = 255;
     assert_status(mli_profile_set(&profile), MLI_STATUS_ARGUMENT_ERROR);
 }
 
-/* Vector memory [from, from + size); the profile is copied, so the structure may go. */
+/*
+ * Sets vector memory [from, from + size). The library copies the profile, so the structure may end.
+ */
 static void set_strict(const void *from, size_t size)
 {
     mli_profile profile = {
@@ -63,7 +65,7 @@ static void set_strict(const void *from, size_t size)
     memset(&profile, 0xEE, sizeof(profile));
 }
 
-/* A tile for a permute whose tensors both lie in one block, here called vector memory. */
+/* A tile for a permute, with both tensors in one block, the vector memory. */
 struct board {
     struct tile tile;
     _Alignas(64) uint8_t vccm[256];
@@ -111,7 +113,7 @@ static void test_kernels_work_in_vector_memory_only(void **state)
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "out.data");
 }
 
-/* A tensor that begins inside and ends outside is outside. */
+/* A tensor that begins inside and ends outside is refused. */
 static void test_kernel_operands_lie_wholly_inside(void **state)
 {
     struct board b;
@@ -126,7 +128,7 @@ static void test_kernel_operands_lie_wholly_inside(void **state)
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "in");
     set_strict(b.vccm + 64, 64);
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "");
-    set_strict(NULL, 0); /* a chip without vector memory has no place for kernels */
+    set_strict(NULL, 0); /* a chip without vector memory cannot run kernels */
     assert_permute_refused(&b, MLI_STATUS_MEM_BANK_MISMATCH, "");
 }
 
@@ -155,7 +157,7 @@ static void test_kernels_want_aligned_elements(void **state)
     board_init(&b, MLI_EL_FX_16);
     b.tile.dst.data.mem.pi8 += 1;
     assert_permute_refused(&b, MLI_STATUS_MISALIGNMENT_ERROR, "out.data");
-    board_init(&b, MLI_EL_SA_8); /* bytes are aligned everywhere */
+    board_init(&b, MLI_EL_SA_8); /* bytes are always aligned */
     b.tile.src.data.mem.pi8 += 1;
     b.tile.dst.data.mem.pi8 += 1;
     assert_ok(board_permute(&b));
@@ -178,7 +180,7 @@ static void assert_move_refused(struct tile *t, const char *names)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* Each size of element on each address that is not a multiple of it. */
+/* Each size of element at each address that is not a multiple of the size. */
 static void test_moves_want_aligned_elements(void **state)
 {
     static const struct {
@@ -213,7 +215,7 @@ static void test_moves_want_aligned_elements(void **state)
     }
 }
 
-/* Without a strict profile an odd address is as good as any. */
+/* Without a strict profile, odd addresses are legal. */
 static void test_alignment_is_free_otherwise(void **state)
 {
     struct tile t;

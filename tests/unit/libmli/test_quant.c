@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Per-axis parameters through moves and permutes: sharing, copying, and what becomes of the axis.
- */
+/* Per-axis parameters in moves and permutes: sharing, copying, and the new place of the axis. */
 #include <string.h>
 
 #include "tests/support/test_tile.h"
@@ -20,7 +19,9 @@ static void assert_shares_src(const struct tile *t, int32_t dim)
     assert_int_equal(p->sa.scale_frac_bits.capacity, q->sa.scale_frac_bits.capacity);
 }
 
-/* The caller's arrays: `want` gives source indices, PAD for padding, KEPT for untouched entries. */
+/*
+ * For the caller's arrays, `want` has source indices, PAD for padding, KEPT for unchanged entries.
+ */
 enum { PAD = -1, KEPT = -2 };
 
 static void assert_own_arrays(const struct tile *t, int32_t dim, const int *want, int count)
@@ -50,7 +51,7 @@ static void test_null_pointers_share(void **state)
     tile_per_axis(&t, 1, TILE_NULL);
     tile_for_permute(&t, 2, 0, 1);
     assert_ok(tile_sync(&t));
-    assert_shares_src(&t, 2); /* dim follows the permutation */
+    assert_shares_src(&t, 2); /* dim is permuted, too */
 }
 
 static void test_same_pointers_share(void **state)
@@ -77,7 +78,7 @@ static void test_own_memory_receives_a_copy(void **state)
     assert_own_arrays(&t, 2, want, 4);
 }
 
-/* Axis 0 1 2 3: padded to P P 0 1 2 3 P, from 1 on, every second, behind two others. */
+/* Axis 0 1 2 3: padded to P P 0 1 2 3 P, cropped from 1 on, every second entry, placed at 2. */
 static void test_own_memory_goes_through_the_move(void **state)
 {
     static const int want[] = {KEPT, KEPT, PAD, 1, 3};
@@ -96,7 +97,7 @@ static void test_own_memory_goes_through_the_move(void **state)
     assert_own_arrays(&t, 0, want, 5);
 }
 
-/* prepare fills dst, parameters included; the data comes later. */
+/* prepare fills dst and its parameters; start moves the data. */
 static void test_prepare_fills_parameters(void **state)
 {
     static const int want[] = {1, 2, 3};
@@ -117,7 +118,7 @@ static void test_prepare_fills_parameters(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* The smallest arrays that do: exactly the entries of the result. */
+/* The smallest legal arrays: exactly the entries of the result. */
 static void test_exact_array_capacities_suffice(void **state)
 {
     struct tile t;
@@ -162,7 +163,7 @@ static void test_permute_kernel_copies(void **state)
     assert_own_arrays(&t, 0, want, 3);
 }
 
-/* A permute changes the elements and el_params, nothing else of `out`. */
+/* A permute changes the elements and el_params, and no other field of `out`. */
 static void test_permute_kernel_leaves_the_rest(void **state)
 {
     static const uint32_t shape[3] = {3, 2, 4};
@@ -183,7 +184,7 @@ static void test_permute_kernel_leaves_the_rest(void **state)
     assert_int_equal(t.out[8], 0xA5);
 }
 
-/* fx and fp tensors have no axis: what stands in sa's place is not looked at. */
+/* fx and fp tensors have no axis: the bytes of sa are not read. */
 static void test_other_types_have_no_axis(void **state)
 {
     static const mli_element_type types[] = {MLI_EL_FX_8, MLI_EL_FX_16, MLI_EL_FP_16, MLI_EL_FP_32};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What channels count, for moves whose numbers are known, and while they are under way. */
+/* The statistics of channels, for moves with known numbers, and during moves. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void test_strided(void **state)
     assert_nothing(1);
 }
 
-/* What is contiguous on both sides is one row. */
+/* A run that is contiguous on both sides is one row. */
 static void test_contiguous(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_contiguous(void **state)
     assert_counted(0, 1, 300, 1);
 }
 
-/* A copy and eight fills: 60 rows of 6 bytes, and around them slabs of which rows may merge. */
+/* A copy and eight fills: 60 rows of 6 bytes, and slabs around them whose rows may merge. */
 static void test_padded(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_padded(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 9);
     assert_in_range(stats_of(0).rows, 60 + 8, 60 + (5 * 6 * 7 * 8 - 360));
     assert_int_equal(stats_of(0).completed, 1);
-    assert_ok(mli_mov_release_handle(&load.h)); /* the high water stays where it was */
+    assert_ok(mli_mov_release_handle(&load.h)); /* the high water mark stays */
     load_finish(&load);
     load_init_rows(&load, 1, 10, 30, 2);
     load_claim(&load, 1);
@@ -113,7 +113,7 @@ static void test_padded(void **state)
     assert_int_equal(stats_of(0).completed, 2);
 }
 
-/* Each part counts on its own channel; those of a synchronous move by the caller on none. */
+/* Each part counts on its own channel; synchronous moves of the caller count on none. */
 static void test_several_channels(void **state)
 {
     uint64_t transfers = 0, bytes = 0, rows = 0;
@@ -145,7 +145,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* At least as long as memory of 1 TB/s would take, and no longer than it took. */
+/* At least the time that 1 TB/s would take, and at most the measured time. */
 static void test_busy_time(void **state)
 {
     uint64_t took;
@@ -159,7 +159,7 @@ static void test_busy_time(void **state)
     assert_in_range(stats_of(0).busy_ns, (16 << 20) / 1000, took);
 }
 
-/* A channel that joins the pool has done nothing; one that stays in it keeps its numbers. */
+/* A channel that joins the pool starts with zeros; one that stays keeps its numbers. */
 static void test_joining_the_pool_anew(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_joining_the_pool_anew(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_counted(0, 1, 300, 10);
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
-    assert_counted(0, 1, 300, 10); /* still to be read, when it has left */
+    assert_counted(0, 1, 300, 10); /* readable after the channel has left */
     assert_ok(mli_mov_set_num_dma_ch(0, 1));
     assert_nothing(0);
 }
@@ -188,7 +188,7 @@ static bool follows(const mli_mov_channel_stats *now, const mli_mov_channel_stat
            ended <= now->submitted && now->submitted - ended <= 1;
 }
 
-/* Numbers of one moment: those of whole transfers belong together. */
+/* Numbers are of one moment: those of whole transfers fit together. */
 static void *read_on_and_on(void *unused)
 {
     mli_mov_channel_stats before = {0}, now;

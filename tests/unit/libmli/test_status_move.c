@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every status a move can be refused with, through mli_mov_tensor_sync(), mli_mov_prepare(),
- * mli_mov_check() and mli_mov_layout(): the documented status, a message that names the field, and
- * nothing changed.
+ * Every status of a refused move, by mli_mov_tensor_sync(), mli_mov_prepare(), mli_mov_check() and
+ * mli_mov_layout(): the documented status, a message that names the field, and no change.
  */
 #include <string.h>
 
@@ -58,7 +57,7 @@ static int unclaim(void **state)
     return mli_mov_release_handle(&claimed) != MLI_STATUS_OK;
 }
 
-/* A refused prepare leaves the handle as it was, too: without a transfer, or with the old one. */
+/* A refused prepare does not change the handle either: it has no transfer, or the old one. */
 static void refused_by_prepare(void **state)
 {
     const struct fault *f = *state;

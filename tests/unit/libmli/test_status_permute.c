@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every status a permute can be refused with; nothing is changed. */
+/* Every status of a refused permute, without any change. */
 #include <string.h>
 
 #include "tests/unit/libmli/faults.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eight threads, thousands of handles of all widths, moved in all ways and under all circumstances:
- * waited for, polled, left to a callback, cancelled, released and claimed again. What ends well has
- * moved every byte; all ends are announced once; what channels count adds up.
+ * Eight threads and thousands of handles of all widths, with all kinds of calls: wait, poll,
+ * callback, cancel, release and a new claim. A transfer that ends well has moved every byte; each
+ * transfer has one callback; the statistics of the channels add up.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -16,14 +16,14 @@
 enum { THREADS = 8, CLAIMS = 1500, CHANNELS = 7, STARTS_MAX = 4, BYTES = 48, SEED = 20240229 };
 
 static struct {
-    atomic_uint wrong;  /* statuses and data */
-    atomic_uint starts; /* that were not refused */
+    atomic_uint wrong;  /* wrong statuses and data */
+    atomic_uint starts; /* starts that were not refused */
     atomic_uint ok, cancelled, failed;
-    atomic_uint calls; /* callbacks */
-    bool may_fail;     /* without being asked to stop */
+    atomic_uint calls; /* number of callbacks */
+    bool may_fail;     /* without a cancel */
 } seen;
 
-static atomic_uint calls[THREADS]; /* by cookie, for the claim that a thread has now */
+static atomic_uint calls[THREADS]; /* by cookie, for the thread's current claim */
 
 static void on_done(int32_t cookie)
 {
@@ -37,7 +37,7 @@ static void expect(bool right)
         atomic_fetch_add(&seen.wrong, 1);
 }
 
-/* How a thread learns that its transfer is over. */
+/* Waits for the transfer, in a random way. */
 static mli_status await(mli_mov_handle_t *h, struct rng *rng)
 {
     switch (rng_below(rng, 3)) {
@@ -76,7 +76,7 @@ static void judge(mli_mov_handle_t *h, const struct tile *t, mli_status status, 
 
 static void one_transfer(mli_mov_handle_t *h, struct rng *rng)
 {
-    const bool asked = seen.may_fail || rng_chance(rng, 20); /* what is stuck has to be asked */
+    const bool asked = seen.may_fail || rng_chance(rng, 20); /* a stuck work needs a cancel */
     mli_status status;
     struct tile t;
 
@@ -94,7 +94,7 @@ static void one_transfer(mli_mov_handle_t *h, struct rng *rng)
     expect(mli_mov_synchronise(h) == MLI_STATUS_OK); /* the tile is on the stack */
 }
 
-/* False where no run of channels was free. */
+/* Returns false if no run of channels was free. */
 static bool one_claim(int32_t number, struct rng *rng)
 {
     const int channels = (int)rng_between(rng, 1, 3);
@@ -104,7 +104,7 @@ static bool one_claim(int32_t number, struct rng *rng)
 
     if (mli_mov_acquire_handle(channels, &h) != MLI_STATUS_OK) {
         tile_init(&t, MLI_EL_FX_16);
-        if (!seen.may_fail) /* nobody could cancel it where it is stuck */
+        if (!seen.may_fail) /* no other thread could cancel it if it is stuck */
             expect(tile_sync(&t) == MLI_STATUS_OK);
         sched_yield();
         return false;
@@ -132,7 +132,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Synchronous moves on a device's channels are counted there too, and announced to nobody. */
+/* Synchronous moves on a device's channels count there, too, but have no callback. */
 static void assert_adds_up(void)
 {
     uint64_t ended = 0, submitted = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Strides of which some are given and some are 0: a stride of 0 is the next inner stride in force
- * times its extent, on both sides of a move, in a permute and in a sub-tensor. The tile is
- * (2, 3, 4); every index here was worked out by hand.
+ * times its extent, on both sides of a move, in a permute and in a sub-tensor. The tile is (2, 3,
+ * 4); every index here was computed by hand.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void give(int32_t *to, int32_t s0, int32_t s1, int32_t s2)
     to[2] = s2;
 }
 
-/* Element (i, j, k) of the result is at i * s0 + j * s1 + k * s2; nothing else was written. */
+/* Element (i, j, k) of the result is at i * s0 + j * s1 + k * s2; no other byte is written. */
 static void assert_placed(const struct tile *t, uint32_t s0, uint32_t s1, uint32_t s2)
 {
     uint8_t want[sizeof(t->out)];
@@ -54,7 +54,7 @@ static void test_outer_ones_of_the_destination(void **state)
     assert_placed(&t, 27, 9, 1);
 }
 
-/* The inner one is given in the cfg, the outer one computed on top of it, the middle one dst's. */
+/* The inner stride is given in cfg, the middle one is dst's, the outer one is computed. */
 static void test_of_both_places(void **state)
 {
     struct tile t;
@@ -78,7 +78,7 @@ static void test_inner_ones_of_the_destination(void **state)
     assert_placed(&t, 50, 4, 1);
 }
 
-/* The destination's extent, which its multiple is of, counts dst_offset. */
+/* The destination's extent, for a computed stride, includes dst_offset. */
 static void test_extent_counts_dst_offset(void **state)
 {
     struct tile t;
@@ -110,7 +110,7 @@ static void test_source(void **state)
     assert_memory_equal(t.out + 12, t.in + 60, 4);
 }
 
-/* The source's capacity is judged by the strides in force, to the byte. */
+/* The source's capacity is checked with the strides in force, to the byte. */
 static void test_source_capacity(void **state)
 {
     struct tile t;
@@ -157,7 +157,7 @@ static void test_sub_tensor(void **state)
     assert_int_equal(out.data.capacity, sizeof(t.in) - 48);
 }
 
-/* Strides that mem_stride must hold, and that it cannot. */
+/* Computed strides that fit in mem_stride, and one that does not. */
 static void test_more_than_31_bits(void **state)
 {
     const mli_sub_tensor_cfg all = {.size = {2, 3, 4}, .sub_tensor_rank = 3};
@@ -179,7 +179,7 @@ static void test_more_than_31_bits(void **state)
     assert_error_names("in.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
 }
 
-/* A source's computed stride may have 64 bits, as long as only coordinate 0 is read. */
+/* A source's computed stride may have 64 bits if only coordinate 0 is read. */
 static void test_more_than_64_bits(void **state)
 {
     struct tile t;
@@ -196,7 +196,7 @@ static void test_more_than_64_bits(void **state)
     give(t.src.mem_stride, 0, 0, INT32_MAX);
     assert_status(tile_sync(&t), MLI_STATUS_NOT_ENGH_MEM);
     assert_error_names("src.mem_stride", MLI_STATUS_NOT_ENGH_MEM);
-    give(t.src.mem_stride, 1, 0, INT32_MAX); /* then none exceeds them */
+    give(t.src.mem_stride, 1, 0, INT32_MAX); /* then no stride exceeds them */
     assert_ok(tile_sync(&t));
 }
 

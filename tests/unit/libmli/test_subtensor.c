@@ -8,7 +8,7 @@
 static mli_sub_tensor_cfg part(uint32_t rank, uint32_t o0, uint32_t o1, uint32_t o2, uint32_t s0,
                                uint32_t s1, uint32_t s2)
 {
-    /* What lies beyond the rank must not matter. */
+    /* Entries beyond the rank must not matter. */
     return (mli_sub_tensor_cfg){{o0, o1, o2, 99}, {s0, s1, s2, 0}, rank};
 }
 
@@ -51,7 +51,7 @@ static void test_window_of_a_packed_tensor(void **state)
     assert_int_equal(out.el_type, MLI_EL_FX_8);
     assert_int_equal(out.el_params.fx.frac_bits, 5);
     assert_elements(&out, want, 4);
-    assert_memory_equal(&t, &before, sizeof(t)); /* nothing is copied, nothing of `in` changes */
+    assert_memory_equal(&t, &before, sizeof(t)); /* copies no data, does not change `in` */
 }
 
 static void test_window_of_a_strided_tensor(void **state)
@@ -101,7 +101,7 @@ static void test_out_may_be_in(void **state)
     assert_elements(&t.src, want, sizeof(want));
 }
 
-/* Entries of `out` beyond the rank are 1 and 0; those of `in` do not count. */
+/* Entries of `out` beyond the rank are 1 and 0; those of `in` are not read. */
 static void test_entries_beyond_the_rank(void **state)
 {
     mli_sub_tensor_cfg cfg = part(1, 1, 2, 0, 1, 1, 4);
@@ -122,7 +122,7 @@ static mli_point_to_subtsr_cfg point(uint8_t count, uint32_t c0, uint32_t c1, ui
     return (mli_point_to_subtsr_cfg){{c0, c1, c2, 99}, count, size};
 }
 
-/* All coordinates but the last are indices; of the last dimension there is a range. */
+/* All coordinates but the last are indices; the last dimension keeps a range. */
 static void test_point_to_subtensor(void **state)
 {
     static const struct {
@@ -152,7 +152,7 @@ static void test_point_to_subtensor(void **state)
     }
 }
 
-/* Strides count, parameters follow the axis, and `out` may be `in`. */
+/* Strides are used, parameters follow the axis, and `out` may be `in`. */
 static void test_point_to_subtensor_of_any_layout(void **state)
 {
     const mli_point_to_subtsr_cfg cfg = point(2, 1, 1, 0, 2);
@@ -209,7 +209,7 @@ static void test_point_to_subtensor_refuses(void **state)
     assert_memory_equal(&out, &before, sizeof(out));
 }
 
-/* Dimensions of size 1 go from the first on, and only as many as asked. */
+/* Dimensions of size 1 are removed from the first on, only as many as requested. */
 static void test_rank_reduction(void **state)
 {
     static const struct {
@@ -233,7 +233,7 @@ static void test_rank_reduction(void **state)
     }
 }
 
-/* Strides go with their dimensions. */
+/* Strides stay with their dimensions. */
 static void test_rank_reduction_keeps_strides(void **state)
 {
     static const uint8_t want[] = {3, 7, 11, 15, 19, 23}, row[] = {14, 18, 22};
@@ -265,7 +265,7 @@ static void assert_arrays_at(const mli_tensor *out, const struct tile *t, uint32
     assert_in_range(p->sa.scale_frac_bits.capacity, entries, left);
 }
 
-/* The part `cfg` of a tile that is per axis along `axis`. */
+/* Returns the part `cfg` of a tile that is per axis along `axis`. */
 static mli_tensor part_of_axis_tile(struct tile *t, int32_t axis, const mli_sub_tensor_cfg *cfg)
 {
     mli_tensor out;
@@ -324,12 +324,12 @@ static void test_removed_axis_leaves_per_tensor_values(void **state)
     assert_int_equal(out.el_params.sa.scale.capacity, 0);
     assert_int_equal(out.el_params.sa.scale_frac_bits.capacity, 0);
     assert_int_equal(mli_hlp_tensor_scale(&out), 202);
-    /* In place as well: the values are read before the pointers go. */
+    /* In place as well: the values are read before the pointers are overwritten. */
     assert_ok(mli_hlp_subtensor(&t.src, &cfg, &t.src));
     assert_int_equal(t.src.el_params.sa.scale.mem.i16, 202);
 }
 
-/* An axis of size 1 that stays keeps its arrays. */
+/* An axis of size 1 that is not removed keeps its arrays. */
 static void test_kept_axis_of_size_one(void **state)
 {
     mli_sub_tensor_cfg cfg = part(2, 1, 2, 0, 1, 1, 4);
@@ -426,7 +426,7 @@ static void test_refuses_what_the_capacity_does_not_cover(void **state)
     t.src.mem_stride[0] = INT32_MAX;
     t.src.mem_stride[1] = INT32_MAX;
     assert_refused(&t, &cfg, MLI_STATUS_NOT_ENGH_MEM, "capacity");
-    t.src.data.capacity = 8; /* enough for the part that is asked for */
+    t.src.data.capacity = 8; /* enough for the requested part */
     assert_ok(mli_hlp_subtensor(&t.src, &first, &out));
     assert_int_equal(out.data.capacity, 8);
 }

@@ -56,7 +56,7 @@ static void test_idle(void **state)
 
     (void)state;
     assert_ok(mli_mov_acquire_handle(1, &h));
-    assert_ok(mli_mov_synchronise(&h)); /* nothing was ever prepared */
+    assert_ok(mli_mov_synchronise(&h)); /* no transfer was ever prepared */
     assert_ok(mli_mov_release_handle(&h));
     assert_ok(mli_mov_synchronise(&slow.load.h));
     load_start(&slow.load);
@@ -91,7 +91,9 @@ static void start_next(int32_t cookie)
         atomic_store(&at.calls, -1000000);
 }
 
-/* What callbacks start on the same handle is waited for, to the end of the chain. */
+/*
+ * synchronise waits for transfers that callbacks start on the same handle, to the end of the chain.
+ */
 static void test_waits_for_what_callbacks_start(void **state)
 {
     (void)state;
@@ -111,7 +113,7 @@ static void count(int32_t cookie)
     atomic_fetch_add(&at.calls, 1);
 }
 
-/* No wake-up is lost: each time the callback is over when synchronise is. */
+/* No wake-up is lost: the callback has always returned when synchronise returns. */
 static void test_races_with_the_callback(void **state)
 {
     (void)state;

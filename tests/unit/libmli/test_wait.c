@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mli_mov_wait() on one thread for a transfer that another thread completes. With the inline engine
- * that is one started in a callback: its start has returned, and it runs until the callback has.
- * With an engine that has threads it may be done sooner: there are fewer waits that sleep then, and
- * more races.
+ * that is a transfer started in a callback: start has returned, and the transfer runs until the
+ * callback has returned. With an engine that has threads it may be done earlier, which makes fewer
+ * waits sleep and gives more races.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -23,10 +23,10 @@ static struct {
     atomic_bool started;
     atomic_uint inner_calls;
     mli_status inner_status;
-    int linger_ns; /* how long the callback holds inner back */
+    int linger_ns; /* how long the callback delays the end of inner */
     pthread_t waiter;
-    bool disturb;    /* the callback sends the waiter signals meanwhile */
-    long waiting_ns; /* processor time the last wait took */
+    bool disturb;    /* the callback sends signals to the waiting thread */
+    long waiting_ns; /* processor time of the last wait */
 } at;
 
 static void on_outer(int32_t cookie)
@@ -85,7 +85,7 @@ static long thread_ns(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-/* What wait says, and whether the bytes were there when it returned. */
+/* Records the status of wait, and whether the bytes were there when it returned. */
 static void wait_once(uint8_t byte)
 {
     mli_status waited;
@@ -106,7 +106,7 @@ static void wait_once(uint8_t byte)
     moved = memcmp(at.inner_tile.out, at.inner_tile.in, 24) == 0;
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_non_null(result);
-    assert_ok(mli_mov_synchronise(&at.outer)); /* its callback may outlive the thread */
+    assert_ok(mli_mov_synchronise(&at.outer)); /* the callback may outlive the thread */
     assert_ok(mli_mov_synchronise(&at.inner));
     assert_ok(at.inner_status);
     assert_ok(waited);
@@ -120,7 +120,7 @@ static void test_wait_sleeps_until_done(void **state)
     at.linger_ns = 50000000;
     wait_once(1);
     assert_int_equal(atomic_load(&at.inner_calls), 1);
-    assert_true(at.waiting_ns < 10000000); /* spinning would have taken most of 50 ms */
+    assert_true(at.waiting_ns < 10000000); /* a thread that spins would take most of 50 ms */
 }
 
 static void on_signal(int number)
@@ -128,7 +128,7 @@ static void on_signal(int number)
     (void)number;
 }
 
-/* A signal wakes the sleeper, not the transfer. */
+/* A signal wakes the thread, but does not end the wait. */
 static void test_signals_do_not_end_a_wait(void **state)
 {
     struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART */
@@ -140,7 +140,7 @@ static void test_signals_do_not_end_a_wait(void **state)
     wait_once(2);
 }
 
-/* No wake-up is lost, however completion and wait fall together. */
+/* No wake-up is lost, for any timing of completion and wait. */
 static void test_wait_races_with_completion(void **state)
 {
     (void)state;

@@ -75,7 +75,7 @@ void move_finish(struct move *m)
     free(m->out);
 }
 
-/* Walks the destination in its order; what is in the padding is zero. */
+/* Compares the destination in its order; padding must be zero. */
 bool move_is_right(const struct move *m)
 {
     const mli_tensor *src = &m->src;

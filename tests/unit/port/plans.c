@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SPACE = 64 * 1024 }; /* of one descriptor, in source and destination */
+enum { SPACE = 64 * 1024 }; /* bytes of one descriptor, in source and destination */
 
 uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
-/* Loops from the inside out, each around all of the one before, as far as there is space. */
+/*
+ * Draws loops from the inside out, each with steps beyond the loops inside it, as long as there is
+ * space.
+ */
 static void random_box(struct mli_copy_box *box, struct rng *rng)
 {
     const uint32_t wanted = rng_below(rng, MLI_MAX_RANK + 1);

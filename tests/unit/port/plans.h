@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random plans, and the bytes they move one by one: what cutting a plan is checked against. */
+/* Random plans, and the bytes that they move, for tests of functions that cut plans. */
 #ifndef TEST_PLANS_H
 #define TEST_PLANS_H
 
@@ -10,30 +10,35 @@
 
 enum { PLAN_SRC_BYTES = 1 << 20, PLAN_DST_BYTES = 1 << 20 };
 
-/* Plans point in here. Nothing is read or written. */
+/* Plans point into these buffers. No test reads or writes them. */
 extern uint8_t plan_src[PLAN_SRC_BYTES + 64], plan_dst[PLAN_DST_BYTES + 64];
 
-/* What each destination byte receives, and how often. */
+/* The source of each destination byte, and how often the byte is written. */
 struct moved {
-    int32_t from[PLAN_DST_BYTES]; /* an offset in plan_src, or MOVED_ZERO */
+    int32_t from[PLAN_DST_BYTES]; /* offset in plan_src, or MOVED_ZERO */
     uint8_t times[PLAN_DST_BYTES];
     size_t bytes; /* the sum of times[] */
-    size_t end;   /* behind the last byte that was looked at */
+    size_t end;   /* end of the compared bytes */
 };
 
 enum { MOVED_ZERO = -1 };
 
-/* Up to nine disjoint descriptors, with or without a copy, of up to four loops each. */
+/*
+ * Draws a plan with up to nine disjoint descriptors, with or without a copy, of up to four loops
+ * each.
+ */
 void plan_random(struct mli_plan *plan, struct rng *rng);
 
-/* A copy in which nothing merges: loop[] with its steps, at dst + misalignment. */
+/*
+ * Makes a plan with one copy in which no loops merge: loop[] with its steps, at dst + misalignment.
+ */
 void plan_one_box(struct mli_plan *plan, size_t misalignment, size_t run, size_t loops,
                   const struct mli_copy_loop *loop);
 
-/* A descriptor as a box; a slab has no src. */
+/* Returns a descriptor as a box; a slab has no src. */
 struct mli_copy_box plan_descriptor(const struct mli_plan *plan, uint32_t index);
 
-/* Where a row of a box begins; *src is null in a slab. */
+/* Returns the start of a row of a box; *src is null for a slab. */
 void plan_row(const struct mli_copy_box *box, uint64_t row, const uint8_t **src, uint8_t **dst);
 
 uint64_t plan_rows(const struct mli_copy_box *box);
@@ -42,7 +47,7 @@ void moved_clear(struct moved *moved);
 void moved_add_box(struct moved *moved, const struct mli_copy_box *box);
 void moved_add_plan(struct moved *moved, const struct mli_plan *plan);
 
-/* The same bytes from the same places, each once. */
+/* Returns whether both move the same bytes from the same places, each once. */
 bool moved_same(const struct moved *a, const struct moved *b);
 
 void plan_print(const struct mli_plan *plan);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the pool keep what mli_engine.h promises to an engine? A witness of an engine looks. */
+/*
+ * The guarantees of the pool that mli_engine.h lists, checked by an engine that records its calls.
+ */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -20,7 +22,7 @@ static struct {
 } lanes[CHANNELS];
 
 static _Atomic uint32_t overlaps, strange_channels, opened;
-static uint64_t depth; /* the option */
+static uint64_t depth; /* value of the engine's option */
 
 static void pause_us(long us)
 {
@@ -55,7 +57,7 @@ static void witness_submit(uint32_t channel, struct mli_work *work)
     strange_channels += channel >= CHANNELS || !(opened >> channel & 1);
     atomic_store(&lanes[channel].submitting, 1);
     lanes[channel].work = work;
-    pause_us(100); /* a poll that may come would come now */
+    pause_us(100); /* time for a forbidden poll */
     lanes[channel].polls_left = 2;
     atomic_store(&lanes[channel].submitting, 0);
 }
@@ -172,7 +174,7 @@ static void test_submit_from_inside_done(void **state)
     assert_int_equal(overlaps, 0);
 }
 
-/* An engine is not asked about channels that it does not have, or that are not open. */
+/* The pool reads statistics only of channels that are open. */
 static void test_stats_of_open_channels_only(void **state)
 {
     mli_mov_channel_stats stats;
@@ -200,7 +202,7 @@ static void test_options_not_given_have_their_default(void **state)
     assert_int_equal(depth, 1);
 }
 
-/* A refused specification leaves the options of the one before as they were. */
+/* A refused specification keeps the options of the former one. */
 static void test_refused_options_change_nothing(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_legalise_*: random plans and random limits. The pieces move what the plan moves, each byte
- * once; each is within the limits and knows its place. `test_legalise SEED` repeats a run.
+ * mli_legalise_*: random plans and random limits. The pieces move the plan's bytes, each once; each
+ * piece is within the limits and has the right place. `test_legalise SEED` repeats a run.
  */
 #include "tests/support/scale.h"
 #include "tests/support/unit.h"
@@ -50,7 +50,7 @@ static void assert_within_limits(const struct mli_descriptor *piece,
     }
 }
 
-/* Row n of the piece lies in row piece->row + n of the descriptor it was cut from. */
+/* Row n of the piece must be row piece->row + n of its descriptor. */
 static void assert_right_rows(const struct mli_descriptor *piece, const struct mli_plan *plan)
 {
     const struct mli_copy_box from = plan_descriptor(plan, piece->index);
@@ -90,7 +90,7 @@ static void check_case(const struct mli_plan *plan, const struct mli_channel_cap
         count++;
         moved_add_box(&pieces, &piece.box);
     }
-    assert_false(mli_legalise_next(&legaliser, &piece)); /* the end stays the end */
+    assert_false(mli_legalise_next(&legaliser, &piece)); /* the end is final */
     assert_int_equal(mli_legalise_count(plan, caps), count);
     assert_int_equal(pieces.bytes, whole.bytes);
     assert_true(moved_same(&whole, &pieces));
@@ -131,7 +131,7 @@ static void test_no_limits(void **state)
     }
 }
 
-/* As many loops as there are registers for, the inner ones, and whole if they fit. */
+/* Pieces keep the inner loops, as many as there are registers, whole if they fit. */
 static void test_inner_loops_are_kept(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}, {5, 7, 30}};
@@ -153,7 +153,7 @@ static void test_inner_loops_are_kept(void **state)
     }
 }
 
-/* Plain data: a copy goes on where the original was. */
+/* A copied legaliser continues at the original's place. */
 static void test_copies_go_on(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves through the port of the mock device: every byte right, whatever the ring and the limits. */
+/* Moves through the mock port: every byte is right, for all sizes of ring and limits. */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* Runs a prepared move to its end, checks it and puts it away. */
+/* Runs a prepared move to its end, checks it and releases it. */
 static void finish(struct move *m, mli_mov_handle_t *h)
 {
     assert_ok(mli_mov_wait(h));
@@ -41,7 +41,7 @@ static void finish(struct move *m, mli_mov_handle_t *h)
     move_finish(m);
 }
 
-/* A ring of any size, and any number of hardware loops: outer loops are peeled by the driver. */
+/* The driver peels outer loops, for any size of ring and any number of hardware loops. */
 static void test_nests_are_peeled(void **state)
 {
     char spec[64];
@@ -65,7 +65,7 @@ static void test_nests_are_peeled(void **state)
     }
 }
 
-/* While the device does nothing the ring is filled to the brim; what is done makes room. */
+/* While the device is stopped the driver fills the ring; completed descriptors make room. */
 static void test_ring_full_and_refilled(void **state)
 {
     struct move m;
@@ -97,7 +97,7 @@ static void test_ring_full_and_refilled(void **state)
     assert_int_equal(stats_of(0).queue_high_water, 4);
 }
 
-/* Works begin wherever in the ring the one before ended. */
+/* Works begin in any slot: where the previous work ended. */
 static void test_ring_wraps(void **state)
 {
     uint32_t seen = 0;
@@ -124,7 +124,7 @@ static void move_with_limits(struct move *m, uint64_t descriptors)
 
     move_prepare(m, 1, &h);
     start(&h);
-    while (!mli_mov_isdone(&h)) /* drives it too, by at most one at this pace */
+    while (!mli_mov_isdone(&h)) /* isdone polls, too: at most one descriptor at this pace */
         completed++;
     assert_int_equal(completed + 1, descriptors);
     finish(m, &h);
@@ -144,7 +144,7 @@ static void test_limits_of_fields(void **state)
     move_with_limits(&m, 1);
     move_init_rows(&m, 3, MOCK_RUN_MAX + 1);
     move_with_limits(&m, 6);
-    /* Rows of which eight together are a run each, but whose source steps are too wide. */
+    /* Groups of eight rows are one run, but the source steps between groups exceed the limit. */
     move_init_rows(&m, 4, MOCK_STEP_MAX / 2 + 1);
     move_with_limits(&m, 4 * ((MOCK_STEP_MAX / 2 + 1 + MOCK_RUN_MAX - 1) / MOCK_RUN_MAX));
 }
@@ -163,7 +163,7 @@ static void start_again(int32_t rounds)
         (void)mli_mov_start(&chained, NULL, NULL, NULL);
 }
 
-/* Nobody waits: mli_mov_poll() alone brings the callbacks. */
+/* mli_mov_poll() alone completes transfers and calls callbacks. */
 static void test_poll_brings_callbacks(void **state)
 {
     struct move m[3];
@@ -183,12 +183,12 @@ static void test_poll_brings_callbacks(void **state)
     for (int i = 0; i < 1000 && calls < 3; i++)
         polled += mli_mov_poll();
     assert_int_equal(calls, 3);
-    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* but for the innermost, of 2 */
+    assert_int_equal(polled, (5 + 6 + 7) * 4 * 3); /* except the innermost, of 2 */
     for (int i = 0; i < 3; i++)
         finish(&m[i], &h[i]);
 }
 
-/* submit from inside done, on the same channel. */
+/* Calls submit inside done, on the same channel. */
 static void test_callback_starts_again(void **state)
 {
     struct move m;
@@ -234,7 +234,7 @@ static void test_sync_takes_a_channel(void **state)
     move_finish(&m);
 }
 
-/* The last done comes a moment before the device rests. */
+/* The last done comes before the device is idle. */
 static void test_synchronise_waits_for_the_device(void **state)
 {
     struct move m;
@@ -246,7 +246,7 @@ static void test_synchronise_waits_for_the_device(void **state)
     move_prepare(&m, 1, &h);
     start(&h);
     assert_ok(mli_mov_wait(&h));
-    mock_device_set_pace(0, 0); /* now looking changes nothing */
+    mock_device_set_pace(0, 0); /* now STATUS reads do not change anything */
     assert_int_equal(mock_device_read(0, MOCK_STATUS), MOCK_BUSY);
     mock_device_set_pace(0, 1);
     assert_ok(mli_mov_synchronise(&h));
@@ -282,7 +282,7 @@ static void *move_many(void *context)
         move_prepare(&m, 1, &h);
         start(&h);
         if (i % 3 == 0)
-            mli_mov_poll(); /* the other thread's channel too */
+            mli_mov_poll(); /* also polls the other thread's channel */
         finish(&m, &h);
     }
     return NULL;

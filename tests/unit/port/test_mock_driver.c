@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The port's functions called by hand, without the pool: what a new port is tested with first. And
- * the device itself, which the other tests trust.
+ * The port's functions called without the pool, as the first test of a new port. Also tests the
+ * device, which the other tests rely on.
  */
 #include "tests/support/unit.h"
 
@@ -25,7 +25,7 @@ static void done(struct mli_work *ended, const struct mli_work_end *how)
     dones++;
 }
 
-/* A plan of rows, each a descriptor where there are no loops. */
+/* Begins a work with a plan of rows: one descriptor each, without hardware loops. */
 static void begin(uint32_t ring)
 {
     for (size_t i = 0; i < sizeof(in); i++)
@@ -65,7 +65,7 @@ static void test_idle_channel(void **state)
     assert_int_equal(dones, 0);
 }
 
-/* The device is faster than the budget: nothing is lost, and no poll takes more than it may. */
+/* The device is faster than the budget: no descriptor is lost, and no poll exceeds its budget. */
 static void test_budget(void **state)
 {
     uint32_t completed = 0, polls = 0;
@@ -92,7 +92,7 @@ static void test_budget(void **state)
     assert_moved();
 }
 
-/* A budget that is spent does not hide an error, nor what came before it. */
+/* A used-up budget hides neither an error nor the descriptors before it. */
 static void test_budget_and_error(void **state)
 {
     uint32_t completed = 0;
@@ -110,7 +110,7 @@ static void test_budget_and_error(void **state)
     assert_int_equal(end.bytes, 5 * WIDTH);
 }
 
-/* Cancelled before submit, as may happen. */
+/* A work may be cancelled before submit. */
 static void test_cancelled_from_the_start(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_caps(void **state)
     assert_int_equal(caps.loops, MOCK_LOOPS);
 }
 
-/* The device: one descriptor in a ring of two slots. */
+/* The device, with one descriptor in a ring of two slots. */
 static struct mock_descriptor slots[2];
 
 static void ring_up(const struct mock_descriptor *descriptor)
@@ -187,7 +187,7 @@ static void test_device_protects_its_ring(void **state)
     ring_up(&d);
     mock_device_write(1, MOCK_RING_SIZE, 77);
     mock_device_write(1, MOCK_TAIL, 77);
-    mock_device_write(1, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET); /* not while BUSY */
+    mock_device_write(1, MOCK_CONTROL, MOCK_ENABLE | MOCK_RESET); /* ignored while BUSY */
     assert_int_equal(mock_device_read(1, MOCK_RING_SIZE), 2);
     assert_int_equal(mock_device_read(1, MOCK_TAIL), 1);
     assert_int_equal(mock_device_read(1, MOCK_RING_BASE), (uintptr_t)slots);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The port of the mock device when transfers are cancelled, and when the device fails. */
+/* The mock port when transfers are cancelled, and when the device fails. */
 #include "tests/support/unit.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* The channel is as good as new: the move succeeds, and is put away. */
+/* Runs the move again, which must succeed on the same channel, and releases it. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     mock_device_poison(0, 0);
@@ -54,7 +54,7 @@ static void assert_place(const mli_mov_handle_t *h, mli_status code, uint32_t de
     assert_int_equal(status.bytes, bytes);
 }
 
-/* In the middle of a ring: two are done, two are in the ring, the rest is not cut yet. */
+/* Cancel inside the ring: two pieces are done, two are in the ring, the rest is not cut yet. */
 static void test_cancel_in_the_ring(void **state)
 {
     struct move m;
@@ -69,7 +69,7 @@ static void test_cancel_in_the_ring(void **state)
     mock_device_run(0, 2);
     assert_ok(mli_mov_cancel(&h));
     for (int i = 0; i < 3; i++)
-        assert_false(mli_mov_isdone(&h)); /* the device has not said that it stopped */
+        assert_false(mli_mov_isdone(&h)); /* the device still runs */
     mock_device_set_pace(0, 1);
     assert_status(mli_mov_wait(&h), MLI_STATUS_CANCELLED);
     assert_place(&h, MLI_STATUS_CANCELLED, 0, 2, 6);
@@ -78,7 +78,7 @@ static void test_cancel_in_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* All that is in the ring is done, but not all of the plan. */
+/* Cancel after the ring is done, while the plan is not. */
 static void test_cancel_behind_the_ring(void **state)
 {
     struct move m;
@@ -99,7 +99,7 @@ static void test_cancel_behind_the_ring(void **state)
     finish_well(&m, &h);
 }
 
-/* Cancelled too late: everything is written, and only that counts. */
+/* A cancel that comes too late: everything is written, and the transfer is OK. */
 static void test_cancel_of_a_complete_one(void **state)
 {
     struct move m;
@@ -118,7 +118,7 @@ static void test_cancel_of_a_complete_one(void **state)
     finish_well(&m, &h);
 }
 
-/* Whatever number of loops the device does itself, the place is the plan's. */
+/* The place of an error is that of the plan, for any number of hardware loops. */
 static void test_bus_error_tells_the_row(void **state)
 {
     static const char *const specs[] = {"mock:loops=0", "mock:loops=1", "mock"};
@@ -158,7 +158,7 @@ static void test_bus_error_in_a_nest(void **state)
     finish_well(&m, &h);
 }
 
-/* The source fails too, and a zero fill is a descriptor of its own. */
+/* An error in the source, and one in a zero fill, which is a descriptor of its own. */
 static void test_bus_error_in_source_and_fill(void **state)
 {
     struct move m;
@@ -192,7 +192,7 @@ static void test_failed_descriptor(void **state)
     moves_engine("mock:ring=3,loops=0", 1);
     move_init_rows(&m, 50, 2);
     move_prepare(&m, 1, &h);
-    mock_device_set_pace(0, 100); /* the error is seen together with what was done before it */
+    mock_device_set_pace(0, 100); /* one poll sees the error and the descriptors before it */
     mock_device_fail_after(0, 31);
     start(&h);
     assert_status(mli_mov_wait(&h), MLI_STATUS_DMA_ERROR);
@@ -200,7 +200,7 @@ static void test_failed_descriptor(void **state)
     finish_well(&m, &h);
 }
 
-/* One part fails: those behind it are stopped, and the transfer has its status and place. */
+/* One part fails: the parts after it stop, and the transfer has its status and place. */
 static void test_error_in_a_part(void **state)
 {
     struct move m;
@@ -227,7 +227,7 @@ static void test_error_in_a_part(void **state)
     finish_well(&m, &h);
 }
 
-/* A synchronous move says so, and leaves the destination's fields alone. */
+/* A synchronous move returns the error, and does not change the destination's fields. */
 static void test_sync_fails(void **state)
 {
     struct move m;
@@ -257,7 +257,7 @@ static void *cancel_all_the_time(void *context)
     return NULL;
 }
 
-/* Cancels at every moment there is, while two threads poll. */
+/* Cancels at random moments, while two threads poll. */
 static void cancel_many(const char *spec, int rounds)
 {
     struct move m;
@@ -297,7 +297,7 @@ static void test_cancel_from_another_thread(void **state)
     cancel_many("mock:ring=3,loops=0", 2000);
 }
 
-/* Stuck works are ended by the cancelling thread, while the other one may be inside poll. */
+/* The cancelling thread ends stuck works, while another thread may be inside poll. */
 static void test_cancel_of_stuck_works(void **state)
 {
     (void)state;
