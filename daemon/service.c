@@ -155,7 +155,7 @@ void service_reconfigure(struct service *service, const struct config *config)
     copy_config(service, config);
     if (service->state != SERVICE_CLOSED)
         jobs_reconfigure(&service->jobs);
-    held_look_again(&service->net.held);
+    held_check_again(&service->net.held);
 }
 
 void service_set_trace(struct service *service, struct trace *trace)
@@ -204,7 +204,7 @@ void service_shutdown(struct service *service)
     log_event(LOG_INFO, "shutting down", "jobs", service->jobs.count);
     service->state = SERVICE_STOPPING;
     service->jobs.stopping = true;
-    held_look_again(&service->net.held);
+    held_check_again(&service->net.held);
     listener_close(&service->net.listener);
     end_jobs(service, false);
     if (service->config.drain_ms > 0 && service->jobs.count > 0)

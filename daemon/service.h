@@ -15,10 +15,10 @@
  * A job goes this way:
  *
  *     socket --> net/client.c --> net/call.c --> net/submit.c --> job/admit.c (memory/ maps its
- *     tensors) --> job/dispatch.c (a queue, then channels) --> job/complete.c --> libmli
- *     --> job/complete.c --> job/task.c --> net/submit.c --> socket
+ *     tensors) --> job/dispatch.c (a queue, then channels) --> job/completions.c --> libmli
+ *     --> job/completions.c --> job/task.c --> net/submit.c --> socket
  *
- * The loop's thread owns all state. Two files cross threads: job/complete.c starts and ends
+ * The loop's thread owns all state. Two files cross threads: job/completions.c starts and ends
  * transfers, base/reaper.c closes clients' descriptors and unmaps their memory.
  *
  * To add an RPC method, start in net/call.h; a key of the configuration, in config/config.h; a job

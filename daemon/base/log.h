@@ -80,8 +80,8 @@ enum log_kind {
     LOG_KIND_REFUSED, /* jobs and requests */
     LOG_KIND_FAILED,
     LOG_KIND_STREAM,
-    LOG_KIND_CAME,
-    LOG_KIND_LEFT,
+    LOG_KIND_CONNECTED,
+    LOG_KIND_DISCONNECTED,
     LOG_KINDS
 };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "daemon/job/after.h"
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/locate.h"
 #include "daemon/job/task.h"
@@ -62,7 +62,7 @@ static void run(struct task *task, int first)
     jobs->channels.busy |= channels_run((uint32_t)first, task_channels(task));
     link_append(&jobs->running_tasks, &task->place);
     task->lost = jobs->watchdog.lost;
-    at_once = complete_start(task);
+    at_once = completions_start(task);
     events_send(jobs, task, EVENT_STARTED, NULL);
     if (at_once)
         completions_collect(&jobs->completions);

@@ -15,7 +15,7 @@ void dispatch_queue(struct task *task);
  */
 void dispatch_run(struct jobs *jobs);
 
-/** Ends a task whose transfer has ended: frees its channels and destroys it. For complete.c. */
+/** Ends a task whose transfer has ended: frees its channels and destroys it. For completions.c. */
 void dispatch_done(struct task *task);
 
 #endif /* DAEMON_DISPATCH_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes libmli's pool of DMA channels. A process has one pool; one service at a time may have it.
  */
-#ifndef DAEMON_POOL_H
-#define DAEMON_POOL_H
+#ifndef DAEMON_DMA_POOL_H
+#define DAEMON_DMA_POOL_H
 
 #include "daemon/config/config.h"
 
@@ -16,4 +16,4 @@ int dma_pool_take(const struct config *config, struct fault *fault);
 /** Gives the channels back. No transfer may hold one. */
 void dma_pool_give_back(void);
 
-#endif /* DAEMON_POOL_H */
+#endif /* DAEMON_DMA_POOL_H */

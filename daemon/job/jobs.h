@@ -6,18 +6,16 @@
  *     net: request --> admit.c or prepared.c    checks, maps the memory, makes a task
  *                      after.c                  waits for the jobs in "after"
  *                      dispatch.c               queues (scheduler.c), chooses channels (channels.c)
- *                      complete.c               starts the transfer; libmli's callback ends it
+ *                      completions.c            starts the transfer; libmli's callback ends it
  *     net: reply   <-- task.c: task_end()       calls jobs_callbacks.ended, keeps a record
- * (history.c)
  *
- * deadline.c and watchdog.c end tasks that take too long. refs.c finds the job that a request
- * names.
+ * deadline.c and watchdog.c end tasks that take too long. refs.c finds the job of a request.
  *
  * To add a kind of job, start in operands.c (what the job reads and writes) and locate.c (where).
  * To add a limit or a check of jobs, start in admit.c.
  * To add an event, start in job_events.h.
  *
- * Everything here belongs to the loop's thread; complete.c says where other threads come in.
+ * Everything here belongs to the loop's thread; completions.c says where other threads come in.
  */
 #ifndef DAEMON_JOBS_H
 #define DAEMON_JOBS_H
@@ -30,7 +28,7 @@
 #include "daemon/base/link.h"
 #include "daemon/config/config.h"
 #include "daemon/job/channels.h"
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 #include "daemon/job/deadline.h"
 #include "daemon/job/history.h"
 #include "daemon/job/job_events.h"

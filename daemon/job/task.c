@@ -9,7 +9,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/seam.h"
 #include "daemon/job/after.h"
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 #include "daemon/job/deadline.h"
 #include "daemon/job/jobs.h"
 #include "mli_mov_api.h"
@@ -308,7 +308,7 @@ void task_abort(struct task *task, const struct fault *fault)
 {
     /* Cancel first: the transfer should have stopped when the client reads the answer. */
     if (task->state == JOB_STATE_RUNNING)
-        complete_cancel(task);
+        completions_cancel(task);
     if (!task->ended)
         task_end(task, fault);
     if (task->state != JOB_STATE_RUNNING)

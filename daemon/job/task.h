@@ -2,7 +2,7 @@
 /*
  * A task: a job that was admitted, with its memory, until its transfer has ended.
  *
- *     task_create  task_accept     after.c       dispatch.c      complete.c
+ *     task_create  task_accept     after.c       dispatch.c    completions.c
  *      (admit) -----> waiting -----> queued -----> running -----> (channels) -----> task_destroy
  *                        |             |              |                |                ^
  *                        +-------------+--------------+--- task_end ---+----------------+
@@ -31,7 +31,7 @@ struct dependents;
 struct jobs;
 struct session;
 
-/* The result of a transfer. complete.c writes it. */
+/* The result of a transfer. completions.c writes it. */
 struct task_end {
     const char *obstacle;      /* why the transfer was not started, static; null: it was started */
     mli_mov_status_t transfer; /* of a transfer that was started */
@@ -93,10 +93,10 @@ struct task {
     mli_mov_handle_t handle;
     const int8_t
         *dst_data;  /* address of the destination's first element; not valid after the run */
-    int32_t cookie; /* complete.c: of the callback */
+    int32_t cookie; /* completions.c: of the callback */
     /* Owned by the thread that completes the transfer, while running: */
     struct task_end end;
-    struct task *ended_before; /* complete.c: the list of tasks that have ended */
+    struct task *ended_before; /* completions.c: the list of tasks that have ended */
 };
 
 /** Creates a task of a session and charges it to the session's flow. Returns NULL without memory.

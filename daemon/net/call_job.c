@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handlers of job.status and job.cancel. */
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
@@ -50,7 +50,7 @@ static void cancel(struct task *task)
     struct fault fault;
 
     if (task->state == JOB_STATE_RUNNING) {
-        complete_cancel(task);
+        completions_cancel(task);
         return;
     }
     fault_set(&fault, FAULT_CANCELLED, NULL, "the job was cancelled");

@@ -98,7 +98,7 @@ static void client_close(struct client *client, const char *why)
 {
     if (client->state == CLIENT_CLOSED)
         return;
-    log_event(client, LOG_KIND_LEFT, "client left", why);
+    log_event(client, LOG_KIND_DISCONNECTED, "client disconnected", why);
     client->state = CLIENT_CLOSED;
     client->session.closing = true;
     client_unhold(client);
@@ -146,7 +146,7 @@ void client_doom(struct client *client, const char *why)
     if (client->doomed || client->state == CLIENT_CLOSED)
         return;
     if (why)
-        log_event(client, LOG_KIND_STREAM, "client given up", why);
+        log_event(client, LOG_KIND_STREAM, "client closed", why);
     client->doomed = true;
     client_set_timer(client, 0);
 }
@@ -243,7 +243,7 @@ void client_settle(struct client *client)
 {
     int events = 0;
 
-    held_look_again(&client->net->held);
+    held_check_again(&client->net->held);
     if (client->state == CLIENT_CLOSED || client->doomed || client->busy)
         return;
     if (finished(client)) {
@@ -349,7 +349,7 @@ int client_create(struct net *net, int fd, enum slot slot)
     client->slot = slot;
     net->last_client++;
     client->session.flow->user->clients++;
-    log_event(client, LOG_KIND_CAME, "client came", NULL);
+    log_event(client, LOG_KIND_CONNECTED, "client connected", NULL);
     client_greet(client);
     client_settle(client);
     return 0;

@@ -2,7 +2,7 @@
 /* Drops the jobs, prepared jobs and buffers of a client that has left. */
 #include "daemon/net/client.h"
 
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/task.h"
 #include "daemon/net/net.h"
@@ -21,7 +21,7 @@ static void cancel_running(struct client *client)
             continue;
         submission_leave(task);
         if (!task->ended) /* else the transfer is cancelled already */
-            complete_cancel(task);
+            completions_cancel(task);
     }
 }
 

@@ -95,7 +95,7 @@ static void begin(struct net *net)
     if (net->jobs->draining)
         return;
     net->jobs->draining = true;
-    held_look_again(&net->held);
+    held_check_again(&net->held);
     log_event("draining", net->jobs);
 }
 
@@ -121,7 +121,7 @@ static void end(struct net *net)
     watchdog_pardon(&jobs->watchdog);
     if (jobs->draining) {
         jobs->draining = false;
-        held_look_again(&net->held);
+        held_check_again(&net->held);
         log_event("resuming", jobs);
         answer_all(net);
     }

@@ -7,7 +7,7 @@
 
 enum { LOOKS_MAX = 64 }; /* clients that are checked in one round of the loop */
 
-/* The chore only makes the loop run another round, which ends with client_let_in(). */
+/* The chore only makes the loop run another round, which ends with held_check(). */
 static void do_nothing(struct chore *chore)
 {
     (void)chore;
@@ -20,7 +20,7 @@ void held_init(struct held *held)
     chore_init(&held->again, do_nothing);
 }
 
-void held_look_again(struct held *held)
+void held_check_again(struct held *held)
 {
     held->left = held->count;
 }
@@ -80,7 +80,7 @@ static void look(struct held *held)
     client_settle(client);
 }
 
-void client_let_in(struct net *net)
+void held_check(struct net *net)
 {
     struct held *held = &net->held;
 

@@ -29,13 +29,13 @@ struct held {
 
 void held_init(struct held *held);
 /** Has all held clients checked again: a job is gone, replies were sent, or limits have changed. */
-void held_look_again(struct held *held);
+void held_check_again(struct held *held);
 
 /** Holds the client: its next line is handled when the reason is gone. */
 void client_hold(struct client *client, enum hold why);
 /** Stops holding the client; does nothing if it is not held. */
 void client_unhold(struct client *client);
 /** Handles the lines of held clients that may go on. Call it before the loop sleeps. */
-void client_let_in(struct net *net);
+void held_check(struct net *net);
 
 #endif /* DAEMON_HOLD_H */

@@ -15,7 +15,7 @@ static void on_round(uv_prepare_t *round)
     struct net *net = round->data;
 
     net->intake_began = 0;
-    client_let_in(net);
+    held_check(net);
     net->intake_began = 0; /* the loop may sleep now */
     client_send_all(net);
 }
@@ -34,7 +34,7 @@ static void on_job_gone(void *context, struct session *session)
 {
     struct net *net = context;
 
-    held_look_again(&net->held);
+    held_check_again(&net->held);
     if (session)
         client_settle(LINK_OWNER(session, struct client, session));
     net_settle(net);

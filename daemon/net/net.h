@@ -3,12 +3,12 @@
  * The net room: connections, requests in, replies and events out. It calls daemon/job, which
  * answers by the callbacks in net.c.
  *
- *     listen.c   accepts a connection   (bind.c: the socket file; slots.c: who may connect)
- *     client.c   the life of a connection
- *     intake.c   bytes and descriptors --> lines
- *     call.c     line --> request --> handler   (hold.c, backlog.c: when a request must wait)
+ *     listener.c   accepts a connection   (bind.c: the socket file; slots.c: who may connect)
+ *     client.c     the life of a connection
+ *     intake.c     bytes and descriptors --> lines
+ *     call.c       line --> request --> handler   (hold.c, backlog.c: when a request must wait)
  *     submit.c, wait.c, listing.c, call_*.c, drain.c, subscriptions.c   the handlers
- *     answer.c   reply --> client_send.c --> outbox.c --> socket
+ *     answer.c     reply --> client_send.c --> outbox.c --> socket
  *
  * To add an RPC method, start in call.h. To add a number to daemon.stats, start in stats.c.
  *
@@ -25,7 +25,7 @@
 #include "daemon/base/log.h"
 #include "daemon/config/config.h"
 #include "daemon/net/hold.h"
-#include "daemon/net/listen.h"
+#include "daemon/net/listener.h"
 #include "daemon/net/slots.h"
 #include "daemon/net/stats.h"
 #include "daemon/net/subscriptions.h"

@@ -22,9 +22,9 @@ static void fill_standard_streams(void)
         close(fd);
 }
 
-static int configure(struct config *config, const struct options *options, struct fault *fault)
+static int configure(struct config *config, const struct mlid_options *options, struct fault *fault)
 {
-    if (options_configure(options, config, fault) < 0 || identity_check(config, fault) < 0)
+    if (mlid_options_configure(options, config, fault) < 0 || identity_check(config, fault) < 0)
         return -1;
     return service_check(config, fault);
 }
@@ -37,7 +37,7 @@ static int complain(const struct fault *fault)
 
 int main(int argc, char **argv)
 {
-    static struct options options;
+    static struct mlid_options options;
     static struct activation activation;
     static struct notify notify;
     static struct config config;
@@ -46,14 +46,14 @@ int main(int argc, char **argv)
 
     ports_add();
     fill_standard_streams();
-    status = options_parse(&options, argc, argv);
+    status = mlid_options_parse(&options, argc, argv);
     if (status >= 0)
         return status;
     if (configure(&config, &options, &fault) < 0)
         return complain(&fault);
     if (options.check) {
         printf("the configuration is valid\n");
-        return options_printed();
+        return mlid_options_printed();
     }
     notify_init(&notify);
     if (activation_take(&activation, &fault) < 0)

@@ -72,7 +72,7 @@ static void suggest(const char *word)
 }
 
 /* Returns the member for the value of an option. */
-static const char **text_of(struct options *options, int letter)
+static const char **text_of(struct mlid_options *options, int letter)
 {
     switch (letter) {
     case 'c':
@@ -92,7 +92,7 @@ static const char **text_of(struct options *options, int letter)
     }
 }
 
-int options_printed(void)
+int mlid_options_printed(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_CLEAN;
@@ -100,7 +100,7 @@ int options_printed(void)
     return EXIT_RUNTIME;
 }
 
-int options_parse(struct options *options, int argc, char **argv)
+int mlid_options_parse(struct mlid_options *options, int argc, char **argv)
 {
     for (int letter; (letter = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (letter) {
@@ -112,10 +112,10 @@ int options_parse(struct options *options, int argc, char **argv)
             break;
         case 'v':
             printf("mlid %s\n", mli_version());
-            return options_printed();
+            return mlid_options_printed();
         case 'h':
             fputs(help, stdout);
-            return options_printed();
+            return mlid_options_printed();
         case '?':
             suggest(argv[optind - 1]);
             return EXIT_USAGE;
@@ -155,7 +155,8 @@ static int override_text(char *out, size_t size, const char *option, const char 
     return 0;
 }
 
-static int override_log(struct config *config, const struct options *options, struct fault *fault)
+static int override_log(struct config *config, const struct mlid_options *options,
+                        struct fault *fault)
 {
     if (options->log_level && config_set_log_level(config, options->log_level) < 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -167,7 +168,7 @@ static int override_log(struct config *config, const struct options *options, st
     return 0;
 }
 
-static int override(struct config *config, const struct options *options, struct fault *fault)
+static int override(struct config *config, const struct mlid_options *options, struct fault *fault)
 {
     if (options->socket && options->socket[0] == '\0')
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--socket: a path is required");
@@ -187,7 +188,8 @@ static int override(struct config *config, const struct options *options, struct
     return config_check(config, fault);
 }
 
-int options_configure(const struct options *options, struct config *config, struct fault *fault)
+int mlid_options_configure(const struct mlid_options *options, struct config *config,
+                           struct fault *fault)
 {
     const char *file = options->config;
 

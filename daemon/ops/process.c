@@ -33,7 +33,7 @@ struct process {
     uv_loop_t loop;
     uv_signal_t term, interrupt, hangup;
     uv_timer_t alive; /* sends WATCHDOG=1 if the service manager asks for it */
-    const struct options *options;
+    const struct mlid_options *options;
     const struct activation *activation;
     const struct notify *notify;
     struct config config;
@@ -87,7 +87,7 @@ static void raise_descriptor_limit(const struct config *config)
         return;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < wanted && log_begin(&line, LOG_WARNING, "few descriptors")) {
+    if (limit.rlim_cur < wanted && log_begin(&line, LOG_WARNING, "too few descriptors")) {
         log_uint(&line, "allowed", limit.rlim_cur);
         log_uint(&line, "wanted", wanted);
         log_end(&line);
@@ -147,7 +147,7 @@ static void reload(struct process *process)
     struct log_line line;
     unsigned kept;
 
-    if (options_configure(process->options, &fresh, &fault) < 0) {
+    if (mlid_options_configure(process->options, &fresh, &fault) < 0) {
         if (log_begin(&line, LOG_ERR, "not reloaded")) {
             log_text(&line, "why", fault.text);
             log_end(&line);
@@ -362,7 +362,7 @@ static int start(struct process *process)
     return error;
 }
 
-int process_run(const struct options *options, const struct config *config,
+int process_run(const struct mlid_options *options, const struct config *config,
                 const struct activation *activation, const struct notify *notify)
 {
     static struct process process;

@@ -9,7 +9,7 @@
 #include "daemon/ops/notify.h"
 
 /** Runs until the service has shut down. Returns the exit status. */
-int process_run(const struct options *options, const struct config *config,
+int process_run(const struct mlid_options *options, const struct config *config,
                 const struct activation *activation, const struct notify *notify);
 
 #endif /* DAEMON_PROCESS_H */

@@ -300,7 +300,7 @@ class Reload(OperationsCase):
     def test_changes(self):
         service = self.start_service({"limits": {"clients": 1}}, "--log-level", "info")
         held = self.connect(service.socket)
-        self.assertTrue(service.logged("client came"))
+        self.assertTrue(service.logged("client connected"))
         self.assertEqual(self.call(service.socket)["error"]["data"]["name"], "LIMIT")
         self.assertTrue(service.reload({"limits": {"clients": 3, "jobs_per_client": 7}}))
         info = self.call(service.socket)["result"]
@@ -335,9 +335,9 @@ class Reload(OperationsCase):
         service = self.start_service({})
         self.assertTrue(service.reload({"log_format": "json", "log_level": "debug"}, '"reloaded"'))
         self.call(service.socket)
-        self.assertTrue(service.logged('"client came"'))
+        self.assertTrue(service.logged('"client connected"'))
         lines = [json.loads(line) for line in service.log().splitlines() if line[0] == "{"]
-        came = next(line for line in lines if line["event"] == "client came")
+        came = next(line for line in lines if line["event"] == "client connected")
         self.assertEqual((came["priority"], came["pid"], came["uid"]),
                          (6, os.getpid(), os.geteuid()))
         self.assertEqual(service.stop(), 0)

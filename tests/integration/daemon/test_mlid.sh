@@ -126,7 +126,7 @@ check "the mode is 0600" test "$(stat -c %a "$sock")" = 600
 "$call" "$sock" '{"jsonrpc":"2.0","id":1,"method":"daemon.info"}' >"$dir/info"
 check "the file is obeyed" says '"channels":2,' "$dir/info"
 check "lines carry time and level" says '^[0-9-]*T[0-9:.]*Z info listening' "$dir/log"
-check "clients are logged with their uid" says "Z info client came client=.* uid=$(id -u)" "$dir/log"
+check "clients are logged with their uid" says "Z info client connected client=.* uid=$(id -u)" "$dir/log"
 check "a second instance is refused" exits 1 "$mlid" --socket "$sock"
 check "and says why" says "Address already in use" "$dir/err"
 check "the first one lives on" answers

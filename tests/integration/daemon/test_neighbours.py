@@ -46,10 +46,10 @@ class Neighbours(Case):
     def test_connections_in_the_log(self):
         for _ in range(200):
             self.connect(self.mlid).close()
-        self.eventually(lambda: self.mlid.text().count("client left") >= 20)
+        self.eventually(lambda: self.mlid.text().count("client disconnected") >= 20)
         link = self.connect(self.mlid)
         link.call("daemon.ping")
-        for event in ("client came", "client left"):
+        for event in ("client connected", "client disconnected"):
             self.assertLess(self.mlid.text().count(event), 100)
 
     def test_requests_in_the_log(self):

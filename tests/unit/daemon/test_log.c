@@ -100,7 +100,7 @@ static void log_json(const char *value, struct json *root, struct fault *fault)
     struct log_line line;
 
     log_set_format(LOG_FORMAT_JSON);
-    assert_true(log_begin(&line, LOG_INFO, "client came"));
+    assert_true(log_begin(&line, LOG_INFO, "client connected"));
     log_uint(&line, "client", 3);
     log_text(&line, "why", value);
     log_uint(&line, "more", 1);
@@ -129,7 +129,7 @@ static void test_json(void **state)
 
     (void)state;
     log_json("a\n\"b\\\x1b[m\x7f\xc2\x9b\xc3\xa9\xff\xe2\x82", &root, &fault);
-    assert_member(&root, "event", "client came");
+    assert_member(&root, "event", "client connected");
     assert_member(&root, "why",
                   "a\n\"b\\\x1b[m\x7f\xc2\x9b\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     value = json_member(&root, "client");
@@ -158,7 +158,7 @@ static void test_json_of_any_length(void **state)
             for (int i = 0; i < 10; i++)
                 strcat(text, characters[c]);
             log_json(text, &root, &fault);
-            assert_member(&root, "event", "client came");
+            assert_member(&root, "event", "client connected");
             more = json_member(&root, "more");
             assert_true(before < 930 || !json_present(&more));
             json_free(&root);

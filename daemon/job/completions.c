@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/job/complete.h"
+#include "daemon/job/completions.h"
 
 #include <assert.h>
 #include <time.h>
@@ -45,7 +45,7 @@ static void hand_over(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
     struct task *latest = atomic_load_explicit(&completions->list, memory_order_relaxed);
-    /* The loop's thread reads the list after complete_start(): it need not be woken. */
+    /* The loop's thread reads the list after completions_start(): it need not be woken. */
     const bool seen = on_loop(completions) && completions->starting;
 
     do
@@ -120,7 +120,7 @@ static void on_idle(uv_idle_t *poll)
         nanosleep(&pause, NULL);
 }
 
-bool complete_start(struct task *task)
+bool completions_start(struct task *task)
 {
     struct completions *completions = &task->jobs->completions;
 
@@ -143,7 +143,7 @@ bool complete_start(struct task *task)
     return atomic_load_explicit(&completions->list, memory_order_relaxed) != NULL;
 }
 
-void complete_cancel(struct task *task)
+void completions_cancel(struct task *task)
 {
     if (task->state == JOB_STATE_RUNNING)
         (void)mli_mov_cancel(&task->handle);

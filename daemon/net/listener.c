@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/net/listen.h"
+#include "daemon/net/listener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void turn_away(struct net *net, int fd, const struct fault *fault)
     struct log_line line;
 
     net->turned_away++;
-    if (log_begin_rated(&line, LOG_WARNING, "client turned away", &net->turned_away_rate)) {
+    if (log_begin_rated(&line, LOG_WARNING, "client refused", &net->turned_away_rate)) {
         log_text(&line, "why", fault->text);
         log_end(&line);
     }
@@ -118,7 +118,7 @@ static void welcome(struct net *net, int fd)
         return;
     }
     error = client_create(net, fd, slot);
-    if (error < 0 && log_begin(&line, LOG_ERR, "client lost")) {
+    if (error < 0 && log_begin(&line, LOG_ERR, "client not served")) {
         log_errno(&line, "error", -error);
         log_end(&line);
     }

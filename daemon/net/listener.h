@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Accepts connections, and refuses them with a reason if there is no room. */
-#ifndef DAEMON_LISTEN_H
-#define DAEMON_LISTEN_H
+#ifndef DAEMON_LISTENER_H
+#define DAEMON_LISTENER_H
 
 #include <stdbool.h>
 #include <uv.h>
@@ -26,4 +26,4 @@ int listener_adopt(struct listener *listener, struct net *net, int socket);
 /** Closes the listener, if it is open. The memory must stay until the loop has run on. */
 void listener_close(struct listener *listener);
 
-#endif /* DAEMON_LISTEN_H */
+#endif /* DAEMON_LISTENER_H */

@@ -2,7 +2,7 @@
 /*
  * Starts transfers, and brings their ends back to the loop's thread. Threads meet here.
  *
- *     loop's thread       complete_start() ............................... dispatch_done()
+ *     loop's thread       completions_start() ............................ dispatch_done()
  *                             | mli_mov_start()                               ^ async handle:
  *                             v                                               | the whole list
  *     completing thread   channels at work ---> callback: notes the end, -----+
@@ -12,8 +12,8 @@
  * inside mli_mov_start(), mli_mov_cancel() or mli_mov_poll(). Both use the same list, so that these
  * functions never call the rest of the daemon.
  */
-#ifndef DAEMON_COMPLETE_H
-#define DAEMON_COMPLETE_H
+#ifndef DAEMON_COMPLETIONS_H
+#define DAEMON_COMPLETIONS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct completions {
     uv_idle_t poll;     /* drives an engine that makes progress only when polled, while tasks run */
     uint32_t running;   /* tasks that were started and are not handed back yet */
     uv_thread_t thread; /* the loop's */
-    bool starting;      /* complete_start() is on the stack: it reads the list afterwards */
+    bool starting;      /* completions_start() is on the stack: it reads the list afterwards */
     _Atomic(struct task *) list; /* tasks that have ended, the latest first; any thread adds */
 };
 
@@ -41,7 +41,7 @@ void completions_close(struct completions *completions);
  * true if the list is not empty, because a tiny transfer ends at once: then completions_collect()
  * saves a round of the loop.
  */
-bool complete_start(struct task *task);
+bool completions_start(struct task *task);
 
 /** Calls dispatch_done() for all tasks that have ended. Loop's thread. */
 void completions_collect(struct completions *completions);
@@ -53,6 +53,6 @@ void completions_resume(struct completions *completions);
  * Cancels the transfer of a running task, which then ends soon as any other one. Does nothing for a
  * task that is not running.
  */
-void complete_cancel(struct task *task);
+void completions_cancel(struct task *task);
 
-#endif /* DAEMON_COMPLETE_H */
+#endif /* DAEMON_COMPLETIONS_H */
