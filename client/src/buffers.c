@@ -70,7 +70,7 @@ static int send_release(mli_client *client, uint32_t id, mli_client_error *error
     return status;
 }
 
-/* Maps what the service has made. Returns 0 or a code; the descriptor is kept only with 0. */
+/* Maps an allocated buffer. Returns 0 with the buffer owning fd, or a code. */
 static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
 {
     struct stat stat;

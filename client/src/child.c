@@ -16,7 +16,8 @@ extern char **environ;
 
 enum { PATIENCE_MS = 2000, PAUSE_NS = 2000000 };
 
-/* The child gets our ends of nothing, and signals as a program expects them. */
+/* Starts a process with `end` as standard input and output, and with the default signal handling.
+ */
 static int spawn(char *const argv[], int end, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
@@ -72,7 +73,7 @@ int child_wait(pid_t child)
         if (ended == child)
             return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         if (ended < 0 && errno != EINTR)
-            return 0; /* somebody else has waited for it */
+            return 0; /* the program has waited for all its children itself */
         if (clock_ms() >= deadline)
             return -1;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);

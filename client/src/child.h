@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A command whose standard input and output are a socket to us. */
+/* The command of mli_client_spawn(): its standard input and output are one end of a socket pair. */
 #ifndef CLIENT_CHILD_H
 #define CLIENT_CHILD_H
 
@@ -7,13 +7,15 @@
 
 #include "client/src/client_error.h"
 
-/** Returns 0 with the child and our end, or a code. */
+/** Starts a command. Returns 0 with the process and this end of the socket pair, or a code. */
 int child_start(char *const argv[], pid_t *child, int *socket, mli_client_error *error);
 
-/** Waits up to 2 s for its end. Returns its exit code, 128 + a signal, or -1: it goes on. */
+/** Waits up to 2 s for the end of a process. Returns its exit code, 128 + its signal, or -1 if it
+ * still runs. */
 int child_wait(pid_t child);
 
-/** Waits for its end, which closing our end has brought near, and helps after 2 s. */
+/** Waits for the end of a process whose socket is closed; sends SIGTERM after 2 s, SIGKILL after 4.
+ */
 void child_end(pid_t child);
 
 #endif /* CLIENT_CHILD_H */

@@ -16,7 +16,7 @@ void mli_client_job_init(mli_client_job *job)
     }
 }
 
-/* proto's structures own their strings and are not const; what only reads them takes ours too. */
+/* Casts const away: proto's structures own their strings, but writing only reads them. */
 static char *borrow(const char *text)
 {
     return (char *)(uintptr_t)text;
@@ -38,7 +38,7 @@ static bool is_sa(mli_element_type type)
     return type == MLI_EL_SA_8 || type == MLI_EL_SA_32;
 }
 
-/* Per-axis arrays, which must have an entry for each index. */
+/* Takes per-axis arrays, which must have an entry for each index of the axis. */
 static int take_axis(struct tensor_desc *desc, const mli_tensor *tensor, const char *which,
                      mli_client_error *error)
 {
@@ -73,7 +73,7 @@ static void take_shape(struct tensor_desc *desc, const mli_tensor *tensor)
     desc->stride_count = desc->has_strides ? tensor->rank : 0;
 }
 
-/* `storage` keeps the parameters of a tensor that has one of each. */
+/* `storage` is memory for the parameters of a tensor that has them per tensor. */
 static int take_src(struct tensor_desc *desc, const mli_tensor *tensor, mli_element_params *storage,
                     mli_client_error *error)
 {
@@ -116,7 +116,7 @@ static int take_dst(struct tensor_desc *desc, const mli_client_job *job, mli_cli
     return per_axis ? take_axis(desc, tensor, "dst", error) : 0;
 }
 
-/* A buffer's number, or a descriptor: one that both tensors lie in goes once. */
+/* Takes a buffer's number or a descriptor. A descriptor of both tensors is sent once. */
 static int take_memory(struct tensor_ref *ref, const mli_client_memory *memory, bool is_dst,
                        struct job_parts *parts, mli_client_error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job as the caller describes it -> params and descriptors. */
+/* Converts the caller's mli_client_job to params and descriptors. */
 #ifndef CLIENT_DESCRIBE_H
 #define CLIENT_DESCRIBE_H
 
@@ -15,7 +15,7 @@ struct job_parts {
 int describe_job(mli_client *client, const mli_client_job *job, bool detach,
                  struct job_parts *parts, mli_client_error *error);
 
-/** References as proto writes them; they stay the caller's. Returns 0 or MLI_CLIENT_MISUSE. */
+/** Converts references; *out borrows their names. Returns 0 or MLI_CLIENT_MISUSE. */
 int describe_refs(const mli_client_ref *refs, size_t count, struct job_ref *out,
                   mli_client_error *error);
 

@@ -9,14 +9,14 @@
 int error_set(mli_client_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** What the service said. Returns its code. */
+/** Converts an error reply; `job` as in rpc_error_read(). Returns its code. */
 int error_from_fault(mli_client_error *error, const struct fault *fault, uint64_t job);
 
-/** A copy on the heap; where there is no memory for it, a constant that says so. Never null. */
+/** Copies an error to the heap; returns a static NO_MEMORY error if there is no memory. */
 mli_client_error *error_copy(const mli_client_error *error);
-/** Frees what error_copy() gave. Null is fine. */
+/** Frees a result of error_copy() or null. */
 void error_free(mli_client_error *error);
-/** Copies where `to` is given. Returns the code. */
+/** Copies an error to *to, which may be null. Returns the code. */
 int error_give(mli_client_error *to, const mli_client_error *from);
 
 #endif /* CLIENT_ERROR_H */

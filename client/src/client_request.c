@@ -12,7 +12,7 @@
 #include "client/src/client_wait.h"
 #include "proto/wire/inline_payload.h"
 
-/* The longest envelope: what is around the params, with sixteen inline items. */
+/* ENVELOPE_MAX: the line without the params, with sixteen inline items. */
 enum { ENVELOPE_MAX = 2048, METHOD_MAX = 64 };
 
 static int no_memory(mli_client_error *error)
@@ -20,7 +20,7 @@ static int no_memory(mli_client_error *error)
     return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
 }
 
-/* Descriptors of a connection that sends bytes in their place */
+/* Descriptors over a connection that sends the bytes of their files (inline) */
 
 struct inlined {
     uint32_t count;
@@ -101,7 +101,7 @@ static int check(const struct request *request, mli_client_error *error)
     return 0;
 }
 
-/* The whole line. Returns its length, or -1 where there is no memory. */
+/* Queues the whole line. Returns its length, or -1 if there is no memory. */
 static int write_line(mli_client *client, const struct request *request, mli_client_ticket ticket,
                       const struct inlined *inlined)
 {
@@ -134,7 +134,7 @@ static int attach(mli_client *client, const struct request *request)
     return out_attach(&client->out, fds, request->count);
 }
 
-/* Line, descriptors and bytes into the queue. Returns 0 or a code; then nothing is queued. */
+/* Queues line, descriptors and bytes. Returns 0, or a code with nothing queued. */
 static int queue(mli_client *client, const struct request *request, mli_client_ticket ticket,
                  const struct inlined *inlined, mli_client_error *error)
 {
@@ -158,7 +158,8 @@ static int queue(mli_client *client, const struct request *request, mli_client_t
     return 0;
 }
 
-/* Descriptors go now; those that cannot are duplicated, so that the caller may close its own. */
+/* Sends descriptors now; duplicates those that remain queued, so that the caller may close its own.
+ */
 static int send_descriptors(mli_client *client, mli_client_error *error)
 {
     uint64_t before = client->out.position + client->out.line_text - client->out.begin;
@@ -223,7 +224,7 @@ struct jsonw *request_params(mli_client *client)
     return &client->params;
 }
 
-/* Requests whose answer is waited for */
+/* Requests that wait for their reply */
 
 int call_begin(struct call *call, mli_client *client, const char *method, bool with_params,
                const mli_client_attachment *attachments, size_t count, mli_client_error *error)

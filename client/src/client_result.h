@@ -8,10 +8,11 @@
 #include "proto/wire/job_info.h"
 #include "proto/wire/tensor_desc.h"
 
-/** The result of a job. Returns 0 or MLI_CLIENT_UNREADABLE. */
+/** Reads the result of a job. Returns 0 or MLI_CLIENT_UNREADABLE. */
 int result_read(const struct json *value, mli_client_result *result, mli_client_error *error);
 
-/** A layout as a tensor; *owned is what its arrays live in, to be freed. *desc is empty then. */
+/** Converts a description to a tensor and empties *desc. *owned becomes the block of the tensor's
+ *  arrays, which the caller frees; or null. */
 void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **owned);
 
 /** Converts a job's description. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A connection. The way of a request and of its answer:
+ * libmli_client: one connection to mlid. Data flow of a request and its reply:
  *
- *     mli_client_*() -> params as JSON -> request.c (envelope, slot) -> out.c -> socket
- *     socket -> receive.c (lines, bytes) -> quick.c, or proto's parser -> reply.c (slot)
- *            -> callback, or whoever waits (wait.c)
+ *     mli_client_*(): jobs.c, prepared.c, buffers.c, service.c, event.c
+ *         -> params as JSON -> client_request.c (envelope, slot) -> out.c -> socket
+ *     socket -> receive.c (lines, bytes) -> quick.c, or rpc_reply_parse() -> slot (client_table.c)
+ *         -> callback, or the call that waits (client_wait.c)
  *
- * To add a method: write its params with proto's writer, request_call() it, and read the reply.
+ * To add a method, start here: declare it in mli_client.h, and write it as
+ * mli_client_get_info() in service.c: write its params with proto's write function, call_begin(),
+ * read the reply with proto's read function, call_finish(). Test it in
+ * tests/unit/client/test_calls.c. proto/wire/rpc.h has proto's half.
  */
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
@@ -25,9 +29,9 @@
 
 enum { SOCKET_PATH_MAX = MLI_CLIENT_PATH_MAX, OUT_ENOUGH = 32 * 1024 };
 
-/* Bytes that follow a reply: whose, and how many are left for each descriptor. */
+/* The bytes after a reply (inline): their request, and the bytes left for each descriptor. */
 struct payload {
-    mli_client_ticket ticket; /* 0: none follow */
+    mli_client_ticket ticket; /* 0: no bytes follow */
     uint32_t count, index;
     uint64_t offset, left[PROTO_FDS_MAX];
 };
@@ -35,16 +39,16 @@ struct payload {
 struct mli_client {
     int socket; /* -1: lost */
     bool inlined;
-    pid_t child; /* 0: none */
+    pid_t child; /* 0: no command */
     char path[SOCKET_PATH_MAX];
     int interrupt, timeout_ms;
     struct frame in;
     struct out out;
     struct payload payload;
     struct table table;
-    struct jsonw params; /* its memory is used again */
+    struct jsonw params; /* of the current request; its memory is reused */
     mli_client_error lost;
-    unsigned depth; /* of callbacks that run */
+    unsigned depth; /* nested callbacks that are running */
     bool greeted;
     struct hello hello;
     mli_client_event_fn *on_event;
@@ -53,18 +57,19 @@ struct mli_client {
     void *notify_user;
 };
 
-/** Milliseconds of the monotonic clock. */
+/** Returns the milliseconds of the monotonic clock. */
 int64_t clock_ms(void);
-/** When `timeout_ms` from now will be; -1: never. */
+/** Returns the time `timeout_ms` from now, or -1 for never if `timeout_ms` is negative. */
 int64_t clock_deadline(int timeout_ms);
 
-/** The stream cannot go on. What the service has said so far is yet to be read; then it is lost. */
+/** Shuts the socket down after a failed send. Lines that have arrived can still be received; then
+ * the connection is lost. */
 void connection_hang_up(mli_client *client);
 
-/** Ends the connection: every request that waits fails. Returns
- *  MLI_CLIENT_LOST or what `why` says. */
+/** Closes the socket and fails all waiting requests with `why`. Returns the code of the first loss.
+ */
 int connection_lose(mli_client *client, const mli_client_error *why);
-/** The same, where nobody said why: "the connection to the daemon is lost: ...". */
+/** Calls connection_lose() with the message "the connection to the daemon is lost: <format>". */
 int connection_lost(mli_client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -17,7 +17,7 @@ void table_init(struct table *table)
     *table = (struct table){.first_free = NO_SLOT};
 }
 
-/* What a slot holds. */
+/* Frees the contents of a slot. */
 static void empty(struct slot *slot)
 {
     mli_client_result_free(&slot->result);

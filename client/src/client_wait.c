@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting, and the event loop's side of it. */
+/* Waiting for replies, and the functions for event loops. */
 #include "client/src/client_wait.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ int mli_client_dispatch(mli_client *client, mli_client_error *error)
     return status;
 }
 
-/* Until the socket is ready, the time is over or the interrupt comes. */
+/* Waits until the socket is ready, the deadline has passed or the interrupt is readable. */
 static int wait_for_socket(const mli_client *client, int64_t deadline, mli_client_error *error)
 {
     struct pollfd polled[] = {{.fd = client->socket, .events = mli_client_poll_events(client)},
@@ -108,7 +108,8 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
             table_release(&client->table, slot);
             return code;
         }
-        /* A round that loses the connection ends this request too: the slot says so. */
+        /* If this round loses the connection, it fails this request too; the next loop sees that.
+         */
         int status = wait_round(client, deadline, error);
         if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
             return status;

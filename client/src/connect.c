@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection's beginning and end. */
+/* Opens, greets and closes connections. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,7 +22,7 @@ enum { CONNECT_TRIES = 50, CONNECT_PAUSE_MS = 100 };
 
 _Static_assert(SOCKET_PATH_MAX == sizeof(((struct sockaddr_un *)0)->sun_path), "one limit");
 
-/* Everything but the socket. Null: no memory. */
+/* Creates a client without a socket. Returns null if there is no memory. */
 static mli_client *create(int interrupt)
 {
     mli_client *client = calloc(1, sizeof(*client));
@@ -51,7 +51,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
         length = snprintf(out, SOCKET_PATH_MAX, "%s", path);
     else if (run && *run == '/')
         length = snprintf(out, SOCKET_PATH_MAX, "%s/mlid.sock", run);
-    /* The rule of config_default_socket() in mlid. */
+    /* As config_default_socket() in mlid. */
     if (!path && length >= SOCKET_PATH_MAX)
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)
@@ -60,7 +60,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
                      length, SOCKET_PATH_MAX - 1);
 }
 
-/* A full backlog says EAGAIN: the daemon is there but busy, or stopped. */
+/* Retries on EAGAIN: the backlog is full, so the daemon is busy or stopped. */
 static int connect_patiently(int fd, const char *path, int interrupt)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -99,7 +99,7 @@ static int explain_connect(mli_client_error *error, const char *path, int failur
     }
 }
 
-/* `found` is where the socket is. */
+/* Connects; `found` becomes the path of the socket. */
 static int open_socket(const char *path, int interrupt, char found[SOCKET_PATH_MAX], int *out,
                        mli_client_error *error)
 {

@@ -5,7 +5,7 @@
 #include "client/src/client_state.h"
 #include "proto/json/json.h"
 
-/** Hands the params of a notification "event" to the callback; what cannot be read is skipped. */
+/** Calls the callback with the params of a notification "event"; ignores invalid params. */
 void event_deliver(mli_client *client, const struct json *params);
 
 #endif /* CLIENT_EVENT_H */

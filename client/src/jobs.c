@@ -72,9 +72,9 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
     return 0;
 }
 
-/* Status, end and list */
+/* Status, cancelling, waiting and listing */
 
-/* Calls a method whose only param is a job. */
+/* Calls a method whose only param is a reference to a job. */
 static int call_with_job(struct call *call, mli_client *client, const char *method,
                          mli_client_ref ref, mli_client_error *error)
 {
@@ -184,7 +184,7 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
     return status;
 }
 
-/* The array "jobs". Returns 0, -1 where it cannot be read, or MLI_CLIENT_NO_MEMORY. */
+/* Reads the result of job.list. Returns 0, -1 if it is invalid, or MLI_CLIENT_NO_MEMORY. */
 static int read_list(const struct json *result, mli_client_job_info **jobs, size_t *count,
                      bool *more)
 {

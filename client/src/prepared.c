@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that are checked once and started often. */
+/* Prepared jobs: job.prepare, job.start and job.release. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
     return status;
 }
 
-/* A start that says more than where its memory is. */
+/* Starts with options besides memory, with proto's writer. */
 static int start_slowly(mli_client *client, const mli_client_start_args *args,
                         struct request *request, mli_client_ticket *ticket, mli_client_error *error)
 {
@@ -108,7 +108,7 @@ int mli_client_start(mli_client *client, const mli_client_start_args *args,
     out_commit(&client->out, quick_write_start(text, *ticket, args));
     if (out_waiting(&client->out) <= OUT_ENOUGH || client->out.broken)
         return 0;
-    /* What went wrong is told with the ticket: the socket is shut down. */
+    /* Ignore errors: they shut the socket down, which fails the ticket. */
     mli_client_flush(client, NULL);
     return 0;
 }

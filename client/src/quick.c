@@ -75,7 +75,7 @@ static bool take(struct scan *scan, const char *text, size_t length)
     return true;
 }
 
-/* A whole number without sign and leading zeros, of at most 15 digits: exact in every JSON. */
+/* Takes a whole number without sign and leading zeros, of at most 15 digits. */
 static bool take_number(struct scan *scan, uint64_t *number)
 {
     const char *begin = scan->at;
@@ -87,7 +87,7 @@ static bool take_number(struct scan *scan, uint64_t *number)
     return digits > 0 && digits < 16 && (digits == 1 || *begin != '0');
 }
 
-/* Printable ASCII without escapes, up to and with the closing quote. */
+/* Takes printable ASCII without escapes, and the closing quote. */
 static bool take_word(struct scan *scan, char *out, size_t size)
 {
     for (size_t i = 0; i < size && scan->at < scan->end; i++) {

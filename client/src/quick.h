@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two lines that come and go by the hundred thousand each second, without a JSON library: a
- * plain start, and the answer to it in exactly the form in which the service writes it. Whatever
- * looks otherwise takes the ordinary way.
+ * The two most frequent lines, without a JSON parser or writer: a start of a prepared job without
+ * options, and its reply exactly as mlid writes it. Programs send hundreds of thousands per second.
+ * All other lines use the parser and writer of proto.
  */
 #ifndef CLIENT_QUICK_H
 #define CLIENT_QUICK_H
@@ -15,11 +15,12 @@
 
 enum { QUICK_START_MAX = 256 };
 
-/** A job.start with other memory but nothing else. Returns the line's length. */
+/** Writes a job.start that has only `prepared`, `src` and `dst`. Returns the length of the line. */
 size_t quick_write_start(char text[QUICK_START_MAX], uint64_t id,
                          const mli_client_start_args *args);
 
-/** The answer to one. False: it is something else, and *result is worth nothing. */
+/** Reads the reply to a start. Returns false, with *result undefined, if the line is another one.
+ */
 bool quick_read_result(const char *line, size_t length, uint64_t *id, mli_client_result *result);
 
 #endif /* CLIENT_QUICK_H */

@@ -15,7 +15,7 @@
 
 enum { ROUNDS_MAX = 16 };
 
-/* Lines and the requests that they answer */
+/* Lines, and the requests that they end */
 
 static int lose(mli_client *client, const char *why)
 {
@@ -25,7 +25,8 @@ static int lose(mli_client *client, const char *why)
 static void call_back(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
 {
     struct slot *slot = table_find(&client->table, ticket);
-    /* The callback may begin requests, which moves slots: it gets what it reads from here. */
+    /* The callback may begin requests, which can move slots: release this slot before calling it.
+     */
     mli_client_done_fn *done = slot->done;
     void *user = slot->user;
     mli_client_result result = slot->result;
@@ -43,7 +44,8 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
     error_free(own);
 }
 
-/* The source became shorter on its way: what the service moved was not what is there. */
+/* The error for a source file that became shorter while it was sent: the service has moved zeros.
+ */
 static const mli_client_error *error_of_source(mli_client_error *storage)
 {
     struct fault fault;
@@ -73,7 +75,7 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
     }
 }
 
-/* Takes the descriptors that came with the line. Returns 0 or -1 where there are fewer. */
+/* Takes the descriptors of the line. Returns 0, or -1 if fewer have arrived. */
 static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
 {
     int fds[PROTO_FDS_MAX];
@@ -106,7 +108,8 @@ static int receive_notification(mli_client *client, const struct rpc_reply *repl
     return 0;
 }
 
-/* Bytes follow: they must be those that were asked for. Returns 0 or -1. */
+/* Checks the announced bytes against the request, and expects them after the line. Returns 0 or -1.
+ */
 static int expect_payload(mli_client *client, mli_client_ticket ticket, const struct slot *slot,
                           const struct inline_payload *inlines)
 {
@@ -124,7 +127,7 @@ static int expect_payload(mli_client *client, mli_client_ticket ticket, const st
     return 0;
 }
 
-/* Puts a good answer where the request wants it. Returns 0, or a code and the error. */
+/* Stores a successful reply as the slot's kind requires. Returns 0, or a code and the error. */
 static int store(struct slot *slot, struct rpc_reply *reply, const char *line, size_t length,
                  mli_client_error *error)
 {
@@ -146,7 +149,7 @@ static int store(struct slot *slot, struct rpc_reply *reply, const char *line, s
     return 0;
 }
 
-/* An answer to one of our requests. Takes *reply over where the slot keeps it. */
+/* Handles the reply to a request. Sets *reply to null if the slot keeps it. */
 static int receive_answer(mli_client *client, struct rpc_reply **reply, const char *line,
                           size_t length)
 {
@@ -175,7 +178,7 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     return 0;
 }
 
-/* An error that answers no request in particular ends the connection, whatever it is. */
+/* Handles an error reply without an id: it ends the connection. */
 static int receive_parting(mli_client *client, const struct rpc_reply *reply)
 {
     mli_client_error error;
@@ -208,7 +211,7 @@ static int receive_line(mli_client *client, const char *line, size_t length)
 
 /* Bytes from the socket */
 
-/* The usual line, the usual way. False: it is another one. */
+/* Handles the most frequent kind of line without the JSON parser. Returns false for other lines. */
 static bool receive_quickly(mli_client *client, const char *line, size_t length)
 {
     mli_client_result result = {0};
@@ -223,7 +226,7 @@ static bool receive_quickly(mli_client *client, const char *line, size_t length)
     return true;
 }
 
-/* Bytes for one of the request's files. */
+/* Writes bytes to the current file of the request. */
 static void write_back(mli_client *client, struct slot *slot, const char *bytes, size_t size)
 {
     struct payload *payload = &client->payload;
@@ -246,7 +249,7 @@ static void write_back(mli_client *client, struct slot *slot, const char *bytes,
     }
 }
 
-/* Takes what is there of the bytes that follow a line. True: all of them are in. */
+/* Takes the bytes after a line that have arrived. Returns true when all have arrived. */
 static bool receive_payload(mli_client *client)
 {
     struct payload *payload = &client->payload;
@@ -274,7 +277,7 @@ static bool receive_payload(mli_client *client)
     return true;
 }
 
-/* Everything that is whole. */
+/* Handles all complete lines. */
 static int take_lines(mli_client *client)
 {
     const char *line;
@@ -300,7 +303,7 @@ static int take_descriptors(mli_client *client, const int *fds, size_t count)
     return 0;
 }
 
-/* One receive. *more: there may be more. */
+/* Receives once. *more: more bytes may be available. */
 static int receive_some(mli_client *client, bool *more)
 {
     size_t room = 0, count = 0;

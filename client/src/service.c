@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls about the service as a whole. */
+/* The methods daemon.*. */
 #include <stdlib.h>
 #include <string.h>
 
