@@ -132,8 +132,8 @@ class Merge(Case):
     def test_twice(self):
         files = self.write_shards(2)
         self.write("copy.jsonl", text_of(self.batch.state(2, 2)))
-        self.assert_told([*files, "copy.jsonl"], "copy.jsonl: shard 2/2 was given twice, also as 2.jsonl")
-        self.assert_told(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2 was given twice, also as 1.jsonl")
+        self.assert_complaints([*files, "copy.jsonl"], "copy.jsonl: shard 2/2 was given twice, also as 2.jsonl")
+        self.assert_complaints(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2 was given twice, also as 1.jsonl")
 
     def test_not_finished(self):
         self.write_shards(2)
@@ -157,13 +157,13 @@ class Merge(Case):
     def test_never_begun(self):
         self.write_shards(2)
         self.write("2.jsonl", "")
-        self.assert_told(["1.jsonl", "2.jsonl"], "2.jsonl: the file has no complete \"begin\" line")
+        self.assert_complaints(["1.jsonl", "2.jsonl"], "2.jsonl: the file has no complete \"begin\" line")
 
     def test_other_cases(self):
         self.write_shards(2)
         self.write_shards(2, Batch([case(f"d{i}") for i in range(24)]), "d")
         self.write_shards(2, Batch([case(f"c{i}") for i in range(25)]), "e")
-        self.assert_told(["1.jsonl", "d2.jsonl", "e2.jsonl"],
+        self.assert_complaints(["1.jsonl", "d2.jsonl", "e2.jsonl"],
                          "d2.jsonl: not of the same cases as 1.jsonl: the names differ",
                          "e2.jsonl: not of the same cases as 1.jsonl: the batch has 25 cases, not 24")
 
@@ -191,15 +191,15 @@ class Merge(Case):
         """Files that were changed with an editor."""
         lines = self.batch.state()
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[2:]))
-        self.assert_told(["a.jsonl"],
+        self.assert_complaints(["a.jsonl"],
                          "the state files have other cases than the batch; at least one of them was edited")
         self.write("a.jsonl", text_of(lines[:1] + [case("x")] + lines[1:]))
-        self.assert_told(["a.jsonl"],
+        self.assert_complaints(["a.jsonl"],
                          "the state files have other cases than the batch; at least one of them was edited")
         self.write_shards(2)
         one, two = self.batch.state(1, 2), self.batch.state(2, 2)
         self.write("2.jsonl", text_of(two[:1] + [one[1]] + two[2:]))
-        self.assert_told(["1.jsonl", "2.jsonl"],
+        self.assert_complaints(["1.jsonl", "2.jsonl"],
                          f"case {one[1]['name']} is in two state files; at least one of them was edited")
 
     # What cannot be read
@@ -218,8 +218,8 @@ class Merge(Case):
                 ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required; "
                                "the file is no state file, or was edited")):
             code = 1 if files == "long.jsonl" else 2
-            self.assert_told([files], complaint, code=code)
-        self.assert_told(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
+            self.assert_complaints([files], complaint, code=code)
+        self.assert_complaints(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_complaints(["job.json"],
                          "job.json: line 1: /event: event: missing, a string is required; "

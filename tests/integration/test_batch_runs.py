@@ -285,7 +285,7 @@ class Resumed(BatchCase):
         _, cases, _ = self.events_by_case(*words, code=1)
         self.assertEqual(cases["c00"]["status"], "updated")
         os.unlink(self.path("bad.npy.new"))
-        _, cases, _ = self.told(*words, code=1)
+        _, cases, _ = self.events_by_case(*words, code=1)
         self.assertEqual(cases["c00"]["rerun"], "--update-golden must write its result again")
         self.assertTrue(self.exists("bad.npy.new"))
         # Without the option the case has failed.

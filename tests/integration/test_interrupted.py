@@ -302,7 +302,7 @@ class Jammed(Case):
         os.close(writer)
         wait_for(lambda: any(f"pipe:[{os.fstat(reader).st_ino}]" in name
                              for name in open_files(process.pid)))
-        self.assertTrue(at_rest(process))
+        self.assertTrue(at_rest(process, self.daemon.pid))
         self.assertIsNone(process.poll(), arguments)
         return process
 
