@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mlictl explain: what jobs are going to do, without moving a byte. */
+/* mlictl explain: describes and draws what jobs will do, without moving data. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,42 +24,45 @@ static const char *const color_words[] = {"auto", "always", "never", NULL};
 static const struct value color_value = {VALUE_WORD, color_words};
 
 static const struct option options_table[] = {
-    {"svg", 0, "FILE", "draw it there; `-` is standard output", .takes = &value_file},
-    {"job", 0, "NAME", "only this job, by its name or its number in the file (from 0)"},
-    {"engine", 'e', "SPEC", "whose descriptors are told of (the library's default)",
+    {"svg", 0, "FILE", "Draw the picture to FILE; - is standard output (default: none).",
+     .takes = &value_file},
+    {"job", 0, "NAME", "Explain only the job of this name or number, from 0 (default: all)."},
+    {"engine", 'e', "SPEC", "Count the descriptors of this engine (default: the library's).",
      .takes = &value_engine},
-    {"channels", 'c', "N", "split over so many rather than what the job asks for"},
-    {"no-picture", 0, NULL, "only numbers"},
-    {"view", 0, "DIMS", "dimensions that are rows and columns: 0,1 or HWC (the last two)"},
-    {"color", 0, "WHEN", "colour the picture: auto (default: on a terminal), always or never",
+    {"channels", 'c', "N", "Split each job over N channels (default: the job's)."},
+    {"no-picture", 0, NULL, "Print no picture."},
+    {"view", 0, "DIMS",
+     "Show these dimensions as rows and columns, 0,1 or HWC (default: the last two)."},
+    {"color", 0, "WHEN",
+     "Colour the picture: auto (on a terminal), always or never (default: auto).",
      .takes = &color_value},
-    {"no-memcpy", 0, NULL, "do not measure memcpy"},
+    {"no-memcpy", 0, NULL, "Do not measure memcpy."},
     LIMITS_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
 };
 
-/* What is told of each job. */
-struct telling {
+/* The options of a run of the command, and its state. */
+struct run {
     struct print_style style;
     const struct sequence *sequence;
     struct produced produced;
     struct job_limits limits;
-    const char *job;   /* --job; null: all of them */
-    size_t told;       /* jobs that were asked for */
-    uint64_t channels; /* 0: as the job says */
-    const char *view;  /* --view; null: the default */
+    const char *job;   /* --job; null: all jobs */
+    size_t explained;  /* jobs so far */
+    uint64_t channels; /* --channels; 0: those of the job */
+    const char *view;  /* --view; null: the defaults */
     bool memcpy;
-    bool picture; /* in characters */
+    bool picture; /* print it in characters */
     struct picture_text_style characters;
     struct svg_target svg;
-    enum exit_code drawn; /* DONE, or why a drawing could not be made */
-    /* Which of a file's jobs is meant: found once for all of them. */
+    enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */
+    /* The file that find_job() searched last, and its result. */
     const struct job_file *file;
     size_t index;
 };
 
-/* The number that a text is, below `count`; else `count`. */
+/* Parses a number below `count`. Returns `count` for any other text. */
 static size_t number_below(const char *text, size_t count)
 {
     char *end;
@@ -68,7 +71,7 @@ static size_t number_below(const char *text, size_t count)
     return digits && number < count ? (size_t)number : count;
 }
 
-/* Which job is meant: of those of that name, else of that number; none: the list's count. */
+/* Returns the index of the job with this name, else with this number, else the list's count. */
 static size_t find_job(const struct job_list *list, const char *wanted)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -80,32 +83,31 @@ static size_t find_job(const struct job_list *list, const char *wanted)
 
 static bool is_wanted(void *context, const struct job_file *file, const struct job_spec *job)
 {
-    struct telling *telling = context;
-    if (!telling->job)
+    struct run *run = context;
+    if (!run->job)
         return true;
-    if (telling->file != file)
-        telling->index = find_job(&file->list, telling->job);
-    telling->file = file;
-    return (size_t)(job - file->list.jobs) == telling->index;
+    if (run->file != file)
+        run->index = find_job(&file->list, run->job);
+    run->file = file;
+    return (size_t)(job - file->list.jobs) == run->index;
 }
 
-/* A job's text, an empty line between it and the one before. */
-static void tell_text(const struct telling *telling, const struct explained *e)
+/* Prints a job as text, after an empty line unless it is the first job. */
+static void print_as_text(const struct run *run, const struct explained *e)
 {
     struct textw w;
     textw_init(&w);
-    if (telling->told > 0)
+    if (run->explained > 0)
         textw_printf(&w, "\n");
     explained_text(&w, e);
-    if (telling->picture) {
+    if (run->picture) {
         textw_printf(&w, "\n");
-        picture_text(&w, e, &telling->characters);
+        picture_text(&w, e, &run->characters);
     }
     print_text(&w);
     textw_finish(&w);
 }
 
-/* Standard output is for the drawing alone. */
 static void draw_on_stdout(const struct explained *e)
 {
     struct textw w;
@@ -115,7 +117,7 @@ static void draw_on_stdout(const struct explained *e)
     textw_finish(&w);
 }
 
-/* A drawing that takes the place of what the job reads or writes is a mistake. */
+/* Refuses to replace a file that the job reads or writes by a drawing. */
 static int check_apart(const char *path, const struct job_file *file,
                        const struct resolved *resolved, struct fault *fault)
 {
@@ -124,17 +126,17 @@ static int check_apart(const char *path, const struct job_file *file,
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (files[i] && place_same_file(path, files[i]))
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                             "--svg: %s is a file of the job; choose another one", path);
+                             "--svg: %s is a file of the job; choose another file", path);
     }
     return 0;
 }
 
-static int draw_to_file(const struct telling *telling, const struct job_file *file,
+static int draw_to_file(const struct run *run, const struct job_file *file,
                         const struct resolved *resolved, const struct explained *e,
                         struct fault *fault)
 {
     const struct job_spec *job = resolved->job;
-    char *path = svg_target_path(&telling->svg, (size_t)(file - telling->sequence->files),
+    char *path = svg_target_path(&run->svg, (size_t)(file - run->sequence->files),
                                  (size_t)(job - file->list.jobs), job->common.name);
     int status = path ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (status == 0)
@@ -145,21 +147,21 @@ static int draw_to_file(const struct telling *telling, const struct job_file *fi
     return status;
 }
 
-/* A drawing that cannot be made is no fault of the job. */
-static void draw(struct telling *telling, const struct job_file *file,
-                 const struct resolved *resolved, const struct explained *e)
+/* Draws a job. A failure sets the exit code of the command, not the verdict on the job. */
+static void draw(struct run *run, const struct job_file *file, const struct resolved *resolved,
+                 const struct explained *e)
 {
     struct fault fault;
-    if (svg_target_is_stdout(&telling->svg)) {
+    if (svg_target_is_stdout(&run->svg)) {
         draw_on_stdout(e);
-    } else if (telling->svg.path && draw_to_file(telling, file, resolved, e, &fault)) {
-        enum exit_code code = print_file_failure(&telling->style, telling->svg.path, &fault);
-        if (telling->drawn == EXIT_CODE_DONE)
-            telling->drawn = code;
+    } else if (run->svg.path && draw_to_file(run, file, resolved, e, &fault)) {
+        enum exit_code code = print_file_failure(&run->style, run->svg.path, &fault);
+        if (run->drawn == EXIT_CODE_DONE)
+            run->drawn = code;
     }
 }
 
-static void tell_json(const struct explained *e)
+static void print_as_json(const struct explained *e)
 {
     struct jsonw w;
     jsonw_init(&w);
@@ -167,52 +169,51 @@ static void tell_json(const struct explained *e)
     print_json(&w);
 }
 
-static void tell(struct telling *telling, struct explained *e)
+static void print(struct run *run, struct explained *e)
 {
-    if (telling->memcpy)
+    if (run->memcpy)
         explained_time_memcpy(e);
-    if (telling->style.json)
-        tell_json(e);
-    else if (!telling->style.quiet && !svg_target_is_stdout(&telling->svg))
-        tell_text(telling, e);
-    telling->told++;
+    if (run->style.json)
+        print_as_json(e);
+    else if (!run->style.quiet && !svg_target_is_stdout(&run->svg))
+        print_as_text(run, e);
+    run->explained++;
 }
 
-/* Explains also a job that exceeds a limit, before it is refused. */
-static int explain_resolved(struct telling *telling, const struct job_file *file,
+/* Explains a job, and then checks the limits, so that a job that exceeds a limit is explained. */
+static int explain_resolved(struct run *run, const struct job_file *file,
                             const struct resolved *resolved, struct fault *fault)
 {
     const struct job_spec *job = resolved->job;
     struct explained explained;
-    uint32_t channels = telling->channels ? (uint32_t)telling->channels : job->common.channels;
-    if (!is_wanted(telling, file, job))
-        return resolved_produce(resolved, &telling->produced, fault);
+    uint32_t channels = run->channels ? (uint32_t)run->channels : job->common.channels;
+    if (!is_wanted(run, file, job))
+        return resolved_produce(resolved, &run->produced, fault);
     if (explained_init(&explained, file, resolved, channels, fault) ||
-        (telling->view &&
-         picture_views_parse(telling->view, &explained.move, &explained.views, fault)))
+        (run->view && picture_views_parse(run->view, &explained.move, &explained.views, fault)))
         return -1;
-    tell(telling, &explained);
-    draw(telling, file, resolved, &explained);
-    if (job_limits_check(&telling->limits, resolved, &explained, fault))
+    print(run, &explained);
+    draw(run, file, resolved, &explained);
+    if (job_limits_check(&run->limits, resolved, &explained, fault))
         return -1;
-    return resolved_produce(resolved, &telling->produced, fault);
+    return resolved_produce(resolved, &run->produced, fault);
 }
 
 static void explain_job(void *context, const struct job_file *file, const struct job_spec *job,
                         struct outcome *outcome)
 {
-    struct telling *telling = context;
+    struct run *run = context;
     struct resolved resolved;
     outcome->validated = true;
-    if (resolved_init(&resolved, file, job, &telling->produced, &outcome->fault) ||
-        explain_resolved(telling, file, &resolved, &outcome->fault)) {
+    if (resolved_init(&resolved, file, job, &run->produced, &outcome->fault) ||
+        explain_resolved(run, file, &resolved, &outcome->fault)) {
         outcome_judge_failure(job, false, outcome);
         fault_prefix(&outcome->fault, job->pointer);
     }
     resolved_finish(&resolved);
 }
 
-/* What was explained has been told. */
+/* Reports only refused jobs: the output has explained the valid ones. */
 static void report_explained(const struct print_style *style, const struct job_file *file,
                              const struct job_spec *job, const struct outcome *outcome)
 {
@@ -220,21 +221,21 @@ static void report_explained(const struct print_style *style, const struct job_f
         job_report_validated(style, file, job, outcome);
 }
 
-/* Jobs that are asked for. */
-static size_t count_wanted(const struct telling *telling)
+/* Returns the number of jobs that --job selects. */
+static size_t count_wanted(const struct run *run)
 {
     size_t count = 0;
-    for (size_t i = 0; i < telling->sequence->file_count; i++) {
-        const struct job_list *list = &telling->sequence->files[i].list;
-        if (!telling->job)
+    for (size_t i = 0; i < run->sequence->file_count; i++) {
+        const struct job_list *list = &run->sequence->files[i].list;
+        if (!run->job)
             count += list->count;
-        else if (find_job(list, telling->job) < list->count)
+        else if (find_job(list, run->job) < list->count)
             count++;
     }
     return count;
 }
 
-/* Returns 0 or -1. */
+/* Sets the engine of the library. Returns 0, or -1 with the fault. */
 static int choose_engine(const char *engine, struct fault *fault)
 {
     if (!engine)
@@ -246,36 +247,36 @@ static int choose_engine(const char *engine, struct fault *fault)
     return 0;
 }
 
-/* What needs the job files to be known. Returns 0, or -1 after saying what is wrong. */
-static int check_wanted(struct telling *telling)
+/* Checks --job and --svg against the job files. Returns 0, or -1 after an error message. */
+static int check_wanted(struct run *run)
 {
-    telling->svg.files = telling->sequence->file_count;
-    telling->svg.jobs = count_wanted(telling);
-    if (telling->svg.jobs == 0) {
-        print_error("--job: no file has a job of this name, nor of this number: %s", telling->job);
+    run->svg.files = run->sequence->file_count;
+    run->svg.jobs = count_wanted(run);
+    if (run->svg.jobs == 0) {
+        print_error("--job %s: no file has a job of this name or number", run->job);
         return -1;
     }
-    if (svg_target_is_stdout(&telling->svg) && telling->svg.jobs > 1) {
-        print_error("--svg -: %zu jobs have as many drawings; name a file, or one job with --job",
-                    telling->svg.jobs);
+    if (svg_target_is_stdout(&run->svg) && run->svg.jobs > 1) {
+        print_error("--svg -: standard output takes one drawing, not %zu; give a file, or --job",
+                    run->svg.jobs);
         return -1;
     }
     return 0;
 }
 
-static enum exit_code explain_all(struct telling *telling, struct sequence *sequence)
+static enum exit_code explain_all(struct run *run, struct sequence *sequence)
 {
-    telling->sequence = sequence;
-    if (check_wanted(telling))
+    run->sequence = sequence;
+    if (check_wanted(run))
         return EXIT_CODE_INVALID;
     enum exit_code code = sequence_run(sequence, &(struct sequence_work){.job = explain_job,
                                                                          .report = report_explained,
                                                                          .wanted = is_wanted,
-                                                                         .context = telling});
-    return code == EXIT_CODE_DONE ? telling->drawn : code;
+                                                                         .context = run});
+    return code == EXIT_CODE_DONE ? run->drawn : code;
 }
 
-/* Reads --color. With --json there are no colours. Returns 0, or -1 after printing an error. */
+/* Applies --color; --json disables colours. Returns 0, or -1 after an error message. */
 static int choose_colours(const struct options *options)
 {
     size_t when = 0;
@@ -288,63 +289,64 @@ static int choose_colours(const struct options *options)
     return 0;
 }
 
-/* Returns 0, or -1 after saying what is wrong. */
-static int read_options(struct telling *telling, const struct options *options)
+/* Reads the options. Returns 0, or -1 after an error message. */
+static int read_options(struct run *run, const struct options *options)
 {
     if (choose_colours(options))
         return -1;
-    *telling = (struct telling){.style = options_style(options),
-                                .job = options_get(options, "job"),
-                                .view = options_get(options, "view"),
-                                .memcpy = !options_get(options, "no-memcpy"),
-                                .picture = !options_get(options, "no-picture"),
-                                .characters = picture_text_style(),
-                                .svg = {.path = options_get(options, "svg")}};
-    if (svg_target_is_stdout(&telling->svg) && telling->style.json) {
-        print_error("--svg - and --json: both are for standard output");
+    *run = (struct run){.style = options_style(options),
+                        .job = options_get(options, "job"),
+                        .view = options_get(options, "view"),
+                        .memcpy = !options_get(options, "no-memcpy"),
+                        .picture = !options_get(options, "no-picture"),
+                        .characters = picture_text_style(),
+                        .svg = {.path = options_get(options, "svg")}};
+    if (svg_target_is_stdout(&run->svg) && run->style.json) {
+        print_error("--svg - and --json cannot be combined: both write to standard output");
         return -1;
     }
-    if (telling->svg.path && !*telling->svg.path) {
-        print_error("--svg: the name of a file is needed, or - for standard output");
+    if (run->svg.path && !*run->svg.path) {
+        print_error("--svg requires the name of a file, or - for standard output");
         return -1;
     }
-    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &telling->channels);
+    return options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &run->channels);
 }
 
 static enum exit_code explain(const struct options *options)
 {
-    struct telling telling;
+    struct run run;
     struct sequence sequence;
     struct fault fault;
-    if (read_options(&telling, options))
+    if (read_options(&run, options))
         return EXIT_CODE_INVALID;
     if (choose_engine(options_get(options, "engine"), &fault) ||
-        job_limits_find(&telling.limits, options, &fault))
-        return print_failure(&telling.style, NULL, &fault);
+        job_limits_find(&run.limits, options, &fault))
+        return print_failure(&run.style, NULL, &fault);
     enum exit_code code = sequence_init(&sequence, options);
     if (code == EXIT_CODE_DONE)
-        code = explain_all(&telling, &sequence);
-    produced_finish(&telling.produced);
+        code = explain_all(&run, &sequence);
+    produced_finish(&run.produced);
     sequence_finish(&sequence);
     return code;
 }
 
 static const struct example examples[] = {
-    {"before it goes to the board", "mlictl explain job.json"},
-    {"as a drawing", "mlictl explain job.json --svg job.svg"},
-    {"one job of many, split over four channels", "mlictl explain jobs.json --job 1 -c 4"},
-    {"with other dimensions as rows and columns", "mlictl explain job.json --view 0,1"},
-    {"in how many descriptors of a device", "mlictl explain job.json --engine mock --json"},
+    {"explain a job", "mlictl explain job.json"},
+    {"draw it", "mlictl explain job.json --svg job.svg"},
+    {"explain one of several jobs, split over four channels",
+     "mlictl explain jobs.json --job 1 -c 4"},
+    {"choose the dimensions for rows and columns", "mlictl explain job.json --view 0,1"},
+    {"count the descriptors of a device", "mlictl explain job.json --engine mock --json"},
     {0},
 };
 
 const struct command cmd_explain = {
     .name = "explain",
     .arguments = "JOB.json...",
-    .summary = "tell what jobs will do, without moving a byte",
+    .summary = "describe and draw what jobs will do, without moving data",
     .details =
-        "The steps of each move, what it reads and writes, its plan and the channels' parts.\n"
-        "Files are opened for their headers; jobs may read what jobs before them would write.\n",
+        "Prints the steps of each move, the bytes that it reads and writes, its plan, the parts\n"
+        "of the channels, and a picture. Jobs may read files that earlier jobs would write.\n",
     .options = options_table,
     .takes = &value_job_file,
     .examples = examples,

@@ -7,13 +7,15 @@
 #include "cli/tensor/tensor_file.h"
 
 #define TENSOR_ARGS_OPTIONS                                                                        \
-    {"format", 0, "FORMAT", "read npy, raw, npz or safetensors (default: by the file's ending)",   \
+    {"format", 0, "FORMAT", "Read npy, raw, npz or safetensors (default: by the file's ending).",  \
      .takes = &file_format_value},                                                                 \
-        {"tensor", 't', "NAME", "select a tensor of a .npz or .safetensors file"},                 \
-        {"shape", 0, "4,6,8", "set the shape of a raw file, outermost dimension first"},           \
-        {"dtype", 0, "DTYPE", "set the dtype of a raw file, as int16", .takes = &dtype_value},     \
+        {"tensor", 't', "NAME", "Select a tensor of a .npz or .safetensors file (default: all)."}, \
+        {"shape", 0, "4,6,8",                                                                      \
+         "Set the shape of a raw file, outermost dimension first (default: none)."},               \
+        {"dtype", 0, "DTYPE", "Set the dtype of a raw file, as int16 (default: none).",            \
+         .takes = &dtype_value},                                                                   \
     {                                                                                              \
-        "offset", 0, "BYTES", "set the position of a raw file's first element (default: 0 B)"      \
+        "offset", 0, "BYTES", "Set the position of a raw file's first element (default: 0 B)."     \
     }
 
 extern const struct value file_format_value;

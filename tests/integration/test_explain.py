@@ -269,7 +269,7 @@ class Command(Explain):
             self.assertEqual(fact["pointer"], pointer, name)
         for name in "3", "", "second", "-1", "0x1", "1 ", "99999999999999999999999":
             result = self.explain(job, f"--job={name}", code=2)
-            self.assertIn(f"{name}\n", result.err)
+            self.assertIn(f"--job {name}: no file has a job", result.err)
             self.assertEqual(result.out, "")
 
     def test_other_jobs_may_be_wrong(self):
@@ -400,7 +400,7 @@ class Command(Explain):
         self.assertTrue(xml.etree.ElementTree.fromstring(text).tag.endswith("svg"))
         self.drawn("job.json", "--svg", "file.svg")
         self.assertEqual(self.read("file.svg").decode(), text)
-        self.assertIn("as many drawings", self.explain(self.chain(), "--svg", "-", code=2).err)
+        self.assertIn("takes one drawing, not 3", self.explain(self.chain(), "--svg", "-", code=2).err)
         self.assertIn("both", self.explain("job.json", "--json", "--svg", "-", code=2).err)
         self.assertIn("--svg", self.explain("job.json", "--svg", "", code=2).err)
 

@@ -14,7 +14,7 @@ VERBS = set("""Add Begin Check Claim Colour Color Compare Connect Count Do Draw 
     Keep Let Limit List Measure Move Omit Permute Print Read Record Repeat Replace Report Require Rerun Resume
     Retry Run Save Seed Select Set Show Split Start Stop Store Sync Test Treat Use Wait Write""".split())
 
-UNFINISHED = {"batch", "explain", "show", "diff"}  # commands whose options' help gets its form soon
+UNFINISHED = {"batch"}  # commands whose options' help gets its form soon
 
 STAND_IN = "#!/bin/sh\nshift\nexec /bin/sh -c \"$*\"\n"  # for ssh: the rest of its command, here
 
