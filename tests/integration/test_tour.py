@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs every command of the tour in docs/mlictl.md and compares the output."""
+"""Runs every command of the tours in docs/mlictl.md and README.md and compares the output."""
 import os
 import pathlib
 import re
 import subprocess
 
-from harness import MLICTL, SOURCE, Case, main
+from harness import MLICTL, MLID, SOURCE, Case, main
 
 TOUR = SOURCE / "docs/mlictl.md"
 SOCKET = "/tmp/tour.sock"  # of the text; the test's daemon has one of its own
+# Waits for the daemon of README.md, at most 30 s.
+WAIT = "for i in $(seq 300); do mlictl ping -q -s mlid.sock 2>/dev/null && break; sleep 0.1; done"
 # What is another number each time: times, rates, and the width of columns.
-MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ [KMG]?i?B/s", "RATE"),
+MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ (?:[KMG]?i?B|cases)/s", "RATE"),
          (r'"(ns_\w+)":\d+', r'"\1":0'), (r" +", " "))
 
 
@@ -33,7 +35,7 @@ def masked(text):
 
 class Tour(Case):
     def environment(self):
-        path = f"{pathlib.Path(MLICTL).parent}:{os.environ['PATH']}"
+        path = f"{pathlib.Path(MLICTL).parent}:{pathlib.Path(MLID).parent}:{os.environ['PATH']}"
         return dict(super().environment(), PATH=path)
 
     def shell(self, command):
@@ -64,6 +66,21 @@ class Tour(Case):
             self.assertEqual(masked(printed), masked(output), f"$ {command}\n{printed}")
             count += 1
         self.assertGreater(count, 15)
+
+    def test_readme(self):
+        """The tour of README.md, in one shell: a step starts a daemon that later steps use."""
+        text = (SOURCE / "README.md").read_text().split("\n## Five minutes\n")[1].split("\n## ")[0]
+        script, expected = "", []
+        for command, output in list(steps(text))[1:]:  # the first one changes to another directory
+            if "<<" in command:
+                command, output = f"{command}\n{output}", ""
+            command = command.replace("sleep 1", WAIT)
+            script += f"{command}\necho @@\n"
+            expected.append(masked(output))
+        done = subprocess.run(["bash", "-c", script], cwd=self.dir, env=self.environment(), text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        printed = [masked(part) for part in done.stdout.split("@@\n")[:-1]]
+        self.assertEqual(printed, expected, done.stderr)
 
     def test_the_table_has_every_command_and_its_page(self):
         text = TOUR.read_text()
