@@ -53,8 +53,8 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
 
 /**
  * Listens at config->socket. The socket file has its mode from the first moment. Replaces a stale
- * socket file on which nobody listens. Returns 0 or -errno (-EADDRINUSE: somebody listens there;
- * -ENOENT: the directory, or a configured user or group, does not exist).
+ * socket file on which nobody listens. Returns 0 or -errno (-EADDRINUSE: another process listens
+ * there; -ENOENT: the directory, or a configured user or group, does not exist).
  */
 int service_listen(struct service *service);
 
@@ -91,7 +91,7 @@ void service_shutdown(struct service *service);
 
 /**
  * Frees the service and gives the channel pool back. Call it after uv_run() has returned. Shuts the
- * service down first if nobody has, and runs the loop until that is done. Accepts NULL.
+ * service down first if that has not happened, and runs the loop until that is done. Accepts NULL.
  */
 void service_destroy(struct service *service);
 

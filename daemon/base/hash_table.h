@@ -39,7 +39,7 @@ uint64_t hash_table_hash(const struct hash_table *table, uint64_t salt, const vo
 
 /** Adds a node, which is in no table. Without memory for buckets, the chains become longer. */
 void hash_table_add(struct hash_table *table, struct hash_node *node, uint64_t hash);
-/** Removes a node. Does nothing for a node of zeros, or one that was removed before. */
+/** Removes a node. Does nothing for a node of zeros or a removed node. */
 void hash_table_remove(struct hash_table *table, struct hash_node *node);
 /** Replaces a node of the table by another one. */
 void hash_table_replace(struct hash_node *from, struct hash_node *to);

@@ -38,7 +38,7 @@ struct log_line {
     char text[1024]; /* a value that does not fit is cut, and later ones are left out */
 };
 
-/** Drops lines whose level has a higher number from now on. Any thread. */
+/** Drops lines of levels with a higher number from now on. Any thread. */
 void log_set_level(int level);
 
 /** Sets the format of later lines. Any thread. */

@@ -27,7 +27,7 @@ struct queue {
     struct owner *owner;
     struct crew *crew;
     bool served;      /* a thread has taken a piece out and is at work */
-    pthread_t thread; /* the one that serves the queue */
+    pthread_t thread; /* that serves the queue */
 };
 
 enum { QUEUE_SURE, QUEUE_MAY_BLOCK, QUEUES };

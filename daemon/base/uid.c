@@ -17,7 +17,7 @@ int uid_parse(const char *text, uint32_t *uid)
     if (text[0] == '0' && length > 1)
         return -1;
     number = strtoull(text, NULL, 10);
-    if (number >= UINT32_MAX) /* (uid_t)-1 is nobody at all */
+    if (number >= UINT32_MAX) /* (uid_t)-1 is not a user */
         return -1;
     *uid = (uint32_t)number;
     return 0;

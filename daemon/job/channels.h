@@ -42,7 +42,7 @@ int channels_find(const struct channels *channels, uint32_t count, bool reserved
 /** Returns whether a transfer may be started on a reserved channel. */
 bool channels_any_reserved_free(const struct channels *channels);
 
-/** Frees the channels of `run`, whose transfer has ended. */
+/** Frees the channels of `run` after their transfer. */
 void channels_release(struct channels *channels, uint32_t run);
 
 /** Returns the length of the longest run of channels in service, busy or not. */

@@ -93,7 +93,7 @@ static bool begin(struct task *task)
     return !end->dst_hit;
 }
 
-/* Tells libmli that nobody has accessed the pages of an exclusive destination yet. */
+/* Hints to libmli that the pages of an exclusive destination were not accessed yet. */
 static bool set_hints(struct task *task)
 {
     const struct region *dst = task->places.dst.region;

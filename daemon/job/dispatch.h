@@ -10,12 +10,12 @@ struct task;
 void dispatch_queue(struct task *task);
 
 /**
- * Starts queued tasks while there are free channels, and ends tasks whose predecessors have failed.
+ * Starts queued tasks while there are free channels, and ends dependents of failed tasks.
  * Call it from the loop after every change. Does nothing if it is already on the stack.
  */
 void dispatch_run(struct jobs *jobs);
 
-/** Ends a task whose transfer has ended: frees its channels and destroys it. For completions.c. */
+/** Ends a task after its transfer: frees its channels and destroys it. For completions.c. */
 void dispatch_done(struct task *task);
 
 #endif /* DAEMON_DISPATCH_H */

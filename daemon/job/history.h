@@ -35,7 +35,7 @@ enum {
 
 /* Lists of records, each with the oldest first. */
 struct shelf_lists {
-    struct link delivered;   /* records whose result was sent to a client */
+    struct link delivered;   /* the client got the result */
     struct link undelivered; /* records of detached jobs that no job.wait has reported */
 };
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Names of one of the two tensors in error messages. */
+/* The names of a tensor in error messages. */
 struct side {
     bool write;
     const char *name, *pointer, *fd, *buffer, *offset;
@@ -121,7 +121,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
     return check_apart(places, operands, fault);
 }
 
-/* Sets the place to that of the prepared job, or to the one that the request names. */
+/* Sets the place to that of the prepared job, or to the place in the request. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
                     const struct start_memory *memory, const struct buffers *buffers,
                     const struct side *side, struct fault *fault)

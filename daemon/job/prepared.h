@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prepared jobs: checked once and started many times. A start is a task that shares the work and
- * holds the memory, so that it goes on if the prepared job is released meanwhile.
+ * holds the memory, and so continues if the prepared job is released meanwhile.
  */
 #ifndef DAEMON_PREPARED_H
 #define DAEMON_PREPARED_H

@@ -48,7 +48,7 @@ struct ring {
     struct link ages;  /* struct turn, by in_ages: sorted by `since` */
 };
 
-/* What ring_choose() must know about the members of a ring. */
+/* Costs and quanta of the members of a ring, for ring_choose(). */
 struct ring_rules {
     /** Returns the bytes of the member's next job. */
     uint64_t (*cost)(struct turn *turn, const struct ring_rules *rules);
@@ -90,7 +90,7 @@ static inline void turn_leave(struct turn *turn)
     turn->granted = false;
 }
 
-/** Ends the turn of a member: it becomes the last one of the round. */
+/** Ends the turn of a member, which becomes the last of the round. */
 static inline void ring_pass(struct ring *ring, struct turn *turn)
 {
     turn->granted = false;

@@ -63,10 +63,9 @@ enum { TASK_CAUSE_MAX = 2 * PROTO_NAME_MAX };
 struct task {
     struct entry entry; /* first, so that the registry's entry is the task */
     struct jobs *jobs;
-    struct session
-        *session;      /* whose end is its end; null: it is detached, or the client has left */
-    struct flow *flow; /* held */
-    struct work *work; /* held */
+    struct session *session; /* null: the task is detached, or its client has left */
+    struct flow *flow;       /* held */
+    struct work *work;       /* held */
     struct places places;
     enum job_state state;
     bool ended;    /* task_end() was called */

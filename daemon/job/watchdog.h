@@ -27,10 +27,10 @@ void watchdog_close(struct watchdog *watchdog);
 
 /** Starts watching the running tasks; there must be one. */
 void watchdog_start(struct watchdog *watchdog);
-/** Handles the end of a transfer, whose channels are no longer busy. */
+/** Handles the end of a transfer, after its channels were freed. */
 void watchdog_remove(struct watchdog *watchdog);
 
-/** Ends the quarantine of all channels whose transfers have ended. */
+/** Ends the quarantine of all channels that are not busy. */
 void watchdog_pardon(struct watchdog *watchdog);
 
 #endif /* DAEMON_WATCHDOG_H */

@@ -19,7 +19,7 @@
 
 #include "proto/json/fault.h"
 
-/* How a descriptor will be used, and how error messages name it. */
+/* The use of a descriptor, and its names in error messages. */
 struct mapping_use {
     bool write;          /* written; else only read */
     const char *name;    /* "src" */
@@ -52,7 +52,7 @@ struct mapped_file {
 /* One counted mapping of a user. */
 struct mapping_claim {
     struct mapping_owner *owner; /* null: no mapping is counted */
-    bool reserved;               /* one of the reserved mappings */
+    bool reserved;               /* counted among the reserved mappings */
 };
 
 struct mapping {

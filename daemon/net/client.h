@@ -85,7 +85,7 @@ bool client_send_event(struct client *client, const char *bytes, size_t length);
 void client_send_fd(struct client *client, const char *bytes, size_t length, int fd);
 /** Returns false while too many replies with descriptors are unsent. */
 bool client_has_room_for_fd(const struct client *client);
-/** Sends as much as the socket takes. Never closes the client. */
+/** Sends until the socket is full. Never closes the client. */
 void client_flush(struct client *client);
 /** Sends the replies of all clients, at the end of a round. */
 void client_send_all(struct net *net);

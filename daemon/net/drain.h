@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemon.drain and daemon.resume: the service stops taking jobs while it goes on running. */
+/* daemon.drain and daemon.resume: the service stops taking jobs, but continues to run. */
 #ifndef DAEMON_DRAIN_H
 #define DAEMON_DRAIN_H
 

@@ -42,7 +42,7 @@ int outbox_append(struct outbox *box, const char *bytes, size_t length);
  * fd_count < OUTBOX_FDS_MAX.
  */
 void outbox_attach(struct outbox *box, int fd);
-/** Sends as much as the socket takes. Returns 0, also if bytes still wait, or -errno. */
+/** Sends until the socket is full. Returns 0, also if bytes still wait, or -errno. */
 int outbox_flush(struct outbox *box, int socket);
 
 #endif /* DAEMON_OUTBOX_H */

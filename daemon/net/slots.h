@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decides which users get one of the limits.clients connections:
+ * Divides limits.clients connections among the users:
  *
  *     +------------------------------------------------+----------+
  *     | open to every user, up to his quota or share   | reserved |

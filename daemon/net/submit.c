@@ -99,20 +99,20 @@ const struct ended *job_prepare_call(struct call *call)
 {
     struct prepared *prepared =
         prepared_create(&call->client->session, &call->request->params, call->fds, call->fd_count);
-    struct job_prepared told;
+    struct job_prepared reply;
     struct jsonw *w;
 
     if (!prepared)
         return call_refuse(call);
     call_close_fds(call);
-    told = (struct job_prepared){
+    reply = (struct job_prepared){
         .prepared = prepared->number,
         .bytes = prepared->work->operands.bytes,
     };
-    operands_result(&prepared->work->operands, &told.dst); /* borrowed: not to be finished */
+    operands_result(&prepared->work->operands, &reply.dst); /* borrowed: not to be finished */
     w = answer_begin(&call->answer, 0);
     if (w)
-        job_prepared_write_members(w, &told);
+        job_prepared_write_members(w, &reply);
     return answer_end(&call->answer, w);
 }
 

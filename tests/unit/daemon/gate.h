@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A gate holds every transfer before it accesses any data. It is an engine, "gate", whose channels
+ * A gate holds every transfer before it accesses any data. It is an engine, "gate": its channels
  * are threads that wait at the gate. A held transfer notices a cancel only when it is released,
  * like a device that is slow to stop.
  */

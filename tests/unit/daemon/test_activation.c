@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* activation_take(), in child processes whose first free descriptor is 3. */
+/* activation_take(), in child processes that have only descriptors 0 to 2. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

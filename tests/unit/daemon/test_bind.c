@@ -294,8 +294,7 @@ static void *race(void *context)
     return NULL;
 }
 
-/* If several services find a stale socket at the same time, one of them binds the path and keeps
- * it. */
+/* If several services find a stale socket at once, one service binds the path and keeps it. */
 static void test_race_for_a_stale_socket(void **state)
 {
     (void)state;

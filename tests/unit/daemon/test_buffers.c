@@ -81,7 +81,7 @@ static void test_jobs_in_buffers(void **state)
     submit(2, SRC(1, 0, 4) "," DST(1, 8));
     peer_ok(peer, 2);
     assert_file(a, "012345670123", 12);
-    /* One tensor in a descriptor, the other in a buffer. */
+    /* One tensor is in a descriptor, one in a buffer. */
     peer_send(peer, &c, 1,
               "{'jsonrpc':'2.0','id':3,'method':'job.submit','fds':1,'params':{'op':'mov',"
               "'src':{'fd':0,'type':'fx8','shape':[4]}," DST(2, 0) "}}");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many jobs of many clients at the same time, and shutdowns meanwhile. */
+/* Many jobs of many clients at once, and shutdowns meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -192,7 +192,7 @@ static void test_failing_fill(void **state)
     peer_expect_alive(peer);
 }
 
-/* Some jobs fail. Each of them reports it, and the results of the other jobs are right. */
+/* Some jobs fail and report it. All other jobs have right results. */
 static void test_many_failures(void **state)
 {
     enum { JOBS = 200 };
@@ -280,7 +280,7 @@ static void test_stuck_past_its_deadline(void **state)
     stuck_past_its_deadline("fault:mock,stick=1");
 }
 
-/* Some channels of a job are stuck, the others are done. */
+/* Some channels of a job are stuck, some are done. */
 static void test_stuck_over_several_channels(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that are queued, running or overdue, whose client leaves, or whose file shrinks. */
+/* Queued, running and overdue jobs, clients that leave, and files that shrink. */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

@@ -129,7 +129,7 @@ static size_t count_replies(struct peer *peer, size_t count)
     return replies;
 }
 
-/* Runs a session whose n-th allocation fails. Returns false if it had fewer allocations. */
+/* Runs a session with a failing n-th allocation. Returns false if it had fewer allocations. */
 static bool session(int n)
 {
     struct fixture fixture;

@@ -194,7 +194,7 @@ static void test_refused_preparations(void **state)
     close(fd);
 }
 
-/* A short line may describe many parameters, whose bytes are limited too. */
+/* A short line may describe many parameters: their bytes are limited too. */
 static void test_many_parameters(void **state)
 {
     static const char params[] =

@@ -153,7 +153,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* A descriptor that does not close delays only descriptors of the same user. */
+/* A descriptor that does not close delays only its own user. */
 static void test_one_blocks(void **state)
 {
     (void)state;

@@ -533,7 +533,7 @@ static struct job *backfill(uint64_t bytes)
     return queued ? LINK_OWNER(queued, struct job, queued) : NULL;
 }
 
-/* A user whose next job does not fit does not block later users. */
+/* If the next job of a user does not fit, later users are not blocked. */
 static void test_backfill(void **state)
 {
     struct job *large, *low, *first[2], *second[2];

@@ -95,7 +95,7 @@ static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
         peer_ok(&other, -1);
 }
 
-/* Two of four channels are reserved; later jobs start on the other two. */
+/* Two of four channels are reserved; later jobs start on the two free ones. */
 static void test_others_go_on_beside_a_wide_job(void **state)
 {
     uint32_t left;

@@ -233,7 +233,7 @@ static void test_descriptors_pile_up(void **state)
     peer_expect_end(peer);
 }
 
-/* An invalid line whose descriptors are known: an error, and the connection stays open. */
+/* An invalid line with a valid "fds" gets an error, and the connection stays open. */
 static void test_bad_requests_with_known_descriptors(void **state)
 {
     static const struct {
@@ -280,7 +280,7 @@ static void test_params_point_into_the_job(void **state)
     assert_string_equal(peer_error(peer, 1, FAULT_INVALID_PARAMS)->pointer, "/dst/fd");
 }
 
-/* Lines whose descriptors cannot be known. */
+/* Lines without a valid "fds": the service cannot know which descriptors belong to them. */
 static const char *const garbage[] = {
     "\n",
     "garbage\n",
@@ -368,7 +368,7 @@ static void test_line_too_long(void **state)
     peer_expect_end(peer);
 }
 
-/* The reply can be read although the client goes on writing. */
+/* The reply can be read although the client is still writing. */
 static void test_line_far_too_long(void **state)
 {
     (void)state;
