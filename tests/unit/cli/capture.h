@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a piece of mlictl writes to standard output and error. */
+/* Captures the standard output and standard error of code under test. */
 #ifndef TEST_CAPTURE_H
 #define TEST_CAPTURE_H
 
-/** From now on both are kept. */
+/** Begins to capture both streams. */
 void capture_begin(void);
-/** What was written to standard output or error since then; valid until capture_end(). */
+/** Return the text that was written since capture_begin(); valid until capture_end(). */
 const char *capture_output(void);
 const char *capture_errors(void);
-/** As it was before. */
+/** Restores both streams. */
 void capture_end(void);
 
 #endif /* TEST_CAPTURE_H */

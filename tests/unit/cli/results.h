@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results of cases that tests make up. */
+/* Makes results of cases for tests. */
 #ifndef TEST_RESULTS_H
 #define TEST_RESULTS_H
 
@@ -30,7 +30,7 @@ static inline struct case_result results_make(const char *name, enum case_status
     return result;
 }
 
-/* One that did not pass: as in the manual. */
+/* Makes a result that did not pass, with members as in mlictl-batch(1). */
 static inline struct case_result results_make_failed(const char *name, enum case_status status,
                                                      enum case_reason reason, const char *message)
 {

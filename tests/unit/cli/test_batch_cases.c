@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names, filters, and the places of what is kept. */
+/* Tests names of cases, --filter, and the places of kept cases. */
 #include <stdlib.h>
 #include <string.h>
 

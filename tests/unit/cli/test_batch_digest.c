@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The digest never changes: shards of machines with different versions fit together. */
+/* Tests that the digest never changes: machines with different versions must agree on shards. */
 #include <string.h>
 
 #include "cli/batch/fingerprint.h"
 #include "proto/wire/rpc.h"
 #include "tests/support/proto_unit.h"
 
-/* Computed by a program of another language, as mlictl-batch(1) describes it. */
+/* The values come from the Python program in mlictl-batch(1). */
 static void test_values(void **state)
 {
     char many[1000];

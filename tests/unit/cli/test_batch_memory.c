@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each allocation of each operation fails once: nothing breaks and nothing leaks (which the
- * sanitizer or valgrind tells), and what is said of it is that there is no memory. The linker lets
- * the functions below stand before the C library's.
+ * Fails each allocation of each operation once. The operation must report that memory ran out, and
+ * must not leak, which the sanitizer or valgrind checks. The linker calls the functions below
+ * instead of those of the C library.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ void *__wrap_reallocarray(void *old, size_t count, size_t size);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t length);
 
-/* Allocations to go before one fails; below 0: none does. */
+/* Number of allocations that succeed before one fails; below 0: all succeed. */
 static int countdown = -1;
 
 static bool fails(void)
@@ -65,7 +65,7 @@ char *__wrap_strndup(const char *text, size_t length)
     return fails() ? NULL : __real_strndup(text, length);
 }
 
-/* Fails the first allocation of an operation, then the second, ... until it gets through. */
+/* Fails the first allocation of an operation, then the second, and so on until it succeeds. */
 static void sweep(bool (*operation)(const void *how), const void *how)
 {
     for (int failing = 0;; failing++) {
@@ -143,7 +143,7 @@ static void tell(struct batch_report *report)
     batch_report_end(report, &summary);
 }
 
-/* True: a report was made, and no complaint. */
+/* Returns whether a report was made without an error. */
 static bool make_report(const void *how)
 {
     char *word = (char *)(uintptr_t)how;

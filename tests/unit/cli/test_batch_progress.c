@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The live line: what it says, and that it stays one line of the terminal it is on. */
+/* Tests the text of the live line, and that it never needs more than one line of the terminal. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int tear_down(void **state)
 
 static size_t seen;
 
-/* What was written since the last time: to the terminal, which stands for standard error. */
+/* Returns the text that was written to the terminal since the last call. */
 static const char *news(void)
 {
     const char *text = capture_errors() + seen;
@@ -99,10 +99,10 @@ static void test_line(void **state)
 
     (void)state;
     tell(progress, CASE_PASSED, 3);
-    assert_string_equal(news(), ""); /* very short batches show nothing */
+    assert_string_equal(news(), ""); /* very short runs show nothing */
     check_tick(progress, SECONDS(1) / 10, "\r3/1000   0 %\033[K");
     tell(progress, CASE_PASSED, 97);
-    /* Nothing is said of the future before anything is known. */
+    /* No remaining time before a case has ended. */
     check_tick(progress, SECONDS(1) - 1, "\r100/1000  10 %\033[K");
     check_tick(progress, SECONDS(1), "\r100/1000  10 %, 100 cases/s, 0:09 left\033[K");
     tell(progress, CASE_FAILED, 2);
@@ -117,7 +117,7 @@ static void test_line(void **state)
     assert_string_equal(news(), "\r\033[K");
 }
 
-/* Cases that were taken over came at once and say nothing of those that run. */
+/* Reused results come at once and must not change the rate. */
 static void test_resumed(void **state)
 {
     void *progress = begin(1000, 900);
@@ -130,7 +130,7 @@ static void test_resumed(void **state)
     end(progress);
 }
 
-/* The rate is that of the last seconds; and of all of them where nothing ended in these. */
+/* The rate is that of the last seconds, or of the whole run if no case ended in them. */
 static void test_window(void **state)
 {
     void *progress = begin(100000, 0);
@@ -142,7 +142,7 @@ static void test_window(void **state)
         tell(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
         reporter_progress.tick(progress, SECONDS(second));
     }
-    /* 15 seconds lie between the oldest sample that is kept and now. */
+    /* The oldest of the 16 samples is 15 s old. */
     snprintf(line, sizeof line, "\r30300/100000  30 %%, 10 cases/s, 1:56:10 left\033[K");
     check_tick(progress, SECONDS(60), line);
     for (; second <= 90; second++)
@@ -173,12 +173,12 @@ static void test_width(void **state)
     check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 c\033[K");
     set_width(1);
     check_tick(progress, SECONDS(1), "\r\033[K");
-    set_width(0); /* nobody knows */
+    set_width(0); /* unknown */
     check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 cases/s, 1:39 left\033[K");
     end(progress);
 }
 
-/* Whatever else is told finds a free line. */
+/* Any other output clears the live line first. */
 static void test_other_lines(void **state)
 {
     void *progress = begin(1000, 0);

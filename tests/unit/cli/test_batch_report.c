@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The forms in which a batch is told, byte by byte. */
+/* Tests every form of report, byte by byte. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Creates a report as a command line says: words with spaces between them. */
+/* Creates a report from a command line, whose words are separated by spaces. */
 static enum exit_code create(const char *line, struct batch_report **report)
 {
     static char words[256];
@@ -78,8 +78,8 @@ static struct case_result make_hostile(void)
     return result;
 }
 
-/* Five cases, one of each kind, one of two that did not run, and the end. */
-static enum exit_code tell_all(struct batch_report *report, bool hostile)
+/* Reports five cases, one of each status, then one of two that did not run, then the end. */
+static enum exit_code report_everything(struct batch_report *report, bool hostile)
 {
     const struct batch_outline outline = {.total = 20, .selected = 7, .shard = {2, 4}, .set = 3};
     struct batch_summary summary = {.count = {1, 1, 1, 1, 1},
@@ -107,7 +107,7 @@ static void check_told(const char *line, bool hostile, const char *expected)
     struct batch_report *report;
 
     assert_int_equal(create(line, &report), EXIT_CODE_DONE);
-    assert_int_equal(tell_all(report, hostile), EXIT_CODE_STOPPED);
+    assert_int_equal(report_everything(report, hostile), EXIT_CODE_STOPPED);
     batch_report_destroy(report);
     assert_string_equal(capture_errors(), "");
     assert_string_equal(capture_output(), expected);
@@ -143,7 +143,7 @@ static void test_lines_quiet(void **state)
     check_told("-q", false, LINES);
 }
 
-/* Nothing that acts on a terminal, and nothing that is no text, gets through. */
+/* Control characters and invalid UTF-8 are escaped. */
 static void test_lines_hostile(void **state)
 {
     struct batch_report *report;
@@ -159,7 +159,7 @@ static void test_lines_hostile(void **state)
                         "       rerun: mlictl run 'it'\\''s here/a b'\n");
 }
 
-/* A summary of `passed` cases, of which some stood in a state file. */
+/* Reports the summary of `passed` cases, some of them reused from a state file. */
 static void check_summary(const char *line, size_t passed, size_t resumed, const char *expected)
 {
     const struct batch_outline outline = {.total = passed, .selected = passed, .resumed = resumed};
@@ -300,7 +300,7 @@ static void test_events(void **state)
         "\"not_run\":2,\"ns\":1310000000,\"exit\":4}\n");
 }
 
-/* The time of day and the machine's name, which differ each time, are cut out. */
+/* Removes the time of day and the host name, which differ in each run. */
 static char *without_place(const char *xml)
 {
     char *copy = results_copy(xml), *from = strstr(copy, " timestamp=\""), *to;
@@ -393,7 +393,7 @@ static void test_junit_output(void **state)
 
     (void)state;
     assert_int_equal(create("--junit -", &report), EXIT_CODE_DONE);
-    assert_int_equal(tell_all(report, true), EXIT_CODE_STOPPED);
+    assert_int_equal(report_everything(report, true), EXIT_CODE_STOPPED);
     batch_report_destroy(report);
     xml = without_place(capture_output());
     assert_string_equal(xml, junit);
@@ -412,7 +412,7 @@ static size_t read_file(const char *path, char *out, size_t size)
     return length;
 }
 
-/* Beside lines for people; whole, or as it was. */
+/* A report in a file comes in addition to lines, and replaces the file only when it is complete. */
 static void test_junit_file(void **state)
 {
     static char got[8192];
@@ -427,7 +427,7 @@ static void test_junit_file(void **state)
     batch_report_destroy(report);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(create(line, &report), EXIT_CODE_DONE);
-    assert_int_equal(tell_all(report, true), EXIT_CODE_STOPPED);
+    assert_int_equal(report_everything(report, true), EXIT_CODE_STOPPED);
     batch_report_destroy(report);
     read_file(path, got, sizeof got);
     xml = without_place(got);
@@ -437,14 +437,14 @@ static void test_junit_file(void **state)
     unlink(path);
 }
 
-/* With --flaky fail it is a failure as others are. */
+/* With --flaky fail a flaky case is a failure. */
 static void test_junit_flaky(void **state)
 {
     struct batch_report *report;
 
     (void)state;
     assert_int_equal(create("--junit - --flaky fail", &report), EXIT_CODE_DONE);
-    tell_all(report, true);
+    report_everything(report, true);
     batch_report_destroy(report);
     assert_non_null(strstr(capture_output(), "tests=\"6\" failures=\"3\" errors=\"1\""));
     assert_non_null(strstr(capture_output(), "<failure type=\"flaky\" message=\"took longer"));
@@ -496,7 +496,7 @@ int main(void)
     };
     int failed;
 
-    setenv("NO_COLOR", "1", 1); /* whoever looks at the test */
+    setenv("NO_COLOR", "1", 1); /* the terminal of the developer */
     if (!mkdtemp(directory))
         return 1;
     failed = cmocka_run_group_tests_name("batch report", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results, outlines and summaries as lines: written, read, written again is the same. */
+/* Tests that reading and writing results, outlines and summaries reproduces their lines. */
 #include <string.h>
 
 #include "cli/batch/result.h"
@@ -32,7 +32,7 @@ static void write_result(struct jsonw *w, const struct case_result *result, bool
     assert_non_null(jsonw_text(w));
 }
 
-static void check_again(struct case_result *result, const char *expected)
+static void check_round_trip(struct case_result *result, const char *expected)
 {
     struct jsonw w, again;
     struct case_result got;
@@ -61,9 +61,10 @@ static void test_passed(void **state)
                         "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\","
                         "\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24}");
     jsonw_finish(&w);
-    check_again(&result, "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\","
-                         "\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24,"
-                         "\"fingerprint\":\"0000000000000007\"}");
+    check_round_trip(&result,
+                     "{\"event\":\"case\",\"name\":\"conv/tile_3\",\"file\":\"cases/a.json\","
+                     "\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,\"bytes\":24,"
+                     "\"fingerprint\":\"0000000000000007\"}");
 }
 
 static void test_failed(void **state)
@@ -77,7 +78,7 @@ static void test_failed(void **state)
     result.rerun_command = results_copy("mlictl run batch-failed/a/job.json");
     result.fingerprint.job_file = UINT64_MAX;
     result.attempts = UINT32_MAX;
-    check_again(
+    check_round_trip(
         &result,
         "{\"event\":\"case\",\"name\":\"a\",\"file\":\"cases/a.json\",\"status\":\"failed\","
         "\"attempts\":4294967295,\"ns\":1234567,\"bytes\":24,\"reason\":\"not refused\","
@@ -96,7 +97,7 @@ static void test_basis(void **state)
         {INPUT_EXPECT, (char[]){"g.npy"}, {.word = CONTENT_MISSING}}};
 
     (void)state;
-    result.rerun_reason = results_copy("mlictl changed"); /* in no state file */
+    result.rerun_reason = results_copy("mlictl changed"); /* not in state files */
     result.fingerprint =
         (struct fingerprint){.job_file = 7, .known = true, .setup = {1, 2, UINT64_MAX}, .count = 3};
     result.fingerprint.files = calloc(3, sizeof(*files));
@@ -105,7 +106,7 @@ static void test_basis(void **state)
         result.fingerprint.files[i] = files[i];
         result.fingerprint.files[i].name = results_copy(files[i].name);
     }
-    check_again(
+    check_round_trip(
         &result,
         "{\"event\":\"case\",\"name\":\"a\",\"file\":\"cases/a.json\",\"status\":\"passed\","
         "\"attempts\":1,\"ns\":1234567,\"bytes\":24,\"fingerprint\":\"0000000000000007\","
@@ -116,7 +117,7 @@ static void test_basis(void **state)
         "\"content\":\"missing\"}]}}");
 }
 
-/* Every word is read as it is written. */
+/* Every status and reason is read as it was written. */
 static void test_words(void **state)
 {
     (void)state;
@@ -138,21 +139,21 @@ static void test_words(void **state)
     }
 }
 
-/* Two names that look the same when they are shown stay two. */
+/* Two names with different invalid bytes stay different, although they print alike. */
 static void test_bytes(void **state)
 {
     struct case_result one = results_make("a\xff", CASE_PASSED),
                        two = results_make("a\xfe", CASE_PASSED);
 
     (void)state;
-    check_again(&one,
-                "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61ff\","
-                "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
-                "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
-    check_again(&two,
-                "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61fe\","
-                "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
-                "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
+    check_round_trip(
+        &one, "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61ff\","
+              "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
+              "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
+    check_round_trip(
+        &two, "{\"event\":\"case\",\"name\":\"a\xef\xbf\xbd\",\"name_bytes\":\"61fe\","
+              "\"file\":\"cases/a.json\",\"status\":\"passed\",\"attempts\":1,\"ns\":1234567,"
+              "\"bytes\":24,\"fingerprint\":\"0000000000000007\"}");
 }
 
 #define SETUP                                                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shards: what says which one, and that they are parts of a whole. */
+/* Tests --shard with its environment variables, and the distribution of names among shards. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const char *const variables[] = {
     "CI_NODE_TOTAL",        "JOB_COMPLETION_INDEX",
 };
 
-/* Only these are set: "NAME=VALUE NAME=VALUE". */
+/* Sets only the variables of "NAME=VALUE NAME=VALUE". */
 static void set_environment(const char *words)
 {
     char *copy = strdup(words), *rest = copy, *word;
@@ -36,7 +36,7 @@ static void set_environment(const char *words)
 struct choice {
     const char *environment, *text;
     uint32_t index, count;
-    const char *complaint; /* null: index and count */
+    const char *complaint; /* NULL: index and count are expected */
 };
 
 static void check(const struct choice *c)
@@ -167,7 +167,7 @@ static void test_others(void **state)
          "auto: JOB_COMPLETION_INDEX does not define the number of shards; give auto/N"},
         {"JOB_COMPLETION_INDEX=1e1", "auto/3", 0, 0,
          "JOB_COMPLETION_INDEX=1e1: a whole number of at least 0 is required"},
-        /* GitLab sets it for jobs without `parallel:` too. */
+        /* GitLab also sets CI_NODE_TOTAL for jobs without `parallel:`. */
         {"CI_NODE_TOTAL=1", "auto", 0, 0,
          "auto: none of SLURM_ARRAY_TASK_ID, CI_NODE_INDEX and JOB_COMPLETION_INDEX is set; give "
          "I/N"},
@@ -189,7 +189,7 @@ static void test_pinned(void **state)
     assert_int_equal(shard_of("a", UINT32_MAX), UINT64_C(0x82a2a958a9bece5b) % UINT32_MAX + 1);
 }
 
-/* Names as people give them differ in a few characters only. */
+/* Real names differ in a few characters only. */
 static void make_name(struct rng *rng, uint32_t i, char *name, size_t size)
 {
     switch (rng_below(rng, 3)) {
@@ -204,7 +204,8 @@ static void make_name(struct rng *rng, uint32_t i, char *name, size_t size)
     }
 }
 
-/* Every name is in one shard, and shards are about equal: within six deviations of a fair draw. */
+/* Every name is in one shard, and the sizes of shards differ from the mean by at most six standard
+ * deviations. */
 static void test_partition(void **state)
 {
     enum { NAMES = 16000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State files as they are found: whole, cut, of several runs, and no such files at all. */
+/* Tests reading state files: complete, truncated, of several runs, and other files. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cli/batch/state_file.h"
 #include "tests/support/proto_unit.h"
 
-/* Reads a text as a file. */
+/* Reads a text as a state file. */
 static int read_text(const char *text, size_t length, struct state *state, struct fault *fault)
 {
     int fd = memfd_create("state", MFD_CLOEXEC), status;
@@ -75,24 +75,25 @@ static void test_runs(void **state)
     (void)state;
     check(BEGIN, 0, NULL, 0);
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END, 5, first, 2);
-    /* The newest counts, of whichever run. */
+    /* The last line of a name counts, of any run. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END BEGIN CASE("a", "flaky")
               CASE("b", "updated") CASE("b", "failed") END,
           10, newer, 2);
-    /* A run of other cases. */
+    /* A run with other cases begins anew. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END OTHER CASE("a", "error") END, 5, other,
           2);
     check(BEGIN_OF("1", "\"1/2\"", "03") CASE("b", "passed") CASE("a", "failed")
               END BEGIN_OF("2", "\"2/2\"", "03") CASE("a", "error"),
           0, other, 2);
-    /* One that does some of them again. */
+    /* A run that runs cases again begins anew. */
     check(BEGIN CASE("b", "passed") CASE("a", "failed") END ANEW CASE("a", "error") END, 5, other,
           2);
-    /* And the first ones again: what stands before the others is of no use to them. */
+    /* A third run has the cases of the first one: it begins anew, and the lines of the first run
+     * are not current. */
     check(BEGIN CASE("b", "passed") OTHER BEGIN CASE("a", "error"), 0, other, 2);
 }
 
-/* Wherever it is cut, what was whole is there. */
+/* A file that is truncated anywhere has its complete lines. */
 static void test_cut(void **state)
 {
     static const char text[] = BEGIN CASE("a", "passed") CASE("b", "failed") END;
@@ -202,7 +203,7 @@ static void test_files(void **state)
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/fifo", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(state_load(&got, path, &fault), -1); /* and does not wait */
+    assert_int_equal(state_load(&got, path, &fault), -1); /* without waiting for a writer */
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, "not a regular file", path);
     state_finish(&got);
     unlink(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State files as they are written: line by line, by one run at a time, whatever happened before. */
+/* Tests writing state files: complete lines, one run at a time, also after a run was killed. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "cli/batch/state_file.h"
 #include "tests/unit/cli/results.h"
 
-static char directory[] = "/tmp/mlictl-journal-XXXXXX";
+static char directory[] = "/tmp/mlictl-state-XXXXXX";
 static char path[64];
 
 static int set_up(void **state)
@@ -23,15 +23,14 @@ static int set_up(void **state)
     return 0;
 }
 
-static void open_journal(struct state_file *state_file)
+static void open_file(struct state_file *state_file)
 {
     struct fault fault;
 
     assert_no_fault(state_file_open(state_file, path, &fault), &fault);
 }
 
-/* A run of the cases whose set is called `set`, which takes those over whose letters are in `kept`.
- */
+/* Begins a run with the set of cases `set`, which reuses the results of the letters in `kept`. */
 static void begin(struct state_file *state_file, uint64_t set, const char *kept)
 {
     struct batch_outline outline = {.total = 3, .selected = 3, .resumed = strlen(kept), .set = set};
@@ -91,7 +90,7 @@ static void test_runs(void **state)
     struct state_file state_file;
 
     (void)state;
-    open_journal(&state_file);
+    open_file(&state_file);
     assert_false(state_file.state.begun);
     begin(&state_file, 1, "");
     put(&state_file, state_file_add, "a", CASE_PASSED);
@@ -99,8 +98,8 @@ static void test_runs(void **state)
     end(&state_file);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 4);
-    /* It goes on: what is taken over stands there already. */
-    open_journal(&state_file);
+    /* This run continues: reused results are not written again. */
+    open_file(&state_file);
     check_state(&state_file.state, 2, "a", true);
     begin(&state_file, 1, "ab");
     put(&state_file, state_file_keep, "a", CASE_PASSED);
@@ -108,53 +107,53 @@ static void test_runs(void **state)
     put(&state_file, state_file_add, "c", CASE_PASSED);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 6);
-    /* Other cases: it is written again. */
-    open_journal(&state_file);
+    /* A run with other cases writes reused results again. */
+    open_file(&state_file);
     check_state(&state_file.state, 3, "a", true);
     begin(&state_file, 2, "a");
     put(&state_file, state_file_keep, "a", CASE_PASSED);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 8);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 3, "a", true);
     check_state(&state_file.state, 3, "b", false);
-    /* One more than the run before has taken over. */
+    /* This run reuses one more result than the run before. */
     begin(&state_file, 2, "ab");
     put(&state_file, state_file_keep, "a", CASE_PASSED);
     put(&state_file, state_file_keep, "b", CASE_FAILED);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 11);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 3, "b", true);
     state_file_close(&state_file);
 }
 
-/* What is done again is not known until it has been. */
-static void test_again(void **state)
+/* The result of a case that runs again is not current until it has ended. */
+static void test_rerun(void **state)
 {
     struct state_file state_file;
 
     (void)state;
-    open_journal(&state_file);
+    open_file(&state_file);
     begin(&state_file, 1, "");
     put(&state_file, state_file_add, "a", CASE_PASSED);
     put(&state_file, state_file_add, "b", CASE_FAILED);
     put(&state_file, state_file_add, "c", CASE_PASSED);
     end(&state_file);
     state_file_close(&state_file);
-    open_journal(&state_file);
+    open_file(&state_file);
     begin(&state_file, 1, "ac");
     put(&state_file, state_file_keep, "a", CASE_PASSED);
     put(&state_file, state_file_keep, "c", CASE_PASSED);
     state_file_close(&state_file);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 3, "a", true);
     check_state(&state_file.state, 3, "b", false);
     assert_int_equal(state_file.state.ns, 0);
     state_file_close(&state_file);
 }
 
-/* A run that was killed within a line. */
+/* A run was killed within a line. */
 static void test_cut(void **state)
 {
     struct state_file state_file;
@@ -162,7 +161,7 @@ static void test_cut(void **state)
     int fd;
 
     (void)state;
-    open_journal(&state_file);
+    open_file(&state_file);
     begin(&state_file, 1, "");
     put(&state_file, state_file_add, "a", CASE_PASSED);
     state_file_close(&state_file);
@@ -170,12 +169,12 @@ static void test_cut(void **state)
     fd = open(path, O_WRONLY | O_APPEND);
     assert_int_equal(write(fd, "{\"event\":\"case\",\"na", 19), 19);
     close(fd);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 1, "a", true);
     begin(&state_file, 1, "");
     put(&state_file, state_file_add, "b", CASE_PASSED);
     state_file_close(&state_file);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 2, "b", true);
     state_file_close(&state_file);
     assert_int_equal(count_lines(), 4);
@@ -188,14 +187,14 @@ static void test_lock(void **state)
     char expected[160];
 
     (void)state;
-    open_journal(&one);
+    open_file(&one);
     assert_int_equal(state_file_open(&two, path, &fault), -1);
     snprintf(expected, sizeof expected,
              "%s: another run is using the file; give each run its own --resume STATE", path);
     assert_fault(&fault, FAULT_INVALID_PARAMS, NULL, expected, "lock");
     state_file_close(&two);
     state_file_close(&one);
-    open_journal(&two);
+    open_file(&two);
     state_file_close(&two);
 }
 
@@ -227,10 +226,10 @@ static void test_refused(void **state)
     check_refused(directory, ": cannot be opened: Is a directory");
     unlink(path);
     assert_int_equal(mkfifo(path, 0600), 0);
-    check_refused(path, ": not a regular file"); /* and does not wait */
+    check_refused(path, ": not a regular file"); /* without waiting for a writer */
 }
 
-/* A line that finds no room is taken back; when there is room again, the file is whole. */
+/* A line that does not fit on the disk is removed, so that the file only has complete lines. */
 static void test_full(void **state)
 {
     struct case_result result = results_make("b", CASE_PASSED);
@@ -241,7 +240,7 @@ static void test_full(void **state)
 
     (void)state;
     signal(SIGXFSZ, SIG_IGN);
-    open_journal(&state_file);
+    open_file(&state_file);
     begin(&state_file, 1, "");
     put(&state_file, state_file_add, "a", CASE_PASSED);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -255,7 +254,7 @@ static void test_full(void **state)
     assert_int_equal(count_lines(), 2);
     assert_no_fault(state_file_add(&state_file, &result, &fault), &fault);
     state_file_close(&state_file);
-    open_journal(&state_file);
+    open_file(&state_file);
     check_state(&state_file.state, 2, "b", true);
     assert_int_equal(count_lines(), 3);
     state_file_close(&state_file);
@@ -265,7 +264,7 @@ static void test_full(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_runs, set_up),    cmocka_unit_test_setup(test_again, set_up),
+        cmocka_unit_test_setup(test_runs, set_up),    cmocka_unit_test_setup(test_rerun, set_up),
         cmocka_unit_test_setup(test_cut, set_up),     cmocka_unit_test_setup(test_lock, set_up),
         cmocka_unit_test_setup(test_refused, set_up), cmocka_unit_test_setup(test_full, set_up),
     };

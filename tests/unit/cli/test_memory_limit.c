@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory_limit_of(): control groups of both versions, as files of a directory of the test's own. */
+/* Tests memory_limit_of() with control groups of both versions, as files in a temporary directory.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ static void test_version_2(void **state)
     assert_int_equal(limit("0::/slice/job\n"), 3000000);
 }
 
-/* The root of a hierarchy of version 1 says 2^63 or so; a container sees its own group as root. */
+/* The root of a version 1 hierarchy has a limit of about 2^63; a container sees its own group as
+ * root. */
 static void test_version_1(void **state)
 {
     (void)state;
