@@ -225,6 +225,15 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
                                const struct picture_side *side, const struct picture_axis *axis,
                                size_t slot);
 
+/** Returns whether each moved element has its own letter: there are few, and all have a cell. */
+bool picture_has_letters(const struct picture *picture);
+
+/**
+ * Returns the letter of a moved element by its samples. Without letters of their own, elements with
+ * equal samples in the first followed dimension share a letter.
+ */
+char picture_letter(const struct picture *picture, const uint64_t *sample);
+
 /** The words of a state in the legend; empty if the picture has no cell in this state. */
 const char *picture_state_words(const struct picture *picture, enum picture_state state);
 

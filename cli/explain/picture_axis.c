@@ -100,8 +100,7 @@ static void selection_add_around(struct selection *selection, const uint64_t *ed
     }
 }
 
-/* Ends a selection: selects single coordinates between selected ones, as a break would take the
- * same room. */
+/* Ends a selection: replaces a break of one coordinate by the coordinate, in the same room. */
 static void selection_close(struct selection *selection)
 {
     for (size_t i = 0; i <= selection->count; i++) {

@@ -14,7 +14,7 @@
 #include "cli/term/terminal.h"
 
 /* A cell is two characters wide: a space or the window's edge, then the cell's character. */
-enum { CELL = 2, LETTERS = 52, LEGEND_SPACE = 3, LEGEND_MAX = 96 };
+enum { CELL = 2, LEGEND_SPACE = 3, LEGEND_MAX = 96 };
 
 /* Draws a block on a canvas, with its upper left corner at x, y. */
 struct pen {
@@ -99,34 +99,6 @@ static void put_headings(const struct pen *pen)
     }
 }
 
-/* Returns whether each moved element has its own letter: there are few, and all have a cell. */
-static bool has_letters(const struct picture *picture)
-{
-    const mli_explanation *move = &picture->explained->move;
-    uint64_t shown = 1;
-    if (move->samples_read > LETTERS)
-        return false;
-    for (uint32_t d = 0; d < move->rank; d++)
-        shown *= picture->scale[d].count;
-    return shown == move->samples_read;
-}
-
-static const char letters[LETTERS + 1] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-static char letter_of(const struct picture *picture, const uint64_t *sample)
-{
-    const mli_explanation *move = &picture->explained->move;
-    uint64_t number = 0;
-    if (has_letters(picture)) {
-        for (uint32_t d = 0; d < move->rank; d++)
-            number = number * (move->axis[d].hi - move->axis[d].lo) + sample[d] - move->axis[d].lo;
-    } else if (picture->followed_count > 0) {
-        uint32_t d = picture->followed[0];
-        number = picture_position(picture, d, sample[d], (uint32_t)picture->scale[d].count - 1);
-    }
-    return letters[number % LETTERS];
-}
-
 static const char *const glyphs[PICTURE_STATES][2] = {
 #define PICTURE_GLYPHS(name, utf8, ascii, words) {ascii, utf8},
     PICTURE_STATE_TABLE(PICTURE_GLYPHS)
@@ -151,7 +123,7 @@ static void put_cell(const struct pen *pen, const size_t *at, int x, int y)
     if (state == PICTURE_TAKEN || state == PICTURE_WRITTEN) {
         uint64_t sample[MLI_MAX_RANK] = {0};
         picture_samples(pen->block->side, at, sample);
-        letter[0] = letter_of(pen->block->picture, sample);
+        letter[0] = picture_letter(pen->block->picture, sample);
         glyph = letter;
         if (pen->canvas->palette)
             role = picture_colour_palette(pen->block->picture, sample);
@@ -276,16 +248,17 @@ static void draw_side(struct canvas *canvas, const struct picture_block *block, 
 /* "moved (a letter for each element)", or "moved (a to f: coordinate 0 to 5 of d1)" */
 static void moved_words(char out[LEGEND_MAX], const struct picture *picture, const char *moved)
 {
-    if (has_letters(picture) || picture->followed_count == 0) {
+    if (picture_has_letters(picture) || picture->followed_count == 0) {
         snprintf(out, LEGEND_MAX, "%s (a letter for each element)", moved);
         return;
     }
     uint32_t d = picture->followed[0];
     const struct picture_scale *scale = &picture->scale[d];
-    size_t last = scale->count - 1; /* below LETTERS, since ROOM_MAX is */
+    uint64_t last[MLI_MAX_RANK] = {0};
+    last[d] = scale->sample[scale->count - 1];
     snprintf(out, LEGEND_MAX, "%s (a to %c: coordinate %" PRIu64 " to %" PRIu64 " of d%" PRIu32 ")",
-             moved, letters[last % LETTERS], picture_coordinate(picture, d, scale->sample[0]),
-             picture_coordinate(picture, d, scale->sample[last]), d);
+             moved, picture_letter(picture, last), picture_coordinate(picture, d, scale->sample[0]),
+             picture_coordinate(picture, d, last[d]), d);
 }
 
 /* Puts the items of the legend on lines of at most `width`. Null canvas: only counts the lines.

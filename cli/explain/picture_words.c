@@ -187,6 +187,34 @@ const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture 
     return out;
 }
 
+enum { LETTERS = 52 };
+
+bool picture_has_letters(const struct picture *picture)
+{
+    const mli_explanation *move = &picture->explained->move;
+    uint64_t shown = 1;
+    if (move->samples_read > LETTERS)
+        return false;
+    for (uint32_t d = 0; d < move->rank; d++)
+        shown *= picture->scale[d].count;
+    return shown == move->samples_read;
+}
+
+char picture_letter(const struct picture *picture, const uint64_t *sample)
+{
+    static const char letters[LETTERS + 1] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const mli_explanation *move = &picture->explained->move;
+    uint64_t number = 0;
+    if (picture_has_letters(picture)) {
+        for (uint32_t d = 0; d < move->rank; d++)
+            number = number * (move->axis[d].hi - move->axis[d].lo) + sample[d] - move->axis[d].lo;
+    } else if (picture->followed_count > 0) {
+        uint32_t d = picture->followed[0];
+        number = picture_position(picture, d, sample[d], (uint32_t)picture->scale[d].count - 1);
+    }
+    return letters[number % LETTERS];
+}
+
 const char *picture_state_words(const struct picture *picture, enum picture_state state)
 {
     static const char *const words[PICTURE_STATES] = {

@@ -52,7 +52,7 @@ enum exit_code print_file_failure(const struct print_style *style, const char *f
 void print_line(const struct print_style *style, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Like print_line(), for a line of three parts with a colour for `word`, a constant text. */
+/** Like print_line(), for a line of three parts; prints `word` in a colour and without escaping. */
 void print_coloured(const struct print_style *style, const char *before, enum colour_role role,
                     const char *word, const char *after);
 
