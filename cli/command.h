@@ -3,7 +3,7 @@
  * The commands of mlictl, one per cmd/cmd_NAME.c. To add a command:
  *
  *   1. write cmd/cmd_NAME.c with a `struct command` and its options_table; a command that asks a
- *      daemon for one thing follows cmd_info.c (cmd/session.h), one that runs jobs cmd_run.c
+ *      daemon a question follows cmd_info.c (cmd/session.h), a command that runs jobs cmd_run.c
  *   2. declare the command below, list it in main.c, and its file in meson.build
  *   3. write man/mlictl-NAME.1.scd, list it in man/meson.build and docs/mlictl.md
  *   4. write a test in tests/integration; help, completion and examples are tested from the tables

@@ -139,8 +139,8 @@ static void add_engine(struct engines *engines, const char *before, const char *
 }
 
 /*
- * Lists three configurations of each engine: its defaults; every transfer on its channels, however
- * small; and the same with the pieces of transfers out of order and late, which must not matter.
+ * Lists three configurations of each engine: its defaults; every transfer on channels, even a tiny
+ * one; and every transfer on channels with pieces out of order and late, which is legal.
  */
 static void list_engines(struct engines *engines)
 {

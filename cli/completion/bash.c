@@ -6,21 +6,20 @@
 #include "cli/completion/completion.h"
 
 /*
- * What is no table's business. bash cuts words at "=" and ":", so that "--name=value" comes as
- * three of them. compopt complains where nobody completes, as in a test that calls the function
- * itself.
+ * Helper functions, the same for all commands. bash splits words at "=" and ":", so "--name=value"
+ * arrives as three words. compopt fails outside a completion, as in a test that calls the function.
  */
 static const char helpers[] =
     "# bash completion for mlictl, as `mlictl completion bash` prints it\n"
     "# shellcheck shell=bash\n"
     "\n"
-    "# WORDS: those that go on from $current\n"
+    "# WORDS: offers the words that begin with $current\n"
     "_mlictl_words()\n"
     "{\n"
     "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$current\")\n"
     "}\n"
     "\n"
-    "# WORDS: the same behind the last comma\n"
+    "# WORDS: offers words after the last comma\n"
     "_mlictl_list()\n"
     "{\n"
     "    local before=''\n"
@@ -29,7 +28,7 @@ static const char helpers[] =
     "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$1\" -- \"${current##*,}\")\n"
     "}\n"
     "\n"
-    "# [ENDING]: files, of that ending alone, and directories\n"
+    "# [ENDING]: offers files with the ending, and directories\n"
     "_mlictl_files()\n"
     "{\n"
     "    compopt -o filenames 2>/dev/null\n"
@@ -39,7 +38,7 @@ static const char helpers[] =
     "    )\n"
     "}\n"
     "\n"
-    "# WORDS: these, or files\n"
+    "# WORDS: offers the words, and files\n"
     "_mlictl_words_or_files()\n"
     "{\n"
     "    local words\n"
@@ -67,7 +66,7 @@ static const char beginning[] =
     "    elif [[ $option == = ]]; then\n"
     "        option=${COMP_WORDS[COMP_CWORD - 2]}\n"
     "    elif [[ $option == : ]]; then\n"
-    "        return # inside of an address, or of an engine's options\n"
+    "        return # inside an address, or the options of an engine\n"
     "    fi\n"
     "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
     "        case ${COMP_WORDS[i]} in\n"
@@ -93,7 +92,7 @@ static const char end[] = "    esac\n"
                           "}\n"
                           "complete -F _mlictl mlictl\n";
 
-/* Writes the call that offers the values; null: nothing is offered. */
+/* Writes the call that offers the values; null: no values. */
 static void write_value(FILE *out, const struct value *value)
 {
     if (!value) {
@@ -139,7 +138,7 @@ static void write_options(FILE *out, const struct option *table)
         fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
 }
 
-/* Behind the command itself stands the first one. */
+/* The first argument follows the command. */
 static void write_arguments(FILE *out, const struct value *arguments, const struct value *first)
 {
     if (first) {
@@ -150,7 +149,7 @@ static void write_arguments(FILE *out, const struct value *arguments, const stru
     write_value(out, arguments);
 }
 
-/* One of a command's case: the values of its options, the options, its arguments. */
+/* Writes the case of a command: the values of its options, the options, the arguments. */
 static void write_case(FILE *out, const struct option *table, const struct value *arguments,
                        const struct value *first)
 {
@@ -174,7 +173,7 @@ static void write_case(FILE *out, const struct option *table, const struct value
     fputs("\n        fi\n        ;;\n", out);
 }
 
-/* The options with values that may stand before the command: neither is what follows one. */
+/* Writes the options with values that are allowed before the command, to skip their values. */
 static void write_skipping(FILE *out)
 {
     bool first = true;

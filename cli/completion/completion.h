@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scripts by which shells complete command lines of mlictl, made from the tables of commands and
+ * Scripts for shells that complete command lines of mlictl, written from the tables of commands and
  * options (command.h, options.h). To add a shell, write its NAME.c, and list it in
- * cmd_completion.c and conf/meson.build.
+ * cmd_completion.c, cli/meson.build and conf/meson.build.
  */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
@@ -11,12 +11,12 @@
 
 #include "cli/options.h"
 
-/** Each writes the script of one shell. */
+/** Writes the script of a shell. */
 void completion_bash(FILE *out);
 void completion_zsh(FILE *out);
 void completion_fish(FILE *out);
 
-/* For the scripts: words with a space between them. */
+/* Helpers of the scripts. Words are separated by a space. */
 
 /** Writes the names of all commands, and "help". */
 void completion_write_commands(FILE *out);

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/completion/completion.h"
 
-/* The conditions of the lines that follow: which command the line has, and where the cursor is. */
+/* Conditions of the `complete` lines: the command of the line, and the place of the cursor. */
 static const char helpers[] =
     "# fish completion for mlictl, as `mlictl completion fish` prints it\n"
     "\n"

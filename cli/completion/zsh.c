@@ -9,8 +9,8 @@ static const char beginning[] =
     "#compdef mlictl\n"
     "# zsh completion for mlictl, as `mlictl completion zsh` prints it\n";
 
-/* Behind the command, $words begins with it. A file that is sourced says what it completes; one
- * that zsh found by itself is the body of the function, and is called. */
+/* After the command, $words begins with it. A sourced file calls compdef; a file that zsh has found
+ * in $fpath is the body of the function, and calls it. */
 static const char end[] = "    case $state in\n"
                           "    arguments)\n"
                           "        curcontext=${curcontext%:*:*}:mlictl-$words[1]:\n"
@@ -29,7 +29,7 @@ static const char end[] = "    case $state in\n"
 
 static const char next_line[] = " \\\n        ";
 
-/* A text inside of a single-quoted specification of _arguments. */
+/* Writes a text inside a single-quoted specification of _arguments. */
 static void write_inner(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -40,7 +40,7 @@ static void write_inner(FILE *out, const char *text)
     }
 }
 
-/* The action that offers the values; none: " ", which only shows what the value is called. */
+/* Writes the action that offers the values; without values " ", which only shows the name. */
 static void write_action(FILE *out, const struct value *value)
 {
     if (!value) {

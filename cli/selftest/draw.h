@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers (splitmix64) that a seed and an index determine, the same on every machine. */
+/* Random numbers (splitmix64), determined by a seed and an index on every machine. */
 #ifndef CLI_SELFTEST_DRAW_H
 #define CLI_SELFTEST_DRAW_H
 
@@ -28,7 +28,7 @@ static inline uint64_t draw_next(struct draw *draw)
     return draw_mix(draw->state += UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* Returns one of 0 .. count - 1; 0 if the count is 0. */
+/* Returns 0 .. count - 1; 0 if the count is 0. */
 static inline uint32_t draw_below(struct draw *draw, uint64_t count)
 {
     const uint64_t number = draw_next(draw);
@@ -53,7 +53,7 @@ static inline bool draw_once_in(struct draw *draw, uint32_t times)
     return draw_below(draw, times) == 0;
 }
 
-/* Returns 1 .. max, every order of magnitude with the same probability. */
+/* Returns 1 .. max, all orders of magnitude with equal probability. */
 static inline uint32_t draw_magnitude(struct draw *draw, uint64_t max)
 {
     const uint32_t bits = 64 - (uint32_t)__builtin_clzll(max);

@@ -7,10 +7,10 @@
 
 #include "cli/term/print.h"
 
-/* Shorter runs of bytes stand in many places. */
+/* Lengths of wrong bytes to look for in the source: shorter runs occur in many places. */
 enum { TRACE_MIN = 3, TRACE_MAX = 16 };
 
-/* First difference of two frames, and how many there are. */
+/* Finds the first difference of two frames, and counts the differences. */
 static bool differ(struct mismatch *mismatch, const uint8_t *found, const uint8_t *expected,
                    size_t bytes)
 {
@@ -28,7 +28,7 @@ static bool differ(struct mismatch *mismatch, const uint8_t *found, const uint8_
     return true;
 }
 
-/* Which element of the destination the byte is in, if any. */
+/* Finds the element of the destination that contains the byte, if any. */
 static void find_element(struct mismatch *mismatch, const struct move_case *c)
 {
     struct element element;
@@ -64,13 +64,13 @@ static const char *zone_text(uint8_t byte)
         return "a cleared byte";
     switch (byte & ZONE_MASK) {
     case ZONE_DST_WRITTEN:
-        return "from the destination, where it is to be overwritten";
+        return "a byte of the destination that must be overwritten";
     case ZONE_DST_KEPT:
-        return "from the destination, where it must stay";
+        return "a byte of the destination that must stay";
     case ZONE_SRC_KEPT:
-        return "from the source, outside of the window";
+        return "a byte of the source outside the window";
     default:
-        return "from the source's window";
+        return "a byte of the source's window";
     }
 }
 
@@ -79,7 +79,7 @@ static bool one_bit(unsigned bits)
     return bits && (bits & (bits - 1)) == 0;
 }
 
-/* What the byte was before the move. */
+/* Returns the value of the byte before the move. */
 static uint8_t former(const struct mismatch *mismatch, const struct move_case *c)
 {
     if (mismatch->in_src)
@@ -88,7 +88,7 @@ static uint8_t former(const struct mismatch *mismatch, const struct move_case *c
                       c->salt);
 }
 
-/* Where in the source the wrong bytes stand, too; false where that tells nothing. */
+/* Finds the wrong bytes in the source. Returns false if there are too few bytes, or no match. */
 static bool trace(const struct mismatch *mismatch, const struct images *images,
                   const struct move_case *c, size_t *where)
 {
@@ -123,10 +123,10 @@ static void place_text(const struct mismatch *mismatch, const struct move_case *
     const bool within =
         mismatch->at >= frame->before && mismatch->at < frame->before + frame->tensor;
     snprintf(out, size, "%s, %s",
-             mismatch->in_src ? "source, which was changed" : "destination, which must stay there",
+             mismatch->in_src ? "source, which must not change" : "destination, outside the region",
              within                         ? "within the tensor"
              : mismatch->at < frame->before ? "before the tensor"
-                                            : "behind the tensor");
+                                            : "after the tensor");
 }
 
 const char *mismatch_text(const struct mismatch *mismatch, const struct images *images,
@@ -137,11 +137,11 @@ const char *mismatch_text(const struct mismatch *mismatch, const struct images *
     size_t where = 0;
     place_text(mismatch, c, place, sizeof(place));
     if (mismatch->found == former(mismatch, c) && !mismatch->in_src)
-        snprintf(origin, sizeof(origin), "as it was: not written");
+        snprintf(origin, sizeof(origin), "unchanged: not written");
     else if (mismatch->count == 1 && one_bit(mismatch->found ^ mismatch->expected))
         snprintf(origin, sizeof(origin), "one bit is flipped");
     else if (trace(mismatch, images, c, &where))
-        snprintf(origin, sizeof(origin), "%s: that of byte %zd of it", zone_text(mismatch->found),
+        snprintf(origin, sizeof(origin), "%s, byte %zd", zone_text(mismatch->found),
                  (ssize_t)where - (ssize_t)c->src_frame.before);
     else
         snprintf(origin, sizeof(origin), "%s", zone_text(mismatch->found));

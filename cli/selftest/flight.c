@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* What an interrupt leaves a transfer that is under way. */
+/* Time for a transfer to end after an interrupt. */
 #define INTERRUPT_NS (UINT64_C(200) * 1000 * 1000)
 
 uint64_t flight_now_ns(void)

@@ -11,7 +11,7 @@ enum {
     KERNEL_TYPES = 4
 };
 
-/* Which fields a kind of move sets. */
+/* The fields that a kind of move sets. */
 static const struct fields {
     const char *name;
     bool window, place, step, permute, pad;
@@ -246,7 +246,7 @@ static bool draw_free_strides(struct draw *draw, uint32_t rank, uint32_t most, i
     return true;
 }
 
-/* Leaves one to all but one of the strides to the library. */
+/* Sets at least one stride to 0, for the library to compute, and keeps at least one. */
 static void leave_out(struct draw *draw, uint32_t rank, int32_t *stride)
 {
     const uint32_t kept = rank > 1 ? draw_between(draw, 1, (1u << rank) - 2) : 1;

@@ -36,14 +36,14 @@ enum move_kind {
         MOVE_KIND_COUNT
 };
 
-/* What moves are drawn from. Percentages are of all cases. */
+/* Limits and probabilities. Percentages are of all cases. */
 struct move_rules {
     uint64_t max_bytes;        /* of each tensor, gaps included */
     uint32_t combined_percent; /* kind `all`; the other kinds share the rest */
     uint32_t large_percent;    /* shapes for blocked loops */
     uint32_t short_percent;    /* extents of at most some dozens; the rest: any magnitude */
     bool kernel;               /* permutes alone, of types and with strides as kernels take them */
-    bool any_destination;      /* also destinations whose elements meet, which are refused */
+    bool any_destination;      /* allow strides at which destination elements meet: refused moves */
 };
 
 struct random_move {
@@ -59,8 +59,8 @@ struct random_move {
 };
 
 /**
- * Draws a legal move, or with rules->any_destination sometimes one whose destination's elements
- * meet. Writes only fields that a move reads: entries beyond the rank keep their values.
+ * Draws a legal move; with rules->any_destination the destination's elements may meet. Writes only
+ * fields that a move reads: entries beyond the rank keep their values.
  */
 void random_move_draw(struct random_move *move, struct draw *draw, const struct move_rules *rules);
 

@@ -47,7 +47,7 @@ static int write_images(const struct move_case *c, const char *directory, struct
     return status;
 }
 
-/* The names are borrowed: these jobs are never finished. */
+/* Borrows the name: these jobs are never finished. */
 static struct tensor_spec raw(char *file)
 {
     return (struct tensor_spec){.file = file, .format = FILE_FORMAT_RAW};
@@ -63,7 +63,7 @@ static struct expectation golden(char *file)
     return (struct expectation){.kind = EXPECT_FILE, .golden = raw(file)};
 }
 
-/* A whole file to another one. */
+/* Writes a job that copies a whole file. */
 static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3], char *name,
                        char **after)
 {

@@ -17,7 +17,7 @@
 
 enum {
     WATCH_MS = 20,
-    OVERDUE_MAX = 4 /* each takes a whole timeout: an engine gets no more than these */
+    OVERDUE_MAX = 4 /* failures that take a whole timeout; then the round ends */
 };
 
 /* A thread that takes one case after another until the round has no more. */
@@ -53,8 +53,8 @@ static void fail_locked(struct round *round, const struct failure *failure)
 {
     if (round->closed)
         return;
-    if (round->failures < ROUND_FAILURES_TOLD) {
-        round->told[round->failures] = *failure;
+    if (round->failures < ROUND_FAILURES_SHOWN) {
+        round->shown[round->failures] = *failure;
         round->on_failure(round->context, round, failure);
     }
     round->failures++;
@@ -64,7 +64,7 @@ static void fail_locked(struct round *round, const struct failure *failure)
         atomic_store(&round->stop, true);
 }
 
-/* Counts a failure, and reports it if it is one of the first. */
+/* Counts a failure, and reports the first few. */
 static void fail(struct round *round, const struct failure *failure)
 {
     pthread_mutex_lock(&round->mutex);
@@ -146,7 +146,7 @@ static uint64_t ended(const mli_mov_channel_stats *s)
     return s->completed + s->failed + s->cancelled;
 }
 
-/* While transfers are under way: no more may have ended than were submitted. */
+/* Checks while transfers are under way that no more have ended than were submitted. */
 static void audit_running(struct round *round)
 {
     struct failure failure = {.kind = FAILURE_none};
@@ -155,13 +155,13 @@ static void audit_running(struct round *round)
         if (mli_mov_get_channel_stats((int)i, &now) != MLI_STATUS_OK)
             failure_set(&failure, FAILURE_counters, "channel %" PRIu32 ": no statistics", i);
         else if (ended(&now) > now.submitted)
-            complain(&failure, i, &now, "more ended than began");
+            complain(&failure, i, &now, "more ended than were submitted");
     }
     if (failure.kind != FAILURE_none)
         fail(round, &failure);
 }
 
-/* What all channels have counted together. */
+/* Checks the sums over all channels. */
 static void check_sums(struct round *round, struct failure *failure)
 {
     uint64_t completed = 0, bytes = 0, rows = 0;
@@ -170,7 +170,7 @@ static void check_sums(struct round *round, struct failure *failure)
         bytes += round->stats[i].bytes;
         rows += round->stats[i].rows;
     }
-    /* Synchronous moves may have used channels too; who moved them is the library's choice. */
+    /* The library chooses whether a synchronous move uses channels. */
     if (bytes < round->channel_bytes || bytes > round->channel_bytes + round->sync_bytes)
         failure_set(failure, FAILURE_counters,
                     "the channels have counted %" PRIu64 " B, they were given %" PRIu64
@@ -189,7 +189,7 @@ static void read_stats(struct round *round)
         (void)mli_mov_get_channel_stats((int)i, &round->stats[i]);
 }
 
-/* When all transfers are over: checks that the counters add up. */
+/* Checks the counters after all transfers have ended. */
 static void audit_final(struct round *round)
 {
     struct failure failure = {.kind = FAILURE_none};
@@ -197,12 +197,13 @@ static void audit_final(struct round *round)
     for (uint32_t i = 0; i < round->channels; i++) {
         const mli_mov_channel_stats *s = &round->stats[i];
         if (s->submitted != ended(s))
-            complain(&failure, i, s, "they do not add up");
+            complain(&failure, i, s, "the sum is wrong");
         else if (s->queue_high_water > 1 + MLI_PLAN_SLABS_MAX ||
                  (s->submitted > 0 && s->queue_high_water == 0))
-            complain(&failure, i, s, "the queue's high water mark is no number of descriptors");
+            complain(&failure, i, s,
+                     "the queue's high water mark is not a possible number of descriptors");
     }
-    /* Where something has failed or was interrupted, nobody knows how much was moved. */
+    /* After a failure or an interrupt the number of moved bytes is unknown. */
     if (round->failures == 0 && !cancel_requested())
         check_sums(round, &failure);
     if (failure.kind != FAILURE_none)
@@ -259,7 +260,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* As many channels as wanted, or as the engine has. */
+/* Creates the pool with the requested channels, or with fewer if the engine has fewer. */
 static bool open_pool(struct round *round)
 {
     if (mli_mov_set_engine(round->engine) != MLI_STATUS_OK)
@@ -272,7 +273,7 @@ static bool open_pool(struct round *round)
     return true;
 }
 
-/* A pool that cannot be emptied has lost a handle. */
+/* Empties the pool. A refusal means that a handle was lost. */
 static void close_pool(struct round *round)
 {
     if (mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK)
@@ -283,7 +284,7 @@ static void close_pool(struct round *round)
     fail(round, &failure);
 }
 
-/* Looks after all transfers. True when one of them will never end. */
+/* Cancels overdue transfers. Returns whether a transfer is lost. */
 static bool watch_once(struct round *round, struct worker *workers, uint32_t count)
 {
     const struct round_plan *plan = round->plan;
@@ -294,17 +295,17 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         if (!flight_watch(&workers[i].flight, plan->timeout_ns, interrupt))
             continue;
-        /* The worker hangs: its case stays as it is. */
+        /* The worker hangs, so its case can be read. */
         struct failure failure = {.has_case = true, .c = workers[i].failure.c};
         failure_set(&failure, FAILURE_stuck,
-                    "does not end, not even when it is cancelled: giving up");
+                    "does not end, even after a cancel: the selftest stops");
         fail(round, &failure);
         lost = true;
     }
     return lost;
 }
 
-/* Not even the other workers are awaited: they may need the channels that are lost. */
+/* Detaches all workers: others may wait for the lost channels. */
 static void abandon(struct round *round, struct worker *workers, uint32_t count)
 {
     atomic_store(&round->stop, true);
@@ -316,7 +317,7 @@ static void abandon(struct round *round, struct worker *workers, uint32_t count)
     read_stats(round);
 }
 
-/* Until all workers have left; false where some never will. */
+/* Waits until all workers have left. Returns false if a worker is lost. */
 static bool watch(struct round *round, struct worker *workers, uint32_t count)
 {
     struct progress progress = {.shown = false};
@@ -342,14 +343,14 @@ static bool watch(struct round *round, struct worker *workers, uint32_t count)
     return !lost;
 }
 
-/* Starts as many as can be had; returns how many. */
+/* Starts the workers. Returns their number, which is lower if memory or threads run out. */
 static uint32_t start(struct round *round, struct worker *workers)
 {
     uint32_t count = 0;
     for (; count < round->plan->threads; count++) {
         int error = -worker_init(&workers[count], round, count);
         pthread_mutex_lock(&round->mutex);
-        round->workers++; /* those before may be leaving already */
+        round->workers++; /* earlier workers may already leave */
         pthread_mutex_unlock(&round->mutex);
         if (!error)
             error = pthread_create(&workers[count].thread, NULL, worker_main, &workers[count]);
@@ -383,7 +384,7 @@ enum round_end round_run(struct round *round)
     struct worker *workers = calloc(round->plan->threads, sizeof(*workers));
     const uint32_t count = workers ? start(round, workers) : 0;
     if (count > 0 && !watch(round, workers, count)) {
-        /* A worker hangs in the library: it keeps its memory, and all else is left as it is. */
+        /* A worker hangs in the library: keep its memory and the pool. */
         abandon(round, workers, count);
         return ROUND_DONE;
     }
@@ -400,7 +401,7 @@ enum round_end round_run(struct round *round)
 void round_finish(struct round *round)
 {
     if (round->lost)
-        return; /* a thread may still come back to it */
+        return; /* a hanging thread may still use the round */
     pthread_cond_destroy(&round->left);
     pthread_mutex_destroy(&round->mutex);
 }

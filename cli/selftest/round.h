@@ -5,55 +5,55 @@
 
 #include "cli/selftest/selftest_transfer.h"
 
-/* What the command line asks for. */
+/* The options of all rounds. */
 struct round_plan {
     uint64_t seed;
-    bool only_one; /* case `only` every time; else 0, 1, 2, ... */
+    bool only_one; /* repeat case `only`; else cases 0, 1, 2, ... */
     uint64_t only;
-    uint64_t iterations; /* cases for each engine; UINT64_MAX: as many as there is time for */
+    uint64_t iterations; /* cases for each engine; UINT64_MAX: until round_ns */
     uint64_t round_ns;   /* time for each engine; 0: no limit */
     uint64_t timeout_ns; /* of a transfer */
     uint32_t threads;
     bool fail_fast, progress;
-    struct case_limits limits; /* its channels are the pool's, where the engine has them */
+    struct case_limits limits; /* limits.channels: of the pool, if the engine has as many */
 };
 
-enum { ROUND_FAILURES_TOLD = 3 };
+enum { ROUND_FAILURES_SHOWN = 3 };
 
 struct round {
     const struct round_plan *plan;
     const char *engine; /* as given to mli_mov_set_engine() */
     uint32_t channels;
-    /* To be told of each of the first failures; calls do not overlap. */
+    /* Called for the first ROUND_FAILURES_SHOWN failures; calls do not overlap. */
     void (*on_failure)(void *context, const struct round *round, const struct failure *failure);
     void *context;
 
     atomic_bool stop;
-    _Atomic uint64_t taken; /* cases */
+    _Atomic uint64_t taken; /* cases begun */
     uint64_t begin_ns;
 
-    pthread_mutex_t mutex; /* for all below */
+    pthread_mutex_t mutex; /* of all members below */
     pthread_cond_t left;
-    uint32_t workers; /* still there */
+    uint32_t workers; /* that have not left */
     uint64_t cases, bytes, moving_ns, busy_claims, failures, stuck;
-    uint32_t overdue; /* failures that took, or may have taken, a whole timeout */
+    uint32_t overdue;                       /* failures that may have taken a whole timeout */
     uint64_t channel_starts, channel_bytes; /* without synchronous moves */
     uint64_t sync_bytes;
-    struct failure told[ROUND_FAILURES_TOLD];
-    bool lost;   /* a call has never returned: the library cannot be used any more */
-    bool closed; /* nothing counts any more, and nothing is told: what there is can be read */
+    struct failure shown[ROUND_FAILURES_SHOWN];
+    bool lost;   /* a call has not returned: the library is unusable */
+    bool closed; /* counters no longer change, and can be read */
     mli_mov_channel_stats stats[MLI_MOV_MAX_CHANNELS];
 };
 
 enum round_end {
     ROUND_DONE,
-    ROUND_REFUSED, /* no such engine, no device, or no channels: mli_last_error() tells */
-    ROUND_FAILED   /* no memory or threads, which was said on stderr */
+    ROUND_REFUSED, /* no such engine, no device, or no channels: see mli_last_error() */
+    ROUND_FAILED   /* no memory or threads; an error is printed */
 };
 
 /**
- * Chooses the engine, gives it channels, and runs the cases, watching over them. round_finish() is
- * legal after all ends.
+ * Sets the engine, creates its channels, runs the cases and cancels stuck ones. round_finish() is
+ * legal after all results.
  */
 enum round_end round_run(struct round *round);
 void round_finish(struct round *round);

@@ -21,7 +21,7 @@ void selftest_report_finish(struct selftest_report *report)
     report->kept = NULL;
 }
 
-/* The command that carries out the same case again. */
+/* Writes the command that reproduces the case. */
 static const char *rerun_text(const struct selftest_report *report, const struct round *round,
                               const struct failure *failure, char out[RERUN_MAX])
 {
@@ -30,7 +30,7 @@ static const char *rerun_text(const struct selftest_report *report, const struct
     return out;
 }
 
-/* One case of a run is written, the first that failed: the others are a command away. */
+/* Writes the first case that failed as a job file. */
 static void keep(struct selftest_report *report, const struct round *round,
                  const struct move_case *c)
 {
@@ -49,7 +49,7 @@ static void keep(struct selftest_report *report, const struct round *round,
         report->kept = NULL;
     else
         print_error("  as a job%s: mlictl run --engine %s %s",
-                    strncmp(round->engine, "fault:", 6) == 0 ? ", if the fault meets it again" : "",
+                    strncmp(round->engine, "fault:", 6) == 0 ? ", if the fault occurs again" : "",
                     round->engine, report->kept);
 }
 
@@ -67,7 +67,7 @@ void selftest_report_failure(void *context, const struct round *round,
     print_error("%s: case %" PRIu64 " of seed %" PRIu64 ": %s", round->engine, failure->c.index,
                 failure->c.seed, failure->text);
     print_error("  the case: %s", case_text(&failure->c, text));
-    print_error("  again: %s", rerun_text(report, round, failure, rerun));
+    print_error("  reproduce: %s", rerun_text(report, round, failure, rerun));
     keep(report, round, &failure->c);
 }
 
@@ -160,8 +160,8 @@ static void print_round(const struct selftest_report *report, const struct round
     jsonw_uint(&w, "failures", round->failures);
     jsonw_uint(&w, "stuck", round->stuck);
     jsonw_array_begin(&w, "first_failures");
-    for (uint64_t i = 0; i < round->failures && i < ROUND_FAILURES_TOLD; i++)
-        json_failure(&w, report, round, &round->told[i]);
+    for (uint64_t i = 0; i < round->failures && i < ROUND_FAILURES_SHOWN; i++)
+        json_failure(&w, report, round, &round->shown[i]);
     jsonw_array_end(&w);
     if (report->kept && report->kept_engine == round->engine)
         jsonw_string(&w, "job", report->kept);
@@ -176,11 +176,11 @@ void selftest_report_round(const struct selftest_report *report, const struct ro
     char line[PRINT_LINE_MAX];
     if (report->style.json)
         print_round(report, round);
-    if (round->failures > ROUND_FAILURES_TOLD)
+    if (round->failures > ROUND_FAILURES_SHOWN)
         print_error("%s: and %" PRIu64 " more", round->engine,
-                    round->failures - ROUND_FAILURES_TOLD);
+                    round->failures - ROUND_FAILURES_SHOWN);
     if (round->failures > 0 && !report->style.json && report->style.quiet)
-        return; /* what is wrong has been said */
+        return; /* the failures have been printed */
     snprintf(line, sizeof(line), "%s: %" PRIu64 " case%s, %s at %s/s, ", round->engine,
              round->cases, print_s(round->cases), print_bytes(bytes, round->bytes),
              print_bytes(rate, bytes_per_second(round)));

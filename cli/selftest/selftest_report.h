@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a selftest tells: complaints as they come, then a line or an object for each engine. */
+/* The report of a selftest: failures as they occur, then a line or an object for each engine. */
 #ifndef CLI_SELFTEST_REPORT_H
 #define CLI_SELFTEST_REPORT_H
 
 #include "cli/selftest/round.h"
 #include "cli/term/print.h"
 
-/* What stays the same from one engine to the next. */
+/* The report over all engines. */
 struct selftest_report {
     struct print_style style;
-    bool channels;        /* the channels' statistics as text, too */
-    const char *keep;     /* where a failed case goes; null: named after seed and index */
-    const char *defaults; /* options to repeat for the same cases, " --mode poll" */
-    char *kept;           /* the job file that was written; there is one, of the first case */
+    bool channels;        /* print statistics of channels */
+    const char *keep;     /* directory for a failed case; null: named after seed and index */
+    const char *defaults; /* options that reproduce the cases, " --mode poll" */
+    char *kept;           /* the job file of the first failed case; null: not written */
     const char *kept_engine;
 };
 
 void selftest_report_init(struct selftest_report *report, const struct print_style *style);
 void selftest_report_finish(struct selftest_report *report);
 
-/** As round->on_failure, with the tell as context: a complaint, and the case as a job file. */
+/** Prints a failure and writes its case as a job file; `report`: a struct selftest_report. Fits
+ *  round->on_failure. */
 void selftest_report_failure(void *report, const struct round *round,
                              const struct failure *failure);
 
-/** A round that is over. */
+/** Prints the result of a round. */
 void selftest_report_round(const struct selftest_report *report, const struct round *round);
 
-/** An engine that cannot be had here. */
+/** Prints that an engine is not available. */
 void selftest_report_skipped(const struct selftest_report *report, const struct round *round,
                              const char *why);
 

@@ -45,7 +45,7 @@ struct mailbox *mailbox_of(uint32_t worker)
 static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, uint32_t chain)
 {
     while (sem_trywait(&mailbox->called) == 0)
-        ; /* nobody waited for these */
+        ; /* drop calls of the transfer before */
     mailbox->sequence = (mailbox->sequence + 1) & SEQUENCE_MASK;
     mailbox->handle = handle;
     mailbox->chain = chain;
@@ -64,7 +64,7 @@ static void mailbox_post(int32_t cookie)
     }
     if (!mli_mov_isdone(mailbox->handle))
         atomic_fetch_add(&mailbox->early, 1);
-    /* Counted before the next start: with the inline engine that one's call is inside it. */
+    /* Count before the next start: the inline engine calls back inside mli_mov_start(). */
     const uint32_t calls = atomic_fetch_add(&mailbox->calls, 1) + 1;
     mli_mov_status_t status;
     if (calls <= mailbox->chain && mli_mov_get_status(mailbox->handle, &status) == MLI_STATUS_OK &&
@@ -83,7 +83,7 @@ static void mailbox_rearm(struct mailbox *mailbox)
     atomic_store(&mailbox->over, false);
 }
 
-/* Sleeps until a call comes, or for a while. */
+/* Sleeps until a call comes, at most DOZE_NS. */
 static void doze(struct mailbox *mailbox)
 {
     struct timespec until;
@@ -94,7 +94,7 @@ static void doze(struct mailbox *mailbox)
     (void)sem_timedwait(&mailbox->called, &until);
 }
 
-/* A callback that is to come may still be on its way when its transfer is done. */
+/* Returns whether the callback comes a little after the transfer is done. */
 static bool called_late(struct mailbox *mailbox)
 {
     for (int i = 0; i < LATE_DOZES && !atomic_load(&mailbox->over); i++)
@@ -128,7 +128,7 @@ static int refused(struct transfer *t, const char *call, mli_status status)
                        mli_last_error());
 }
 
-/* The fields of dst after a move. */
+/* Checks the fields of dst after a move. */
 static int check_layout(struct transfer *t)
 {
     const struct move_case *c = t->c;
@@ -174,7 +174,7 @@ static int run_sync(struct transfer *t)
     return refused(t, t->c->kernel ? "mli_krn_permute" : "mli_mov_tensor_sync", status);
 }
 
-/* Channels, as soon as some are free: others hold them for no longer than a transfer takes. */
+/* Claims channels. Other workers hold channels for one transfer, so claim repeatedly. */
 static int claim(struct transfer *t)
 {
     const uint32_t width = t->c->width < t->channels ? t->c->width : t->channels;
@@ -189,7 +189,7 @@ static int claim(struct transfer *t)
         t->interrupted = atomic_load(t->stop);
         if (t->interrupted)
             return -1;
-        /* Several transfers of other workers may each have to be given up before. */
+        /* Several transfers of other workers may each take a timeout first. */
         if (flight_now_ns() - begin > 4 * t->timeout_ns)
             return failure_set(t->failure, FAILURE_stuck, "no %" PRIu32 " channels came free",
                                width);
@@ -200,7 +200,7 @@ static int claim(struct transfer *t)
     }
 }
 
-/* False where the transfer is done, but its callback does not come. */
+/* Waits for the end. Returns false if the transfer is done, but its callback does not come. */
 static bool await(struct transfer *t)
 {
     switch (t->c->mode) {
@@ -211,7 +211,7 @@ static bool await(struct transfer *t)
     case CASE_MODE_callback:
         return mailbox_await(t->mailbox, t->flight);
     default:
-        (void)mli_mov_wait(&t->handle); /* the status tells */
+        (void)mli_mov_wait(&t->handle); /* check_status() reads the status */
     }
     return true;
 }
@@ -262,7 +262,8 @@ static int start_and_wait(struct transfer *t)
     return check_status(t);
 }
 
-/* A result that is wrong stays: no further start may write over it. */
+/* Starts the transfer c->starts times; a wrong result is kept, not overwritten by the next start.
+ */
 static int start_all(struct transfer *t, const struct images *images)
 {
     const uint32_t starts = t->c->chained ? 1 : t->c->starts;
@@ -278,7 +279,7 @@ static int start_all(struct transfer *t, const struct images *images)
     return 0;
 }
 
-/* Exactly one call for each start, each with the cookie, each after the transfer was done. */
+/* Checks for exactly one call for each start, with the cookie, after the transfer was done. */
 static int check_calls(struct transfer *t)
 {
     const uint32_t calls = atomic_load(&t->mailbox->calls), starts = (uint32_t)t->starts;

@@ -142,9 +142,9 @@ class Caught(Selftest):
         self.assertRegex(result.err, r"case 0 of seed 5: byte \d+ of the destination, element "
                                      r"\[[\d, ]+\], byte \d of \d: 0x.. expected, 0x.. found")
         again = ("mlictl selftest --seed 5 --only 0 --engine fault:inline,corrupt=1 --mode poll")
-        self.assertIn(f"again: {again}\n", result.err)
+        self.assertIn(f"reproduce: {again}\n", result.err)
         self.assertEqual(self.selftest(*again.split()[2:], code=1).err, result.err)
-        self.assertIn("as a job, if the fault meets it again: "
+        self.assertIn("as a job, if the fault occurs again: "
                       "mlictl run --engine fault:inline,corrupt=1 selftest-5-0/job.json\n",
                       result.err)
 

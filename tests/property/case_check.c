@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a case left behind against what the oracle expects, and the report where they differ. */
+/* Compares the results of a case with the oracle, and reports differences. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -127,7 +127,7 @@ static bool layout_as_expected(const struct test_case *c)
     return dst->rank == o->rank && dst->el_type == c->src.el_type;
 }
 
-/* A permute changes nothing of `out` but el_params. */
+/* A permute changes only el_params of `out`. */
 static bool permute_left_the_rest(const struct test_case *c, const mli_tensor *before)
 {
     mli_tensor now;

@@ -4,15 +4,16 @@
 
 typedef void mutation_fn(struct test_case *c);
 
-/* What a mutation is for. */
+/* The cases that a mutation applies to. */
 enum target { FOR_BOTH, FOR_MOVE, FOR_PERMUTE, FOR_AXIS };
 
-/* A dimension of the tensor, and one of its numbers with a random sign of being far too large. */
+/* Returns a random dimension of the source. */
 static uint32_t any_dim(struct test_case *c)
 {
     return draw_below(&c->draw, c->src.rank);
 }
 
+/* Returns a number from `bound` on, often far too large. */
 static uint32_t beyond(struct test_case *c, uint32_t bound)
 {
     switch (draw_below(&c->draw, 4)) {
@@ -125,7 +126,7 @@ static void perm_dim(struct test_case *c)
     uint32_t i = any_dim(c);
 
     if (draw_percent(&c->draw, 50))
-        perm[i] = perm[(i + 1) % c->src.rank]; /* twice; the same dimension where the rank is 1 */
+        perm[i] = perm[(i + 1) % c->src.rank]; /* a dimension twice; unchanged if the rank is 1 */
     else
         perm[i] = (uint8_t)(draw_percent(&c->draw, 50) ? c->src.rank : 255);
 }
@@ -179,7 +180,7 @@ static void overlapping_data(struct test_case *c)
     c->dst.data.mem.pi8 = c->src.data.mem.pi8 + draw_below(&c->draw, c->src.data.capacity + 1);
 }
 
-/* Two dimensions with the same stride: (0, 1) and (1, 0) fall together. */
+/* Gives two dimensions one stride: elements (0, 1) and (1, 0) share their place. */
 static void overlapping_elements(struct test_case *c)
 {
     uint32_t i = any_dim(c), k = any_dim(c);
@@ -192,7 +193,7 @@ static void axis_beyond_rank(struct test_case *c)
     c->src.el_params.sa.dim = (int32_t)(c->src.rank + draw_below(&c->draw, 3));
 }
 
-/* One of the three containers of a tensor's per-axis parameters. */
+/* Returns one of the three containers of a tensor's per-axis parameters. */
 static mli_data_container *any_array(struct test_case *c, mli_tensor *t)
 {
     switch (draw_below(&c->draw, 3)) {
@@ -228,7 +229,7 @@ static void dst_array_short(struct test_case *c)
     any_array(c, &c->dst)->capacity = 0;
 }
 
-/* One pointer of the caller's is the source's: options mixed, or arrays overlapping. */
+/* One pointer of the destination is the source's: options are mixed, or arrays overlap. */
 static void dst_array_of_src(struct test_case *c)
 {
     any_array(c, &c->dst)->mem.pi8 = any_array(c, &c->src)->mem.pi8;
@@ -334,7 +335,7 @@ static const struct mutation {
     const char *name;
     mutation_fn *apply;
     enum target target;
-    mli_status status; /* the documented one; the oracle must come to the same */
+    mli_status status; /* the documented status, which the oracle must return */
 } mutations[] = {
 #define MUTATION(name, target, status) {#name, name, target, MLI_STATUS_##status},
     MUTATIONS(MUTATION)
@@ -390,7 +391,7 @@ void case_mutate(struct test_case *c)
             times_used[which]++;
             return;
         }
-        /* Still legal, or not the fault that was meant (a huge stride on a lone sample). */
+        /* Still legal, or another fault than intended (a huge stride for a single sample). */
         legal.draw = c->draw;
         *c = legal;
     }

@@ -4,7 +4,7 @@
 
 #include "tests/property/random_case.h"
 
-enum { AXIS_MAX = 16384 }; /* the longest axis whose parameters the lab has room for */
+enum { AXIS_MAX = 16384 }; /* the lab has memory for the parameters of such an axis */
 
 static bool is_sa(const struct test_case *c)
 {
@@ -30,7 +30,7 @@ static void per_tensor(struct test_case *c)
     p->sa.scale_frac_bits.mem.i8 = (int8_t)draw_below(draw, 31);
 }
 
-/* Arrays of `entries` in the lab, named by a tensor's parameters. */
+/* Places arrays of `entries` in the lab and points the tensor's parameters to them. */
 static void place_arrays(struct test_case *c, struct watched *at, mli_tensor *t, uint32_t entries)
 {
     struct draw *draw = &c->draw;
@@ -57,7 +57,7 @@ static void share_by_null(struct test_case *c)
     p->sa.zero_point.mem.pi16 = NULL;
     p->sa.scale.mem.pi16 = NULL;
     p->sa.scale_frac_bits.mem.pi8 = NULL;
-    if (draw_percent(&c->draw, 80)) /* beside a null pointer the capacity means nothing */
+    if (draw_percent(&c->draw, 80)) /* the capacity of a null pointer is ignored */
         p->sa.zero_point.capacity = p->sa.scale.capacity = p->sa.scale_frac_bits.capacity = 0;
 }
 
@@ -68,7 +68,7 @@ static void share_by_pointer(struct test_case *c)
     c->dst.el_params.sa.scale_frac_bits = c->src.el_params.sa.scale_frac_bits;
 }
 
-/* Sharing is legal only where the cfg says nothing about the axis. */
+/* Sharing is legal only if the cfg does not change the axis. */
 static enum case_quant pick_option(struct test_case *c, uint32_t d, uint32_t i)
 {
     const mli_mov_cfg_t *cfg = &c->cfg;
@@ -114,7 +114,7 @@ void case_gen_quant(struct test_case *c)
     const bool axis = draw_percent(&c->draw, 45);
 
     c->quant = QUANT_NULL;
-    if (!is_sa(c)) /* fx reads frac_bits, fp nothing: the other parameters hold random bytes */
+    if (!is_sa(c)) /* fx reads frac_bits, fp no parameters: the rest are random bytes */
         return;
     if (axis && c->src.shape[d] <= AXIS_MAX)
         per_axis(c, d);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Execution of one case in the way it asks for. What came out is judged in case_check.c. */
+/* Executes one case as c->via says; case_check.c checks the results. */
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -32,7 +32,7 @@ static mli_tensor *given_dst(struct test_case *c)
     return c->null_dst ? NULL : &c->dst;
 }
 
-/* What the destination must hold, from now on. */
+/* Computes the expected bytes of the destination. */
 static void expect_moved(struct test_case *c)
 {
     const mli_tensor *src = &c->src;
@@ -55,7 +55,7 @@ static void expect_status(struct test_case *c, const char *call, mli_status got,
                   mli_status_name(want), mli_last_error());
 }
 
-/* The layout must be the move's, whatever the pointers and capacities are. */
+/* mli_mov_layout() must return the move's layout, with any pointers and capacities. */
 static void check_layout(struct test_case *c, const mli_tensor *dst_before)
 {
     mli_tensor src = c->src, dst;
@@ -93,7 +93,7 @@ static void run_sync(struct test_case *c)
                   c->expected.status);
 }
 
-/* On copies that are destroyed afterwards: the library must not look at them again. */
+/* Prepares with copies that are destroyed afterwards: the library must not read them later. */
 static mli_status prepare_and_forget(struct test_case *c, mli_mov_handle_t *h)
 {
     mli_tensor src, dst;
@@ -124,7 +124,7 @@ static void start_and_wait(struct test_case *c, mli_mov_handle_t *h)
         case_fail(c, "mli_mov_isdone is false after mli_mov_wait");
 }
 
-/* The callback may come a moment after wait() where another thread completes the transfer. */
+/* If another thread completes the transfer, the callback may come a moment after wait(). */
 static void check_callback(struct test_case *c, int32_t cookie)
 {
     for (int ms = 0; ms < 2000 && atomic_load(&callbacks) == 0; ms++)

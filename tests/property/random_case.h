@@ -2,9 +2,11 @@
 /*
  * One random case, a move or a permute, and the memory that all cases use in turn.
  *
- *   case_gen.c, case_quant.c    a legal case: random_move.h of mlictl selftest, quantisation,
- * memory case_mutate.c               one field changed, which makes the case illegal case_run.c,
- * case_check.c    the call, and its results against the oracle
+ *   case_gen.c     a legal case: a move of random_move.h (mlictl selftest), and its memory
+ *   case_quant.c   its quantisation parameters
+ *   case_mutate.c  one field changed, which makes the case illegal
+ *   case_run.c     the call
+ *   case_check.c   its results against the oracle
  *
  * To add a class of legal cases, start in cli/selftest/random_move.h; a mutation, at MUTATIONS in
  * case_mutate.c.
@@ -28,7 +30,7 @@ struct lab {
 
 enum case_via { VIA_SYNC, VIA_ASYNC, VIA_TWICE, VIA_CALLBACK, VIA_PERMUTE, VIA_COUNT };
 
-/* Of a handle; the pool has as many. */
+/* Most channels of a handle, and the channels of the pool. */
 enum { CASE_CHANNELS_MAX = 4 };
 
 enum case_quant { QUANT_NULL, QUANT_SAME, QUANT_OWN };
@@ -37,40 +39,40 @@ struct test_case {
     uint64_t seed, index;
     struct draw draw;
     struct lab *lab;
-    uint32_t large_percent; /* of cases have a large shape */
+    uint32_t large_percent; /* percent of cases with large shapes */
     enum case_via via;
     int channels;
     const char *mutation; /* null: legal */
 
     mli_tensor src, dst;
     mli_mov_cfg_t cfg;
-    mli_permute_cfg permute_cfg; /* VIA_PERMUTE: then cfg says the same as a move */
+    mli_permute_cfg permute_cfg; /* VIA_PERMUTE; cfg is the equivalent move */
     mli_element_type kernel;     /* VIA_PERMUTE: the kernel called */
     enum case_quant quant;
     bool null_src, null_dst, null_cfg;
 
     struct oracle expected;
-    const char *stage; /* where a failure, or a crash, happened */
+    const char *stage; /* stage of a failure or crash */
     bool failed;
 };
 
 int lab_init(struct lab *lab);
 void lab_finish(struct lab *lab);
 
-/* A legal case, placed in the lab. Now and then the oracle finds it illegal: that stands. */
+/* Generates a legal case, placed in the lab. If the oracle finds the case illegal, it is kept. */
 void case_generate(struct test_case *c);
 void case_generate_permute(struct test_case *c);
 
-/* The oracle's word on the case as it stands. */
+/* Updates c->expected by the oracle. */
 void case_judge(struct test_case *c);
 
-/* Makes the case illegal by one change of one field, if it finds one that does. */
+/* Makes the case illegal by changing one field, if a mutation succeeds. */
 void case_mutate(struct test_case *c);
 
-/* How many kinds of mutation no case has used yet; they are named. */
+/* Prints the mutations that no case has used, and returns their number. */
 uint32_t case_mutations_unused(FILE *to);
 
-/* Executes. False, with c->failed, when anything was not as expected; the report is printed. */
+/* Executes the case. Returns false, with c->failed set and a report printed, after a difference. */
 bool case_run(struct test_case *c);
 
 void case_print(FILE *to, const struct test_case *c);
