@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What asynchronous moves cost and gain. Every figure is a ratio of two things that were timed
- * alternately in one run, or stands beside one; medians over the rounds.
+ * bench-async: measures the cost and the gain of asynchronous moves. Compared times are taken
+ * alternately in one run; figures are medians over the rounds.
  *
  *     bench-async [latency | sync | channels | rate | tiny]...      all of them without arguments
  */
@@ -107,7 +107,7 @@ static void start(struct move *m)
     check(mli_mov_start(&m->handle, NULL, NULL, NULL));
 }
 
-/* Nanoseconds from start to done, by sleeping or by looking. */
+/* Returns nanoseconds from start to done, by sleeping or by polling. */
 static double start_to_done(struct move *m, bool sleep)
 {
     const double begin = now();
@@ -356,7 +356,7 @@ static void rate(void)
     rate_of("threads:tiny=0", 1000);
 }
 
-/* What the starter is kept busy for: moving by itself against waking a channel that sleeps. */
+/* Compares the time inside start: moving itself against waking a sleeping channel. */
 static void tiny_of(uint32_t bytes)
 {
     static double by_itself[ROUNDS], handed_over[ROUNDS];

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes a static library whose private names cannot meet the names of a program.
+"""Makes a static library whose private names cannot collide with the names of a program.
 
     private_names.py --nm NM --objcopy OBJCOPY --ar AR --public PREFIX --private PREFIX
                      --output LIBRARY OBJECT...

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is measured: the listed cases, and their neighbours, which show whether a case is fast by
- * its nature or only for the one shape in the list.
+ * The measured cases: the listed ones, and their neighbours, which show whether a kind of move is
+ * fast or only the listed shape.
  *
- * To add a case: a row in cases.c and its figures in known.c. To add a neighbour: neighbours.c.
+ * To add a case: a row in bench_cases.c and its figures in known.c. To add a neighbour:
+ * neighbours.c.
  */
 #ifndef BENCH_CASES_H
 #define BENCH_CASES_H
@@ -16,11 +17,11 @@ enum { CASE_RANK = 4, CASE_LISTED = 26, CASE_MAX = 256, CASE_NAME = 48 };
 /* Indexed by source dimension, but for dst_*. Where all of perm is 0, nothing is permuted. */
 struct bench_case {
     char name[CASE_NAME];
-    int like; /* the listed case it is a neighbour of; of a listed one its own number */
+    int like; /* number of the listed case that it is near to, or its own number */
     uint32_t rank;
     uint32_t shape[CASE_RANK]; /* the 0 grows until the destination has the size wanted */
     uint8_t perm[CASE_RANK];
-    bool odd;                     /* what grows stays odd */
+    bool odd;                     /* the growing extent stays odd */
     bool half[CASE_RANK];         /* the window is the middle half */
     uint32_t size[CASE_RANK];     /* of the window; 0: all */
     uint32_t step[CASE_RANK];     /* 0: 1 */
@@ -38,10 +39,10 @@ struct case_list {
     int count;
 };
 
-/* Fills the listed ones. */
+/* Fills in the listed cases. */
 void cases_list(struct case_list *list);
 
-/* Appends their neighbours. */
+/* Appends the neighbours of the listed cases. */
 void cases_add_neighbours(struct case_list *list);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A case at one element size and one size of the destination: numbers only. Then placed: where its
- * source and destination lie. Strides and counts are in elements.
+ * A case at one element size and one size of the destination, first as numbers only, then with the
+ * addresses of source and destination. Strides and counts are in elements.
  */
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H
@@ -24,9 +24,9 @@ struct axis {
     int64_t from;       /* the source's stride */
     int64_t first;      /* source coordinate of the first; below 0 in the padding */
     uint32_t step;      /* source coordinates from one to the next */
-    uint32_t extent;    /* source coordinates there are */
+    uint32_t extent;    /* number of source coordinates */
     uint32_t inside_at; /* first one written that is not padding */
-    uint32_t inside;    /* how many are not */
+    uint32_t inside;    /* number of written coordinates that are not padding */
 };
 
 struct job {
@@ -40,9 +40,9 @@ struct job {
     uint8_t perm[CASE_RANK];
     struct axis axis[CASE_RANK]; /* by destination dimension */
     bool padded;                 /* some of what is written is padding */
-    size_t src_bytes, dst_bytes; /* first to last byte, the untouched ones between included */
+    size_t src_bytes, dst_bytes; /* first to last byte, untouched bytes between them included */
     size_t moved_bytes;          /* written */
-    const uint8_t *src;          /* set by whoever places it */
+    const uint8_t *src;          /* set by memory_place() */
     uint8_t *dst;
 };
 

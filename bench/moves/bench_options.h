@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the command line asks for. */
+/* Options of the command line. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -12,17 +12,17 @@ enum { OPTIONS_SIZES = 8, OPTIONS_CASES = 16, OPTIONS_ELEMS = 3 };
 struct options {
     uint32_t kib[OPTIONS_SIZES];
     int kib_count;
-    const char *text[OPTIONS_CASES]; /* parts of names; none: all */
+    const char *text[OPTIONS_CASES]; /* parts of names; all cases if there are none */
     int text_count;
     uint32_t elem[OPTIONS_ELEMS];
     int elem_count;
     bool neighbours, levels, lines, peers, calls, quick, spoil;
-    int rounds; /* 0: as many as the budget allows */
+    int rounds; /* 0: the number that the budget allows */
     uint64_t seed;
     const char *csv, *json, *svg;
 };
 
-/* 0; 1: help was printed; 2: it makes no sense, and why was printed. */
+/* Returns 0; 1 after printing the help; 2 after a message about wrong options. */
 int options_parse(struct options *o, int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a move has to write, one element after the other, from coordinates. */
+/* Computes the expected bytes of a move element by element, from coordinates. */
 #ifndef BENCH_ORACLE_H
 #define BENCH_ORACLE_H
 

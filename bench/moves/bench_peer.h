@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other libraries that can do some of the moves. To add one: a file peer_NAME.c that fills a
+ * Other libraries that can do some of the moves. To add a library: a file peer_NAME.c that fills a
  * struct peer, its name in peers.c, and how to find it in meson.build.
  */
 #ifndef BENCH_PEER_H
@@ -14,11 +14,12 @@ extern "C" {
 
 struct peer {
     const char *name;
-    /* Once, before all else: its version, or null when it cannot be used here. */
+    /* Called once, first: returns its version, or null if it cannot be used here. */
     const char *(*open)(void);
-    /* State for a placed job, which stays valid as long; null: it cannot do this one. */
+    /* Returns state for a placed job, which outlives the state, or null if it cannot do this job.
+     */
     void *(*prepare)(const struct job *job);
-    /* What is timed. 0, or -1 on failure. */
+    /* The timed call. Returns 0, or -1 on failure. */
     int (*run)(void *state);
     void (*release)(void *state);
 };
@@ -31,12 +32,12 @@ extern const struct peer peer_xsmm;
 
 enum { PEER_MAX = 5 };
 
-/* Those that were built and opened. */
+/* The peers that were built and opened. */
 struct peer_list {
     const struct peer *at[PEER_MAX];
     const char *version[PEER_MAX];
     int count;
-    char missing[256]; /* the names of the others with the reason, or "" */
+    char missing[256]; /* names of the missing peers with the reasons, or "" */
 };
 
 void peers_open(struct peer_list *list);

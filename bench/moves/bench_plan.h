@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which cells are measured, how long each, and what is said meanwhile. */
+/* Chooses the measured cells and their time, and prints the progress. */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
 
@@ -13,10 +13,10 @@ bool plan_wants(const struct options *o, const struct bench_case *c);
 /* Sets the race's rounds and budget. */
 void plan_rounds(const struct options *o, struct race *r, size_t bytes, enum plan_kind kind);
 
-/* The bytes that the largest of the wanted jobs needs. */
+/* Returns the bytes that the largest wanted job needs. */
 void plan_room(const struct options *o, const struct case_list *cases, size_t *src, size_t *dst);
 
-/* On stderr, if that is a terminal. */
+/* Prints on stderr if that is a terminal. */
 void plan_progress(const char *part, const char *name, uint32_t elem, uint32_t kib);
 void plan_progress_end(void);
 

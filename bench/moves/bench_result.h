@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one cell came out at: a case at one element size and one size of the destination. */
+/* The result of one cell: a case at one element size and one size of the destination. */
 #ifndef BENCH_RESULT_H
 #define BENCH_RESULT_H
 
@@ -13,14 +13,14 @@ struct result {
     size_t moved_bytes;
     uint64_t seed;
     double memcpy_ns;
-    int interrupted; /* samples that other processes took part of */
+    int interrupted; /* samples interrupted by other processes */
     double bound;    /* of the ratio, by the lines that have to be moved; 0: not known */
     double ours_ns;
     struct figure ours; /* times of memcpy; count 0: not measured */
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
-    struct figure lines; /* of its cache lines alone; count 0: not measured */
+    struct figure lines; /* the cache lines alone; count 0: not measured */
     char lines_way[LINES_WAY];
 };
 
@@ -31,10 +31,10 @@ struct result_list {
     struct peer_list peers;
 };
 
-/* The fastest peer's number, -1 where none can. */
+/* Returns the number of the fastest peer, or -1. */
 int result_best(const struct result_list *list, const struct result *r);
 
-/* Null where it was not measured. */
+/* Returns null if the cell was not measured. */
 const struct result *result_find(const struct result_list *list, int number, uint32_t elem,
                                  uint32_t kib);
 

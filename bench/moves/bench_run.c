@@ -13,7 +13,7 @@
 /* From here on moves are streamed by default: mli_cpu_set_stream_min(). */
 enum { STREAMED = 32 * 1024 * 1024 };
 
-/* A cell's own seed, so that it comes out alike however many others are measured before it. */
+/* Returns the seed of a cell, so that its data does not depend on the cells measured before. */
 static uint64_t seed_of(const struct options *o, const struct result *r)
 {
     const uint64_t cell = ((uint64_t)r->number << 40) | ((uint64_t)r->elem << 32) | r->kib;
@@ -37,8 +37,8 @@ static int judge(const struct result *r, const struct contender *c)
     return 1;
 }
 
-/* A quick run leaves out of the cold cells who was far behind in the largest one before: to see
- * that again, and to check it, takes most of the time. */
+/* A quick run drops from the cold cells those contenders that were far behind in the largest warm
+ * cell: running and checking them again would take most of the time. */
 static void pick_peers(const struct options *o, const struct result_list *list,
                        const struct result *r, struct race *race)
 {
@@ -56,7 +56,7 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
-/* The best order is looked for in advance, at a place of its own. */
+/* Search the best order before the race, at another place. */
 static void add_lines(struct memory *memory, struct result *r, struct race *race)
 {
     struct contender *last = &race->at[race->count++];

@@ -42,7 +42,7 @@ static const char *mark(const struct result *r, double best)
     return best > 0 && r->ours.median > best * 1.03 ? "!" : " ";
 }
 
-/* Of the cache lines alone, where they are wanted; 0: not measured. */
+/* Returns the ratio of the cache lines alone, or 0 if it was not measured. */
 static void print_lines(const struct options *o, double lines)
 {
     if (o->lines && lines > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For people, on stdout. */
+/* Prints tables on stdout. */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
@@ -9,7 +9,7 @@
 void table_header(const struct options *o, const struct peer_list *peers, const char *eviction);
 void table_size(const struct result_list *list, const struct options *o, uint32_t kib);
 
-/* How much of it was measured while other processes wanted the processor. */
+/* Prints the percentage of samples that other processes interrupted. */
 void table_noise(const struct result_list *list);
 
 #endif

@@ -71,7 +71,7 @@ static void json_figure(FILE *f, const char *outcome, const struct figure *g)
             outcome, g->least, g->median, g->most, g->count);
 }
 
-/* Names of cases hold nothing that JSON would want escaped. */
+/* Names of cases need no escapes in JSON. */
 int export_json(const struct result_list *list, const char *path)
 {
     FILE *f = export_open(path);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For programs: all figures, a line or an object for each cell. */
+/* Writes all figures for programs: CSV with a line, or JSON with an object, for each cell. */
 #ifndef BENCH_EXPORT_H
 #define BENCH_EXPORT_H
 
 #include "bench/moves/bench_result.h"
 
-/* 0, or -1 after saying why the file was not written. */
+/* Returns 0, or -1 after a message. */
 int export_csv(const struct result_list *list, const char *path);
 int export_json(const struct result_list *list, const char *path);
 
-/* Shared with the plot: opens, and closes with a check. */
+/* Open a file, and close it with a check; the plot uses them, too. */
 int export_close(void *file, const char *path);
 void *export_open(const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Few numbers for many. */
+/* Summaries of samples. */
 #ifndef BENCH_FIGURE_H
 #define BENCH_FIGURE_H
 
@@ -11,7 +11,7 @@ struct figure {
 /* Sorts the values. */
 struct figure figure_of(double *values, int count);
 
-/* The geometric mean grows with each value; 0 of none. */
+/* The geometric mean of the values so far; 0 without values. */
 struct mean {
     double logs;
     int count;

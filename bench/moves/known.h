@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* 0 where none is known: they are for 384 KiB and 128 MiB. */
+/* Returns 0 if no figure is known: figures exist for 384 KiB and 128 MiB. */
 double known_best(int number, uint32_t elem, uint32_t kib);
 
 #endif

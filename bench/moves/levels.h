@@ -11,7 +11,7 @@ enum { LEVELS_KINDS = 4, LEVELS_LOOP = 3 };
 struct levels {
     uint32_t kib[OPTIONS_SIZES];
     double mean[OPTIONS_SIZES][LEVELS_KINDS]; /* all, AVX2, C, element loop; 0: not measured */
-    const char *name[LEVELS_KINDS];           /* the levels that there are on this machine */
+    const char *name[LEVELS_KINDS];           /* the levels of this machine */
     int count;                                /* of sizes */
     int wrong;                                /* cells with wrong bytes */
 };

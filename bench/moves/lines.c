@@ -13,9 +13,9 @@
 #include <immintrin.h>
 #endif
 
-enum { LINE = 64, RUNS = 3 /* of an order that is tried */, TURNS = 8 };
+enum { LINE = 64, RUNS = 3 /* of each tried order */, TURNS = 8 };
 
-/* Shorter than this, once is not enough to time it. */
+/* A single run that is shorter cannot be timed. */
 #define SHORT_NS 100000.0
 
 struct lines {
@@ -32,14 +32,14 @@ static const char *lines_open(void)
     return __builtin_cpu_supports("avx512f") ? "AVX-512" : NULL;
 }
 
-/* The first line of a span that is read. */
+/* Returns the first line of a span that is read. */
 static inline uintptr_t line_of(const uint8_t *p)
 {
     return (uintptr_t)p & ~(uintptr_t)(LINE - 1);
 }
 
-/* And of one that is written, the first that begins in it: so each is written once, whatever tiles
-   it is in. */
+/* Returns the first line that begins in a written span: each line is written once, whatever the
+   tiles it is in. */
 static inline uintptr_t line_from(const uint8_t *p)
 {
     return line_of(p + LINE - 1);
@@ -169,7 +169,7 @@ static double once(struct lines *l, const struct job *job, bool cold)
     return ns / (double)runs;
 }
 
-/* Lines of which the move writes a part only cannot be written past the caches. */
+/* Partly written lines cannot be stored past the caches. */
 static bool can_stream(const struct job *job)
 {
     for (uint32_t i = 1; i < job->rank; i++) {
@@ -179,7 +179,7 @@ static bool can_stream(const struct job *job)
     return true;
 }
 
-/* Makes it the chosen way if it is faster than the best one so far. */
+/* Chooses the order if it is the fastest so far. */
 static void try(const struct job *job, bool cold, const struct lines_way *way, double *best_ns,
                 struct lines_way *best)
 {
@@ -204,7 +204,7 @@ static void try(const struct job *job, bool cold, const struct lines_way *way, d
 
 enum { SHAPES = 32 };
 
-/* Remembers it; false where it was known. */
+/* Records the order; returns false if it was recorded before. */
 static bool is_new(struct lines_shape *shapes, int *count, const struct lines_shape *shape)
 {
     for (int i = 0; i < *count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the cache lines of a move cost, and nothing else: each line that it reads is loaded into a
- * register, each one that it writes is written whole, and no element goes from one to the other.
- * A move takes less than the best order to do that in only where it has a better one.
+ * The cost of the cache lines of a move alone: each line that the move reads is loaded into a
+ * register, each line that it writes is stored whole, and no element is copied. A move is faster
+ * than the best order of these accesses only if it uses a better order.
  */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
@@ -14,10 +14,12 @@ void lines_choose(const struct job *job, bool cold);
 
 enum { LINES_WAY = 64 };
 
-/* Bytes of its tiles on either side, and how it goes through them: "64 x 256, by source, ahead" */
+/* Describes the fastest order: bytes of its tiles in destination and source, and their order, as in
+ * "64 x 256, by source, ahead". */
 const char *lines_way_name(char name[LINES_WAY]);
 
-/* Its destination is no move's. open: null where it cannot run. */
+/* The contender of this file. It leaves no result in the destination; open() returns null if it
+ * cannot run. */
 extern const struct peer lines_peer;
 
 #endif

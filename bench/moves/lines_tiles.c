@@ -23,7 +23,7 @@ static void sort_dims(const struct job *j, bool by_source, uint32_t dims[CASE_RA
     }
 }
 
-/* Makes a tile so large that these dimensions, the last one first, come to the bytes wanted. */
+/* Enlarges a tile in these dimensions, the last one first, to the wanted bytes. */
 static void grow(const struct job *j, const uint32_t dims[CASE_RANK], size_t wanted,
                  uint32_t extent[CASE_RANK])
 {
@@ -50,14 +50,14 @@ struct lines_shape lines_shape(const struct job *j, const struct lines_way *way)
     return shape;
 }
 
-/* Spans of one side of a form, being written; null: only counted. */
+/* Writes the spans of one side of a form; null: counts them only. */
 struct spans {
     struct lines_span *at;
     uint32_t count;
     int64_t end;
 };
 
-/* What is less than a line behind the last span leaves out none of its lines. */
+/* A gap of less than a line after the last span contains no whole line. */
 static void add_span(struct spans *s, int64_t at, uint32_t bytes)
 {
     if (s->count == 0 || at - s->end >= LINE || at < s->end - LINE) {
@@ -139,7 +139,7 @@ static int fill_form(const struct job *j, struct lines_form *form)
     return 0;
 }
 
-/* Its number; -1 on failure. */
+/* Returns the number of the form, or -1 on failure. */
 static int find_form(struct lines_tiles *t, const struct job *j, const struct lines_form *like)
 {
     for (uint32_t i = 0; i < t->forms; i++) {
@@ -163,7 +163,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The tile whose first element has these coordinates. */
+/* Fills the tile that begins at these coordinates. */
 static int add_tile(struct lines_tiles *t, const struct job *j, const uint32_t first[CASE_RANK],
                     const uint32_t extent[CASE_RANK], struct lines_tile *tile)
 {
@@ -189,7 +189,7 @@ static int add_tile(struct lines_tiles *t, const struct job *j, const uint32_t f
     return number < 0 ? -1 : 0;
 }
 
-/* The i-th tile to be taken when `count` of them are taken from `places` in turns. */
+/* Returns the i-th tile in the order that takes `count` tiles from `places` in turns. */
 static size_t in_turns(size_t i, size_t count, size_t places)
 {
     const size_t rounds = count / places;

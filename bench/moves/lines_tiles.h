@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A placed job's cache lines in some order: tiles of the destination, each with the pieces of the
- * source that it comes from. Padding is written and has no source.
+ * The cache lines of a placed job in some order: tiles of the destination, each with its pieces of
+ * the source. Padding is written and has no source.
  */
 #ifndef BENCH_LINES_TILES_H
 #define BENCH_LINES_TILES_H
 
 #include "bench/moves/bench_job.h"
 
-/* An order to go through them. */
+/* An order of the tiles. */
 struct lines_way {
     uint32_t dst_bytes; /* of a tile, side by side in the destination */
     uint32_t src_bytes; /* and in the source */
-    uint32_t places;    /* tiles are taken from so many parts of the move in turns */
+    uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
     bool by_source;     /* tiles in the order of the source */
     bool streamed;      /* written past the caches */
     bool ahead;         /* the next tile's lines are fetched before this one's are used */
@@ -24,7 +24,7 @@ struct lines_span {
     uint32_t bytes;
 };
 
-/* Tiles of one form; loads and stores lie in one array. */
+/* Tiles of one form; one array holds loads and stores. */
 struct lines_form {
     uint32_t count[CASE_RANK], inside_at[CASE_RANK], inside[CASE_RANK];
     struct lines_span *loads, *stores;
@@ -46,14 +46,14 @@ struct lines_tiles {
     uint32_t forms;
 };
 
-/* 0, or -1: no memory, or a tile is larger than its spans can tell. */
+/* Returns 0, or -1 if there is no memory or a tile exceeds the range of its spans. */
 int lines_tiles_init(struct lines_tiles *t, const struct job *j, const struct lines_way *way);
 void lines_tiles_finish(struct lines_tiles *t);
 
-/* What a way comes to, in dimensions of the destination. */
+/* The order of a form, in dimensions of the destination. */
 struct lines_shape {
-    uint32_t extent[CASE_RANK]; /* how far its tiles go in each */
-    uint32_t dim[CASE_RANK];    /* in which order tiles are taken; the outermost first */
+    uint32_t extent[CASE_RANK]; /* extent of its tiles in each dimension */
+    uint32_t dim[CASE_RANK];    /* order of the dimensions, the outermost first */
 };
 
 struct lines_shape lines_shape(const struct job *j, const struct lines_way *way);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench-moves: how fast moves are, against memcpy and against other libraries.
+ * bench-moves: times moves against memcpy and against other libraries.
  *
- *   cases, neighbours    what is measured            peer, peers, peer_*   who else can do it
- *   job                  a case in numbers           ours                  the library
- *   memory, oracle       where, and what comes out   race                  contenders at one job
- *   plan, run, levels    which, in which order       table, export, svg, verdict   what is said
- *   calls                single small calls          known                 figures from elsewhere
- *   lines, lines_tiles   a move's cache lines alone
+ *   cases, neighbours    measured moves               peer, peers, peer_*   other libraries
+ *   job                  a case in numbers            ours                  the library
+ *   memory, oracle       regions, expected bytes      race                  contenders at one job
+ *   plan, run, levels    choice and order of cells    table, export, svg, verdict   reports
+ *   calls                single small calls           known                 figures from elsewhere
+ *   lines, lines_tiles   cache lines of a move alone
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,7 +28,7 @@ static uint8_t *map(size_t bytes)
 int memory_init(struct memory *m, size_t src_bytes, size_t dst_bytes, uint64_t seed)
 {
     memset(m, 0, sizeof(*m));
-    /* Neighbouring seeds shall not begin alike, and the generator may not hold 0. */
+    /* Similar seeds must give different numbers, and the generator must not be 0. */
     m->random = (seed + 1) * 0x9E3779B97F4A7C15u;
     m->random = m->random ? m->random : 1;
     m->room = ROOM;

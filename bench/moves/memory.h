@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory everything is measured in: one region of source bytes, one for destinations, one for
- * expectations; mapped and touched once. A job is placed somewhere in the first two.
+ * The memory of all measurements: regions for sources, destinations and expected bytes, mapped and
+ * touched once. A job is placed somewhere in the first two.
  */
 #ifndef BENCH_MEMORY_H
 #define BENCH_MEMORY_H
@@ -12,11 +12,11 @@ enum { MEMORY_GUARD = 64, MEMORY_FILL = 0xA5 };
 
 struct memory {
     uint8_t *src, *dst, *expected;
-    size_t src_size, dst_size, room; /* room: bytes that placements vary over */
+    size_t src_size, dst_size, room; /* room: range of placements in bytes */
     uint64_t random;                 /* state of the generator */
 };
 
-/* For jobs of up to these bytes. Returns 0, or -1 after saying why. */
+/* Allocates the regions for jobs of up to these bytes. Returns 0, or -1 after a message. */
 int memory_init(struct memory *m, size_t src_bytes, size_t dst_bytes, uint64_t seed);
 void memory_finish(struct memory *m);
 
@@ -31,8 +31,8 @@ void memory_clear(const struct job *j);
 /* Writes the expectation of a placed job; `spoil` makes one byte of it wrong. */
 void memory_expect(struct memory *m, const struct job *j, bool spoil);
 
-/* Offset of the first byte that differs from the destination's first, guards included; -1: none.
- * Puts what was found and expected there. */
+/* Returns the offset of the first wrong byte from the destination's start, guards included, or -1.
+ * Stores the found and the expected value of this byte. */
 bool memory_differs(const struct memory *m, const struct job *j, int64_t *at, uint8_t values[2]);
 
 #endif

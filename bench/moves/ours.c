@@ -22,7 +22,7 @@ static void init(struct ours *o, const struct job *j)
     uint8_t *src;
 
     memset(o, 0, sizeof(*o));
-    memcpy(&src, &j->src, sizeof(src)); /* a tensor cannot say that it is only read */
+    memcpy(&src, &j->src, sizeof(src)); /* mli_tensor has no pointer to const */
     mli_mov_cfg_for_copy(&o->cfg);
     o->src.rank = j->rank;
     o->src.el_type = j->elem == 1 ? MLI_EL_FX_8 : j->elem == 2 ? MLI_EL_FX_16 : MLI_EL_FP_32;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's move of a placed job. */
+/* Moves a placed job with the library. */
 #ifndef BENCH_OURS_H
 #define BENCH_OURS_H
 
 #include "bench/moves/bench_peer.h"
 
-/* As a contender beside the peers. A move that is refused fails: mli_last_error() says why. */
+/* The library as a contender. A refused move fails; mli_last_error() returns the reason. */
 extern const struct peer ours_peer;
 
 #endif

@@ -30,7 +30,7 @@ static const char *dnnl_open(void)
     if (threads) {
         void (*set)(int);
 
-        memcpy(&set, &threads, sizeof(set)); /* ISO C has no cast between the two */
+        memcpy(&set, &threads, sizeof(set)); /* ISO C has no cast from pointers to functions */
         set(1);
     }
     if (dnnl_engine_create(&engine, dnnl_cpu, 0) != dnnl_success ||

@@ -24,7 +24,7 @@ static bool start(void)
 
     PyConfig_InitIsolatedConfig(&config);
     config.install_signal_handlers = 0;
-    /* Its library is found from here; another python3 may come first in PATH. */
+    /* Python finds its library from here; another python3 may be first in PATH. */
     status = PyConfig_SetBytesString(&config, &config.program_name, BENCH_PYTHON);
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);

@@ -10,14 +10,14 @@
 namespace
 {
 
-enum { INTERLEAVED = 4 }; /* up to this many channels it splits and merges by vectors */
+enum { INTERLEAVED = 4 }; /* OpenCV splits and merges up to 4 channels with vector code */
 
 enum how { TRANSPOSE, SPLIT, MERGE, COPY, BORDER };
 
 struct opencv {
     how does;
     planes all;
-    /* BORDER: matrices of H x W pixels of `channels` elements, one after the other. */
+    /* BORDER: consecutive matrices of H x W pixels of `channels` elements. */
     int channels, h, w, top, bottom, left, right;
     size_t count, src_next, dst_next, src_pitch, dst_pitch;
     const uint8_t *src;
@@ -51,7 +51,7 @@ how choose(const planes *p)
     return TRANSPOSE;
 }
 
-/* Padding of the last two dimensions, or of the first two of three; nothing else done. */
+/* Returns whether the job only pads the last two dimensions, or the first two of three. */
 bool border_init(opencv *o, const job *j)
 {
     const bool hwc = j->rank == 3 && j->axis[2].inside == j->axis[2].count && j->axis[2].to == 1;

@@ -17,7 +17,8 @@ static const char *rows_open(void)
     return "libc";
 }
 
-/* How many of the innermost dimensions lie in one piece in both, padding not counted. */
+/* Returns whether the dimensions from `from` on are contiguous in source and destination, without
+ * padding. */
 static bool one_piece(const struct job *j, uint32_t from)
 {
     int64_t expected = 1;

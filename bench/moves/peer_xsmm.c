@@ -24,7 +24,7 @@ static void *xsmm_prepare(const struct job *job)
     return NULL;
 }
 
-/* To the library a matrix is column by column: its m is what lies next to each other. */
+/* libxsmm's matrices are column-major: m counts adjacent elements. */
 static int xsmm_run(void *state)
 {
     const struct planes *p = state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A box as matrices, for libraries that know only those. */
+/* A box as matrices, for libraries that move matrices only. */
 #ifndef BENCH_PLANES_H
 #define BENCH_PLANES_H
 
@@ -19,7 +19,7 @@ struct planes {
     uint32_t elem;
     size_t rows, columns;
     int64_t from, to; /* pitches, in elements */
-    size_t outer[2];  /* planes there are */
+    size_t outer[2];  /* number of planes */
     int64_t outer_from[2], outer_to[2];
     const uint8_t *src;
     uint8_t *dst;
@@ -27,7 +27,7 @@ struct planes {
     int border_count;
 };
 
-/* False for what is no set of matrices: elements that are neighbours on one side only or none. */
+/* Returns false if the box is no set of matrices: its elements are adjacent on at most one side. */
 bool planes_init(struct planes *p, const struct job *j);
 
 /* Clears the padding. */
@@ -45,7 +45,7 @@ static inline uint8_t *planes_dst(const struct planes *p, size_t i, size_t k)
     return p->dst + ((int64_t)i * p->outer_to[0] + (int64_t)k * p->outer_to[1]) * (int64_t)p->elem;
 }
 
-/* Fills what the boxes cover with zeros. */
+/* Fills the elements of the boxes with zeros. */
 void boxes_clear(const struct box *boxes, int count, uint32_t elem);
 
 #ifdef __cplusplus

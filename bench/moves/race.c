@@ -14,19 +14,19 @@ enum {
     AT_ONE_PLACE = 4,        /* rounds */
     SAMPLE_NS = 100000,      /* the shortest sample is about this long */
     REPEAT_MAX = 8192,       /* calls in a sample */
-    TRIES = 4,               /* at a sample that is not interrupted */
+    TRIES = 4,               /* to get a sample that is not interrupted */
     WARM_IN_ONE = 1 << 20,   /* bytes that one run before the sample brings into the caches */
     HOPELESS = 4,            /* times slower than the first contender: drops out */
-    AGAIN_NS = 100 * 1000000 /* runs of up to this are cheap enough to be asked twice */
+    AGAIN_NS = 100 * 1000000 /* runs of up to this time are cheap enough to measure twice */
 };
 
 static double memcpy_samples[RACE_ROUNDS * RACE_CONTENDERS];
 static int memcpy_count;
 static size_t memcpy_repeat;
 
-/* Runs that are not timed go before each sample, so that the caches hold what the contender's own
- * way of writing leaves in them, not the one's before. After stores past the caches, memcpy of some
- * MiB is at its own speed again in the third run only. */
+/* Untimed runs precede each sample, so that the caches are in the state that this contender leaves,
+ * not the one before. After stores past the caches, memcpy of some MiB reaches its own speed in the
+ * third run only. */
 static int warm_ups(const struct race *r)
 {
     const size_t bytes = r->job->moved_bytes;
@@ -89,7 +89,7 @@ static double contender_once(const struct race *r, struct contender *c)
     return ns;
 }
 
-/* How often this thread had to leave the processor to another one. */
+/* Returns the number of involuntary context switches of this thread. */
 static long interruptions(void)
 {
     struct rusage u;
@@ -98,8 +98,8 @@ static long interruptions(void)
     return u.ru_nivcsw;
 }
 
-/* Of memcpy where c is null. What was interrupted is taken again while there is time; the least of
- * some that all were. */
+/* Takes a sample of memcpy if c is null. Repeats interrupted samples while there is time, and
+ * returns the shortest if all were interrupted. */
 static double sample(struct race *r, struct contender *c)
 {
     double least = 0;
@@ -136,7 +136,7 @@ static double timed_once(const struct contender *c, int *failed)
     return clock_ns() - begin;
 }
 
-/* Its first run, of which every byte is looked at. */
+/* Runs a contender for the first time and checks every byte. */
 static void check(struct race *r, struct contender *c)
 {
     int failed;
@@ -155,7 +155,7 @@ static void check(struct race *r, struct contender *c)
     c->repeat = repeat_for(c->once);
 }
 
-/* Asked twice where that is cheap: once may have been bad luck. */
+/* Measures a second time if that is cheap: the first run may have been disturbed. */
 static bool hopeless(const struct race *r, struct contender *c)
 {
     const double limit = fmax(2 * HOPELESS * r->at[0].once, SAMPLE_NS);
@@ -166,7 +166,7 @@ static bool hopeless(const struct race *r, struct contender *c)
     return c->once > limit;
 }
 
-/* Looks at all of them, and lets those go on who have a chance. */
+/* Runs each contender once and keeps those that have a chance. */
 static void qualify(struct race *r)
 {
     memory_expect(r->memory, r->job, r->spoil);
@@ -235,7 +235,7 @@ static void one_round(struct race *r)
         c->ns = c->ratio.count == 0 || ns[i] < c->ns ? ns[i] : c->ns;
         c->samples[c->ratio.count++] = ns[i] / unit;
         if (c->ratio.count >= 2 && c->ns > HOPELESS * r->at[0].ns)
-            c->out = true; /* twice: one may have been bad luck */
+            c->out = true; /* slow twice: once may be a disturbance */
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several contenders at one job, each sample beside one of memcpy. The first contender is the one
- * the race is about: there are as many rounds as it needs, and who is hopelessly slower drops out.
+ * Times several contenders at one job, each sample beside a sample of memcpy. The first contender
+ * decides the number of rounds; contenders that are much slower drop out.
  */
 #ifndef BENCH_RACE_H
 #define BENCH_RACE_H
@@ -21,7 +21,7 @@ struct contender {
     const struct peer *peer;
     bool masked; /* `mask` is set before each sample */
     uint32_t mask;
-    bool unchecked; /* what it writes is no result */
+    bool unchecked; /* its destination is not compared */
     bool sits_out;  /* does not take part */
     /* results */
     enum outcome outcome;
@@ -43,11 +43,11 @@ struct race {
     struct contender at[RACE_CONTENDERS];
     int count;
     int rounds_min, rounds_max;
-    double budget; /* nanoseconds; min and max go before it */
+    double budget; /* nanoseconds; min and max override it */
     bool spoil;
     /* results */
     double memcpy_ns; /* median */
-    int interrupted;  /* samples that other processes took part of */
+    int interrupted;  /* samples interrupted by other processes */
     /* private */
     double end;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one call costs on a tensor of 8x8x8 bytes, checks and planning included. */
+/* Times single calls on a tensor of 8x8x8 bytes, checks and planning included. */
 #ifndef BENCH_CALLS_H
 #define BENCH_CALLS_H
 
@@ -16,7 +16,7 @@ struct calls {
     int count;
 };
 
-/* 0, or -1 after saying what failed. */
+/* Returns 0, or -1 after a message. */
 int calls_measure(struct calls *c, bool quick);
 void calls_print(const struct calls *c);
 

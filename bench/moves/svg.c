@@ -18,7 +18,7 @@ enum {
     WIDTH_MIN = 800
 };
 
-/* The axis: logarithmic, what lies beyond is drawn at its end. */
+/* The logarithmic axis; values beyond it are drawn at its end. */
 #define LOWEST  0.5
 #define HIGHEST 32.0
 
@@ -61,7 +61,7 @@ static void find_rows(struct plot *p)
     }
 }
 
-/* Text with the signs that XML wants spelled otherwise. */
+/* Writes text with XML's special characters escaped. */
 static void text(const struct plot *p, const char *words)
 {
     for (; *words; words++) {

@@ -6,7 +6,7 @@
 #include "bench/moves/bench_options.h"
 #include "bench/moves/bench_result.h"
 
-/* 0, or -1 after saying why the file was not written. */
+/* Returns 0, or -1 after a message. */
 int svg_write(const struct result_list *list, const struct options *o, const char *path);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "bench/moves/bench_job.h"
 
-enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; a larger move has the same pattern */ };
+enum { LINE = 64, ENOUGH = 4 * 1024 * 1024 /* bytes; larger moves repeat the pattern */ };
 
-/* Which lines of one side were touched. */
+/* The touched cache lines of the source or the destination. */
 struct lines {
     uint8_t *touched;
     size_t count;

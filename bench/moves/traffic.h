@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What memory has to do for a move, whoever moves: a bound on the ratio to memcpy. */
+/* Memory traffic that every implementation of a move needs: a bound on its ratio to memcpy. */
 #ifndef BENCH_TRAFFIC_H
 #define BENCH_TRAFFIC_H
 
@@ -12,7 +12,7 @@
 /*
  * Cache lines that have to be moved, as a multiple of what memcpy moves with plain stores: each
  * line of the source that holds a wanted byte is read, each line of the destination is read and
- * written back; `streamed`: only written. 0 where there is no memory to count them.
+ * written back; `streamed`: only written. Returns 0 if there is no memory to count them.
  */
 double traffic_bound(const struct bench_case *c, uint32_t elem, size_t wanted, bool streamed);
 

@@ -6,13 +6,13 @@
 
 #include "bench/moves/known.h"
 
-/* What the other side is allowed to be faster by, since no two runs are alike. */
+/* Tolerance of comparisons: the difference between two runs of the same code. */
 #define TOLERANCE 1.03
 
-/* Of two things that could be done at the same time at best, and one after the other at worst. */
+/* Bounds for two steps that overlap at best, and run in sequence at worst. */
 #define SUM_TOLERANCE 1.1
 
-/* A cell beside what it is to be compared with. */
+/* A cell and its reference. */
 struct pair {
     const struct result *r;
     double other;
@@ -32,7 +32,7 @@ static const char *word(bool holds)
     return holds ? "holds " : "missed";
 }
 
-/* Prints those of the pairs that ours is more than `limit` times of. */
+/* Prints the pairs in which ours exceeds `limit` times the reference. */
 static void judge(char letter, const char *goal, struct pair *pairs, int count, double limit)
 {
     char name[RESULT_NAME];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A large move through the daemon, and the same by calling the library. */
+/* Times a large move through the daemon and through the library. */
 #ifndef BENCH_DIRECT_H
 #define BENCH_DIRECT_H
 
@@ -7,7 +7,7 @@ struct large {
     double daemon_ns, library_ns; /* medians */
 };
 
-/** 64 MiB, transposed; `socket` is a connection. Exits where the two results differ. */
+/** 64 MiB, transposed; `socket` is a connection. Exits if the results differ. */
 struct large large_run(int socket, unsigned rounds);
 
 #endif

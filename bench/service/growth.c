@@ -13,7 +13,7 @@ enum { SIZES = 3, ROUNDS = 9, DEPTH = 64, CALLS = 4000, SLOW_CALLS = 50 };
 
 static const unsigned sizes[SIZES] = {64, 1024, 65536}; /* limits.history */
 
-/* How each request is measured. */
+/* The measured requests. */
 static const struct row {
     const struct bench_case *what;
     unsigned depth, calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What requests cost with many records of ended jobs, beside what they cost with few. */
+/* Times requests with many and with few records of ended jobs. */
 #ifndef BENCH_GROWTH_H
 #define BENCH_GROWTH_H
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The number behind `key` in a file of lines "key: number"; 0 where it is not there. */
+/* Returns the number after `key` in a file of lines "key: number", or 0 if the key is missing. */
 static unsigned long number_of(const char *path, const char *key)
 {
     FILE *file = fopen(path, "r");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process costs while it does nothing. */
+/* Measures a process while it does nothing. */
 #ifndef BENCH_IDLE_H
 #define BENCH_IDLE_H
 
@@ -11,7 +11,7 @@ struct idle {
     double cpu_ms;
 };
 
-/** Watches it for so long. */
+/** Watches the process for `ms` milliseconds. */
 struct idle idle_watch(pid_t pid, unsigned ms);
 
 unsigned long resident_kib(pid_t pid);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the daemon adds to a move: requests a second and latency beside those of a bare libuv loop
- * that answers as many bytes, large moves beside the library itself, and what it costs when idle.
+ * bench-service: measures what the daemon adds to a move. Compares requests per second and latency
+ * with a bare libuv loop that answers the same bytes, and large moves with the library; watches the
+ * idle daemon.
  */
 #include <err.h>
 #include <getopt.h>
@@ -44,7 +45,7 @@ static uint64_t scaled(uint64_t count)
     return count * scale / 100 + 1;
 }
 
-/* Of one depth: nanoseconds for a request, of the daemon and of the echo, in turns. */
+/* Nanoseconds per request at one depth, of the daemon and of the echo. */
 struct pace {
     double daemon, echo;
 };
@@ -91,7 +92,7 @@ static struct pace run_case(const struct server *server, const struct bench_case
     return pace;
 }
 
-/* Many connections of little depth, each in turn. */
+/* Measures many connections of small depth together. */
 static void run_many(const struct server *server)
 {
     static struct flow flows[MANY];
@@ -157,7 +158,7 @@ static void run_all(uint64_t jobs)
     /* A user may have three quarters of the connections. */
     server_start_mlid(&server, "{\"clients\":128}");
     close(server_connect(&server));
-    usleep(200 * 1000); /* for it to notice that we have left */
+    usleep(200 * 1000); /* until it has noticed the end of the connections */
     idle = idle_watch(server.pid, 2000);
     printf("%-26s %5s %9s %6s %12s %12s %9s %12s\n", "", "depth", "request B", "reply",
            "ns, daemon", "ns, echo", "ratio", "a second");

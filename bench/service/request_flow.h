@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests over a connection, so many under way at a time. All lines of a flow are the same but for
- * the id, which has a fixed number of digits; replies are counted by their newlines and looked
- * through for errors.
+ * Requests over a connection, a fixed number of them under way. All lines of a flow are equal
+ * except for the id, which has a fixed number of digits; replies are counted by their newlines and
+ * searched for errors.
  */
 #ifndef BENCH_FLOW_H
 #define BENCH_FLOW_H
@@ -14,29 +14,29 @@ enum { FLOW_LINE_MAX = 1024, FLOW_FDS_MAX = 2, FLOW_DEPTH_MAX = 256 };
 
 struct flow {
     int socket;
-    char line[FLOW_LINE_MAX]; /* has FLOW_ID in it where the id goes */
+    char line[FLOW_LINE_MAX]; /* contains FLOW_ID in place of the id */
     size_t length;
-    int fds[FLOW_FDS_MAX]; /* that go with each line */
+    int fds[FLOW_FDS_MAX]; /* sent with each line */
     size_t fd_count;
     unsigned depth;
     uint64_t sent, answered;
-    size_t reply_bytes; /* of all that were answered */
+    size_t reply_bytes; /* of all replies */
 };
 
 #define FLOW_ID "1000000000" /* the digits that are replaced */
 
 /** Sends a single line with descriptors and returns its reply, zero-terminated; static storage.
- *  Lines that are no replies are skipped. */
+ *  Skips lines that are no replies. */
 const char *flow_call(int socket, const char *line, const int *fds, size_t fd_count);
 
 /** Lines are taken from `format` by the caller's snprintf; this sets the lengths. */
 void flow_init(struct flow *flow, int socket, unsigned depth);
 
-/** Sends until `depth` are under way. */
+/** Sends until `depth` requests are under way. */
 void flow_fill(struct flow *flow);
-/** Receives what there is, and waits for it. Exits with the reply where it is an error. */
+/** Waits for data and receives it. Exits with the reply if it is an error. */
 void flow_receive(struct flow *flow);
-/** `count` requests from first to last answer. Returns nanoseconds. */
+/** Sends `count` requests; returns the nanoseconds from the first request to the last reply. */
 double flow_run(struct flow *flow, uint64_t count);
 
 #endif

@@ -49,7 +49,7 @@ static void register_buffers(int socket)
     }
 }
 
-/* The same in registered buffers. */
+/* The same transpose in registered buffers. */
 static void begin_submit_buffers(struct flow *flow, int socket)
 {
     register_buffers(socket);
@@ -60,7 +60,7 @@ static void begin_submit_buffers(struct flow *flow, int socket)
              "\"shape\":[64,64]},\"cfg\":{\"perm_dim\":[1,0]},\"dst\":{\"buffer\":2}}}\n");
 }
 
-/* The same, prepared, at other places in them. */
+/* The same transpose as a prepared job, at other places of the buffers. */
 static void prepare_start(struct flow *flow, int socket, const char *name)
 {
     char line[FLOW_LINE_MAX];
@@ -83,7 +83,7 @@ static void begin_start(struct flow *flow, int socket)
     prepare_start(flow, socket, "");
 }
 
-/* All jobs with the same name. */
+/* Gives all jobs the same name. */
 static void begin_named_start(struct flow *flow, int socket)
 {
     prepare_start(flow, socket, "\"name\":\"tile\",");
@@ -97,7 +97,7 @@ static void begin_stats(struct flow *flow, int socket)
              "{\"jsonrpc\":\"2.0\",\"id\":" FLOW_ID ",\"method\":\"daemon.stats\"}\n");
 }
 
-/* No job matches, so that the service looks at all of them. */
+/* No job matches, so that the service checks all records. */
 static void begin_list(struct flow *flow, int socket)
 {
     (void)socket;

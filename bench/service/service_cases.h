@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked for. */
+/* The kinds of requests that are measured. */
 #ifndef BENCH_CASES_H
 #define BENCH_CASES_H
 
@@ -17,7 +17,7 @@ struct bench_case {
 extern const struct bench_case case_ping, case_submit, case_submit_buffers, case_start;
 extern const struct bench_case case_named_start, case_stats, case_list;
 
-/** A memfd of zeros. */
+/** Returns a memfd of zeros; the caller closes it. */
 int make_memfd(size_t size);
 
 #endif

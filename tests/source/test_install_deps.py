@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/install-deps with an apt-get that finds its locks held, fails or installs.
+"""Tests scripts/install-deps with a fake apt-get that finds its locks held, fails or installs.
 
     test_install_deps.py SCRIPT
 """
@@ -64,7 +64,7 @@ class InstallDeps(unittest.TestCase):
     def test_optional_packages_may_fail(self):
         done = self.run_it('case "$*" in *scdoc*) echo "E: none" >&2; exit 100 ;; esac')
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("goes on without", done.stderr)
+        self.assertIn("continuing without", done.stderr)
 
 
 if __name__ == "__main__":
