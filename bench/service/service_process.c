@@ -22,7 +22,8 @@ enum {
     PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path
 };
 
-/* The servers that run, so that a bench that fails (err() calls exit()) leaves none behind. */
+/* The running servers. A bench that fails (err() calls exit()) or is interrupted terminates them.
+ */
 static struct {
     struct server at[SERVERS_MAX];
     int count;
@@ -67,10 +68,27 @@ static void terminate_all(void)
         terminate(&running.at[--running.count]);
 }
 
+static void on_signal(int number)
+{
+    terminate_all();
+    _exit(128 + number);
+}
+
+static void terminate_all_at_end(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+    running.owner = getpid();
+    if (atexit(terminate_all) != 0)
+        errx(1, "out of memory");
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], on_signal);
+}
+
 static void remember(const struct server *server)
 {
-    if (running.owner == 0 && atexit(terminate_all) == 0)
-        running.owner = getpid();
+    if (running.owner == 0)
+        terminate_all_at_end();
     if (running.count == SERVERS_MAX)
         errx(1, "more than %d servers", SERVERS_MAX);
     running.at[running.count++] = *server;
