@@ -49,7 +49,7 @@ int quotas_read(const struct json *object, struct quotas *quotas)
     bool seen = false;
 
     if (!json_is_object(object))
-        return json_complain(object, "an object is wanted");
+        return json_complain(object, "an object is required");
     quotas_default(quotas);
     standard = json_member(object, standard_key);
     if (numbers_read_object(&quotas->standard, numbers, &standard) < 0)

@@ -110,7 +110,7 @@ static void test_dependents_fail_in_slices(void **state)
 }
 
 /* A client leaves between two slices. Jobs of another client, which come next, start in order. */
-static void test_a_client_that_leaves(void **state)
+static void test_client_leaves_between_slices(void **state)
 {
     enum { OTHERS = 50 };
 
@@ -128,7 +128,7 @@ static void test_a_client_that_leaves(void **state)
         peer_ok(&other, 100 + i);
 }
 
-static void test_cancelled_amid_the_slices(void **state)
+static void test_cancel_between_slices(void **state)
 {
     (void)state;
     connect_many();
@@ -146,7 +146,7 @@ static void test_cancelled_amid_the_slices(void **state)
     finish_many();
 }
 
-static void test_shutdown_amid_the_slices(void **state)
+static void test_shutdown_between_slices(void **state)
 {
     (void)state;
     connect_many();
@@ -161,11 +161,9 @@ static void test_shutdown_amid_the_slices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AFTER(test_dependents_are_queued_in_slices),
-        AFTER(test_dependents_fail_in_slices),
-        AFTER(test_a_client_that_leaves),
-        AFTER(test_cancelled_amid_the_slices),
-        AFTER(test_shutdown_amid_the_slices),
+        AFTER(test_dependents_are_queued_in_slices), AFTER(test_dependents_fail_in_slices),
+        AFTER(test_client_leaves_between_slices),    AFTER(test_cancel_between_slices),
+        AFTER(test_shutdown_between_slices),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

@@ -242,7 +242,7 @@ static void test_shares_of_users_who_come_later(void **state)
     assert_int_equal(take_all(60, 60), 0);
 }
 
-static void test_numbers_replace_the_share(void **state)
+static void test_quota_replaces_share(void **state)
 {
     (void)state;
     assert_true(quota_allows(5, 4, 9, 10));
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(test_quotas),
         cmocka_unit_test(test_shares_of_users_who_take_turns),
         cmocka_unit_test(test_shares_of_users_who_come_later),
-        cmocka_unit_test(test_numbers_replace_the_share),
+        cmocka_unit_test(test_quota_replaces_share),
         cmocka_unit_test(test_access),
         cmocka_unit_test(test_metrics),
     };

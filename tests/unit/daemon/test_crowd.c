@@ -101,7 +101,7 @@ static void test_crowds(void **state)
 }
 
 /* Services end, and clients leave, while transfers run. */
-static void test_ends_in_the_middle(void **state)
+static void test_shutdowns_while_running(void **state)
 {
     static const char *const engines[] = {"", "threads:tiny=0", "inline",
                                           "fault:threads,delay_us=500", "mock"};
@@ -131,7 +131,7 @@ static void test_ends_in_the_middle(void **state)
 }
 
 /* All channels are stuck: the shutdown takes drain_ms. */
-static void test_stuck_to_the_end(void **state)
+static void test_shutdown_with_stuck_channels(void **state)
 {
     const int from = memfd_with(noise, BIG), to = memfd_with(NULL, BIG);
     struct peer peer;
@@ -160,7 +160,7 @@ static void test_stuck_to_the_end(void **state)
 }
 
 /* The end of a client frees its channels. */
-static void test_stuck_without_a_client(void **state)
+static void test_client_leaves_stuck_job(void **state)
 {
     const int from = memfd_with(noise, BIG), to = memfd_with(NULL, BIG);
     struct peer doomed, peer;
@@ -188,9 +188,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_crowds, setup),
-        cmocka_unit_test_setup(test_ends_in_the_middle, setup),
-        cmocka_unit_test_setup(test_stuck_to_the_end, setup),
-        cmocka_unit_test_setup(test_stuck_without_a_client, setup),
+        cmocka_unit_test_setup(test_shutdowns_while_running, setup),
+        cmocka_unit_test_setup(test_shutdown_with_stuck_channels, setup),
+        cmocka_unit_test_setup(test_client_leaves_stuck_job, setup),
     };
 
     ports_add();

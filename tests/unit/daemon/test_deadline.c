@@ -56,7 +56,7 @@ static void add(int i, uint64_t ns)
     deadline_add(&deadlines, &tasks[i]);
 }
 
-static void test_the_next_one_is_first(void **state)
+static void test_next_deadline_is_first(void **state)
 {
     uint64_t before = 0;
 
@@ -123,7 +123,7 @@ static double cost_among(int count)
     return cost_of(turn_over, &count);
 }
 
-static void test_many_cost_little_more(void **state)
+static void test_cost_of_many_deadlines(void **state)
 {
     double few, many;
 
@@ -132,17 +132,18 @@ static void test_many_cost_little_more(void **state)
     for (int i = 0; i < FEW; i++)
         deadline_remove(&deadlines, &tasks[i]);
     many = cost_among(MANY);
-    print_message("a deadline among %d costs %.1f times one among %d\n", MANY, many / few, FEW);
+    print_message("a deadline among %d costs %.1f times as much as among %d\n", MANY, many / few,
+                  FEW);
     assert_true(many < few * COST_RATIO_MAX);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_next_one_is_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_next_deadline_is_first, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_deadline, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_many_cost_little_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cost_of_many_deadlines, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void assert_says(const char *text, const char *format, ...)
     vsnprintf(wanted, sizeof wanted, format, args);
     va_end(args);
     if (!strstr(text, wanted))
-        fail_msg("not there: %s", wanted);
+        fail_msg("missing: %s", wanted);
 }
 
 static void test_protocol(void **state)

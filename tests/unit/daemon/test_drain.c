@@ -87,7 +87,7 @@ static void test_resume_in_the_middle(void **state)
 }
 
 /* A job that waits for room is refused when the service is drained meanwhile. */
-static void test_drain_refuses_those_that_wait_for_room(void **state)
+static void test_drain_refuses_held_jobs(void **state)
 {
     (void)state;
     server.config.jobs_per_client = 1;
@@ -132,7 +132,7 @@ int main(void)
         SCENE(test_greeting),
         SCENE(test_drain),
         SCENE(test_resume_in_the_middle),
-        SCENE(test_drain_refuses_those_that_wait_for_room),
+        SCENE(test_drain_refuses_held_jobs),
         SCENE(test_jobs_of_a_user),
     };
 

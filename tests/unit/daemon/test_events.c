@@ -66,7 +66,7 @@ static void test_life_of_a_job(void **state)
     peer_ok(&peer, 2); /* after its event */
 }
 
-static void test_failures_are_told_with_their_error(void **state)
+static void test_events_of_failed_jobs(void **state)
 {
     const struct event *event;
 
@@ -210,8 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_life_of_a_job, setup, scene_teardown),
-        cmocka_unit_test_setup_teardown(test_failures_are_told_with_their_error, setup,
-                                        scene_teardown),
+        cmocka_unit_test_setup_teardown(test_events_of_failed_jobs, setup, scene_teardown),
         cmocka_unit_test_setup_teardown(test_scopes, setup, scene_teardown),
         cmocka_unit_test_setup_teardown(test_progress, setup, scene_teardown),
         cmocka_unit_test_setup_teardown(test_slow_subscriber, setup, scene_teardown),

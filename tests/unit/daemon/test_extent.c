@@ -92,7 +92,7 @@ static void test_random_moves(void **state)
 }
 
 /* The span is exact: libmli refuses one byte less. */
-static void test_agrees_with_the_library(void **state)
+static void test_libmli_requires_the_same_bytes(void **state)
 {
     static int8_t memory[1 << 20];
     mli_mov_handle_t handle;
@@ -143,7 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_moves),
-        cmocka_unit_test(test_agrees_with_the_library),
+        cmocka_unit_test(test_libmli_requires_the_same_bytes),
         cmocka_unit_test(test_overflow),
     };
 

@@ -95,7 +95,7 @@ static void test_small(void **state)
 }
 
 /* Mappings of buffers and prepared jobs get no hint: many jobs use them. */
-static void test_mappings_that_stay(void **state)
+static void test_shared_mappings_get_no_hint(void **state)
 {
     int fds[2];
     struct job_prepared prepared;
@@ -143,7 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH_TEST(test_descriptors),
         FRESH_TEST(test_small),
-        FRESH_TEST(test_mappings_that_stay),
+        FRESH_TEST(test_shared_mappings_get_no_hint),
         FRESH_TEST(test_destination_shrinks),
     };
 

@@ -95,7 +95,7 @@ static struct record *record_of(uint64_t number)
     return (struct record *)(void *)entry;
 }
 
-static void test_the_oldest_goes(void **state)
+static void test_oldest_record_is_replaced(void **state)
 {
     struct job_info info;
 
@@ -134,7 +134,7 @@ static void test_users_do_not_share(void **state)
     assert_int_equal(alice->shelf.count, 2);
 }
 
-static void test_delivered_ones_go_first(void **state)
+static void test_delivered_records_are_replaced_first(void **state)
 {
     const uint64_t detached = add_undelivered(alice);
     uint64_t waited;
@@ -154,7 +154,7 @@ static void test_delivered_ones_go_first(void **state)
 }
 
 /* A user without job.wait loses the oldest jobs; delivered records keep a quarter of the limit. */
-static void test_detached_ones_have_a_limit_too(void **state)
+static void test_limit_of_undelivered_records(void **state)
 {
     uint64_t number;
 
@@ -205,7 +205,7 @@ static void test_limits(void **state)
 }
 
 /* After the limit was lowered, a new record replaces up to four old ones. */
-static void test_records_amid_the_trimming(void **state)
+static void test_records_added_while_trimming(void **state)
 {
     const uint64_t kept = add(make(bob));
     uint32_t before = LIMIT;
@@ -235,7 +235,7 @@ static void test_records_amid_the_trimming(void **state)
 }
 
 /* At the limit of all users together, the users with most records lose some. */
-static void test_the_bound_of_all(void **state)
+static void test_limit_of_all_users(void **state)
 {
     const uint64_t kept = add_undelivered(alice);
 
@@ -269,7 +269,7 @@ static void fill_with_others(int users_count)
 
 /* All users have equally many records: the user who was active last loses one, not the idle user.
  */
-static void test_an_idle_user_among_equals(void **state)
+static void test_idle_user_among_equal_users(void **state)
 {
     (void)state;
     for (int i = 0; i < LIMIT; i++)
@@ -281,7 +281,7 @@ static void test_an_idle_user_among_equals(void **state)
 }
 
 /* Past the total, idle and active users end with the same number of records. */
-static void test_the_most_records_go_first(void **state)
+static void test_user_with_most_records_loses_one(void **state)
 {
     const uint32_t share = HISTORY_SHARES * LIMIT / (2 * HISTORY_SHARES + 1);
 
@@ -307,7 +307,7 @@ static struct record *make_large(struct user *user, uint32_t entries)
     return record;
 }
 
-static void test_large_results_are_not_many(void **state)
+static void test_limit_of_large_results(void **state)
 {
     const uint64_t small = add(make(alice)), others = add(make_large(bob, 100 * 1000));
 
@@ -324,7 +324,7 @@ static void test_large_results_are_not_many(void **state)
 }
 
 /* A large record does not replace many small ones, which would take long. */
-static void test_small_parameters_are_not_many_either(void **state)
+static void test_limit_of_small_parameters(void **state)
 {
     uint32_t before;
 
@@ -338,7 +338,7 @@ static void test_small_parameters_are_not_many_either(void **state)
     assert_in_range(before - alice->shelf.count, 1, 70);
 }
 
-static void test_parameters_of_all(void **state)
+static void test_parameters_of_all_users(void **state)
 {
     const uint64_t kept = add(make_large(alice, 10 * 1000));
 
@@ -388,13 +388,12 @@ static double cost_at(uint32_t limit)
     return cost_of(turn_over, NULL);
 }
 
-static void test_a_long_history_costs_nothing(void **state)
+static void test_cost_of_long_history(void **state)
 {
     const double few = cost_at(64), many = cost_at(65536);
 
     (void)state;
-    print_message("a record more costs with 65536 records %.1f times as much as with 64\n",
-                  many / few);
+    print_message("a record costs %.1f times as much with 65536 records as with 64\n", many / few);
     assert_true(many < few * COST_RATIO_MAX);
 }
 
@@ -405,7 +404,7 @@ static void set_limits(void *context)
         history_set_limit(&history, i);
 }
 
-static void test_a_lower_limit_costs_nothing(void **state)
+static void test_cost_of_lower_limit(void **state)
 {
     double few, many;
     uint64_t begin;
@@ -429,21 +428,21 @@ static void test_a_lower_limit_costs_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_oldest_goes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_oldest_record_is_replaced, setup, teardown),
         cmocka_unit_test_setup_teardown(test_users_do_not_share, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_delivered_ones_go_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_detached_ones_have_a_limit_too, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_delivered_records_are_replaced_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit_of_undelivered_records, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_records_amid_the_trimming, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_lower_limit_costs_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_bound_of_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_an_idle_user_among_equals, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_most_records_go_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_large_results_are_not_many, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_small_parameters_are_not_many_either, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_parameters_of_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_records_added_while_trimming, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cost_of_lower_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit_of_all_users, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_idle_user_among_equal_users, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_user_with_most_records_loses_one, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit_of_large_results, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit_of_small_parameters, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_parameters_of_all_users, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_long_history_costs_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cost_of_long_history, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,7 +90,7 @@ static void test_copy(void **state)
 }
 
 /* Both tensors at odd offsets of larger files, and the result inside a larger tensor. */
-static void test_place(void **state)
+static void test_offsets_in_files(void **state)
 {
     int src = counting_file(100), dst = memfd_with("....................", 20);
     const char want[] = "...\x34.....\x38..........";
@@ -137,7 +137,7 @@ static void check_strides(const char *members, int32_t outer, int32_t inner)
     close(dst);
 }
 
-static void test_strides_left_out(void **state)
+static void test_missing_strides(void **state)
 {
     (void)state;
     check_strides("'dst':{'fd':1}", 2, 1);
@@ -154,7 +154,7 @@ static void test_strides_left_out(void **state)
     check_strides("'dst':{'fd':1,'shape':[2,2]},'cfg':{'dst_mem_stride':[0,3]}", 6, 3);
 }
 
-static void test_strides_left_out_that_do_not_fit(void **state)
+static void test_missing_strides_that_do_not_fit(void **state)
 {
     static const char *const members[] = {
         "'dst':{'fd':1,'shape':[2,4],'strides':[0,1073741824]}",
@@ -177,7 +177,7 @@ static void test_strides_left_out_that_do_not_fit(void **state)
 }
 
 /* Only padding is read: the source's bytes do not matter. */
-static void test_padding_alone(void **state)
+static void test_only_padding(void **state)
 {
     int src = memfd_with("x", 1), dst = memfd_with("xxx", 3);
 
@@ -192,7 +192,7 @@ static void test_padding_alone(void **state)
 }
 
 /* A tile is read from a file that has only the tile. */
-static void test_window_of_a_cut_file(void **state)
+static void test_tile_of_short_file(void **state)
 {
     int src = counting_file(10), dst = memfd_with(NULL, 4);
 
@@ -508,7 +508,7 @@ static void test_one_file_for_both(void **state)
     close(again);
 }
 
-static void test_descriptors_nobody_uses(void **state)
+static void test_unused_descriptors(void **state)
 {
     int src = counting_file(4), dst = memfd_with(NULL, 4);
 
@@ -581,7 +581,7 @@ static void test_job_bytes(void **state)
     close(dst);
 }
 
-static void test_no_descriptor_is_kept(void **state)
+static void test_all_descriptors_are_closed(void **state)
 {
     int src, dst, before;
 
@@ -612,11 +612,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         JOB_TEST(test_ping_and_info),
         JOB_TEST(test_copy),
-        JOB_TEST(test_place),
-        JOB_TEST(test_strides_left_out),
-        JOB_TEST(test_strides_left_out_that_do_not_fit),
-        JOB_TEST(test_padding_alone),
-        JOB_TEST(test_window_of_a_cut_file),
+        JOB_TEST(test_offsets_in_files),
+        JOB_TEST(test_missing_strides),
+        JOB_TEST(test_missing_strides_that_do_not_fit),
+        JOB_TEST(test_only_padding),
+        JOB_TEST(test_tile_of_short_file),
         JOB_TEST(test_permute),
         JOB_TEST(test_permute_of_floats),
         JOB_TEST(test_quantisation_per_tensor),
@@ -628,10 +628,10 @@ int main(void)
         JOB_TEST(test_result_beyond_the_destination),
         JOB_TEST(test_bad_descriptors),
         JOB_TEST(test_one_file_for_both),
-        JOB_TEST(test_descriptors_nobody_uses),
+        JOB_TEST(test_unused_descriptors),
         JOB_TEST(test_too_many_channels),
         cmocka_unit_test_setup_teardown(test_job_bytes, setup_small_jobs, teardown_dead),
-        JOB_TEST(test_no_descriptor_is_kept),
+        JOB_TEST(test_all_descriptors_are_closed),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

@@ -59,7 +59,7 @@ static int teardown(void **state)
         int tries = 0;                                                                             \
         while (!(condition)) {                                                                     \
             if (++tries > 20 * 1000)                                                               \
-                fail_msg("it never came to: %s", #condition);                                      \
+                fail_msg("this state did not come: %s", #condition);                               \
             nanosleep(&pause, NULL);                                                               \
         }                                                                                          \
     } while (0)
@@ -247,7 +247,7 @@ static void test_client_leaves_with_jobs(void **state)
     assert_file(dst, "\0\0\0\0", 4); /* it was cancelled, because its client has left */
 }
 
-static void test_client_dies_with_unread_replies(void **state)
+static void test_client_leaves_with_unread_replies(void **state)
 {
     (void)state;
     start();
@@ -310,7 +310,7 @@ static void test_shutdown(void **state)
     peer_finish(&other);
 }
 
-static void test_shutdown_without_patience(void **state)
+static void test_shutdown_with_drain_ms_exceeded(void **state)
 {
     (void)state;
     server.config.drain_ms = 50;
@@ -325,7 +325,7 @@ static void test_shutdown_without_patience(void **state)
 }
 
 /* A client that does not read cannot delay the shutdown. */
-static void test_shutdown_with_deaf_client(void **state)
+static void test_shutdown_with_client_that_does_not_read(void **state)
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon.ping\"}\n";
     struct pollfd poller = {.fd = -1, .events = POLLOUT};
@@ -464,11 +464,11 @@ int main(void)
         LIFE_TEST(test_timeout_stops_the_transfer),
         LIFE_TEST(test_timeout_makes_room),
         LIFE_TEST(test_client_leaves_with_jobs),
-        LIFE_TEST(test_client_dies_with_unread_replies),
+        LIFE_TEST(test_client_leaves_with_unread_replies),
         LIFE_TEST(test_protocol_error_with_jobs),
         LIFE_TEST(test_shutdown),
-        LIFE_TEST(test_shutdown_without_patience),
-        LIFE_TEST(test_shutdown_with_deaf_client),
+        LIFE_TEST(test_shutdown_with_drain_ms_exceeded),
+        LIFE_TEST(test_shutdown_with_client_that_does_not_read),
         LIFE_TEST(test_source_shrinks),
         LIFE_TEST(test_destination_shrinks),
         LIFE_TEST(test_many_files_shrink),

@@ -311,7 +311,7 @@ static void pauses(int error)
     peer_finish(&peer);
 }
 
-static void test_no_reserve_either(void **state)
+static void test_no_descriptors_and_no_reserve(void **state)
 {
     (void)state;
     pauses(EMFILE);
@@ -423,7 +423,7 @@ int main(void)
         LISTEN_TEST(test_share_of_clients),
         LISTEN_TEST(test_slots_for_root),
         LISTEN_TEST(test_no_descriptors),
-        LISTEN_TEST(test_no_reserve_either),
+        LISTEN_TEST(test_no_descriptors_and_no_reserve),
         LISTEN_TEST(test_no_memory_in_the_kernel),
         LISTEN_TEST(test_aborted_connections),
         LISTEN_TEST(test_real_limit),

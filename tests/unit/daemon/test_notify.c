@@ -76,7 +76,7 @@ static void test_abstract(void **state)
     talk(name);
 }
 
-static void test_nobody(void **state)
+static void test_no_service_manager(void **state)
 {
     static const char *const names[] = {"", "@", "/", "relative", "vsock:2:1234"};
     char long_name[200];
@@ -137,7 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_path),
         cmocka_unit_test(test_abstract),
-        cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_no_service_manager),
         cmocka_unit_test(test_watchdog),
     };
 

@@ -6,7 +6,7 @@
 #include "tests/support/rng.h"
 #include "tests/support/unit.h"
 
-static void test_numbers_are_never_given_twice(void **state)
+static void test_numbers_are_not_reused(void **state)
 {
     struct numbered numbered = {0};
     int a, b, c;
@@ -49,7 +49,7 @@ static void test_no_memory(void **state)
 }
 
 /* Compares the table with an array that has a place for each number. */
-static void test_against_a_plain_array(void **state)
+static void test_compare_with_array(void **state)
 {
     enum { STEPS = 2000 };
     static int things[STEPS + 1];
@@ -81,9 +81,9 @@ static void test_against_a_plain_array(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_are_never_given_twice),
+        cmocka_unit_test(test_numbers_are_not_reused),
         cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_against_a_plain_array),
+        cmocka_unit_test(test_compare_with_array),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

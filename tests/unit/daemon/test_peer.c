@@ -168,7 +168,7 @@ const struct fault *peer_error(struct peer *peer, int id, enum fault_code code)
     peer_reply(peer, &reply);
     assert_false(reply.ok);
     if (reply.error.code != code)
-        fail_msg("%s wanted, got %s: %s", fault_name(code), fault_name(reply.error.code),
+        fail_msg("%s expected, got %s: %s", fault_name(code), fault_name(reply.error.code),
                  reply.error.text);
     assert_id(&reply, id);
     fault = reply.error;
@@ -180,7 +180,7 @@ static void ok_reply(struct peer *peer, int id, struct rpc_reply *reply)
 {
     peer_reply(peer, reply);
     if (!reply->ok)
-        fail_msg("a result wanted, got %s: %s", fault_name(reply->error.code), reply->error.text);
+        fail_msg("a result expected, got %s: %s", fault_name(reply->error.code), reply->error.text);
     assert_id(reply, id);
 }
 
@@ -210,7 +210,7 @@ void peer_expect_end(struct peer *peer)
     size_t length;
 
     if (next_line(peer, &line, &length))
-        fail_msg("the connection goes on: %.*s", (int)length, line);
+        fail_msg("the connection is still open: %.*s", (int)length, line);
 }
 
 void peer_expect_alive(struct peer *peer)

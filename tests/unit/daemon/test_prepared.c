@@ -326,7 +326,7 @@ static void test_release_under_starts(void **state)
 }
 
 /* The service stops while a start is running: nothing leaks. */
-static void test_gone_under_starts(void **state)
+static void test_client_leaves_during_starts(void **state)
 {
     struct job_prepared prepared;
     int src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
@@ -452,7 +452,7 @@ int main(void)
         TEST(test_per_axis),
         TEST(test_descriptors),
         TEST_GATE(test_release_under_starts),
-        cmocka_unit_test_setup(test_gone_under_starts, setup),
+        cmocka_unit_test_setup(test_client_leaves_during_starts, setup),
         TEST_GATE(test_options),
         TEST(test_starts_map_nothing),
     };

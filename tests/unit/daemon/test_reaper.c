@@ -154,7 +154,7 @@ static int teardown(void **state)
 }
 
 /* A descriptor that does not close delays only its own user. */
-static void test_one_blocks(void **state)
+static void test_one_user_blocks(void **state)
 {
     (void)state;
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
@@ -172,7 +172,7 @@ static void test_one_blocks(void **state)
 }
 
 /* A user has at most one thread, however many of the user's descriptors do not close. */
-static void test_one_thread_a_user(void **state)
+static void test_one_thread_per_user(void **state)
 {
     (void)state;
     assert_int_equal(reaper_start(0, NULL, NULL), 0);
@@ -225,7 +225,7 @@ static void test_threads_for_each_client(void **state)
 }
 
 /* A user's files in memory never wait for a socket of that user. */
-static void test_memory_does_not_wait(void **state)
+static void test_files_in_memory_do_not_wait(void **state)
 {
     enum { MIB = 1024 * 1024 };
 
@@ -527,7 +527,7 @@ static int sorting_munmap(void *address, size_t size)
 }
 
 /* The loop unmaps neither the buffers nor the prepared jobs of a client that leaves. */
-static void test_leaving(void **state)
+static void test_client_leaves_large_mappings(void **state)
 {
     enum { BUFFERS = 8, MIB = 1024 * 1024 };
     struct job_prepared prepared;
@@ -573,11 +573,11 @@ int main(void)
     if (preload && strstr(preload, "vgpreload"))
         return 77; /* under valgrind a signal does not end a close() that blocks */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_blocks, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_thread_a_user, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_user_blocks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_thread_per_user, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded_threads, setup, teardown),
         cmocka_unit_test_setup_teardown(test_threads_for_each_client, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_memory_does_not_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_in_memory_do_not_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(test_interrupted_lingering, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounded_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_while_blocked, setup, teardown),
@@ -586,7 +586,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_back_pressure, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unfinished_lines, setup, teardown),
         cmocka_unit_test_setup_teardown(test_connections_close, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_leaving, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_client_leaves_large_mappings, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, fixture_warm_up, NULL);

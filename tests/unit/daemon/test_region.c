@@ -198,7 +198,7 @@ static void test_sealing(void **state)
 }
 
 /* Both running transfers fail, whichever accessed the lost page, and so do all later ones. */
-static void test_shrunk_under_two(void **state)
+static void test_shrink_under_two_transfers(void **state)
 {
     const struct region_want want = want_of(true);
     int fd = memfd_with(NULL, 4 * PAGE);
@@ -224,7 +224,7 @@ static void test_shrunk_under_two(void **state)
 }
 
 /* Of two regions of a file that shrinks, only the one with lost pages fails. */
-static void test_shrunk_under_one_of_two(void **state)
+static void test_shrink_under_one_of_two_regions(void **state)
 {
     struct region_want want = want_of(true);
     int fd = memfd_with(NULL, 4 * PAGE);
@@ -525,8 +525,8 @@ int main(void)
         TEST(test_ranges),
         TEST(test_overlap),
         TEST(test_sealing),
-        TEST(test_shrunk_under_two),
-        TEST(test_shrunk_under_one_of_two),
+        TEST(test_shrink_under_two_transfers),
+        TEST(test_shrink_under_one_of_two_regions),
         TEST(test_exclusive),
         TEST(test_large),
         TEST(test_quick),

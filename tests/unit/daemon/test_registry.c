@@ -85,7 +85,7 @@ static void test_names(void **state)
 }
 
 /* If the latest job of a name was forgotten, the name must not find an earlier one. */
-static void test_no_name_goes_back(void **state)
+static void test_name_never_finds_earlier_job(void **state)
 {
     struct entry first = make(1, 5, "load"), second = make(2, 5, "load"),
                  third = make(3, 5, "load");
@@ -173,12 +173,13 @@ static double cost_among(unsigned count)
     return cost;
 }
 
-static void test_one_name_for_all_costs_nothing(void **state)
+static void test_cost_of_one_name_for_all_jobs(void **state)
 {
     const double few = cost_among(FEW), many = cost_among(MANY);
 
     (void)state;
-    print_message("a name for %d jobs costs %.1f times one for %d\n", MANY, many / few, FEW);
+    print_message("a name of %d jobs costs %.1f times as much as one of %d\n", MANY, many / few,
+                  FEW);
     assert_true(many < few * COST_RATIO_MAX);
 }
 
@@ -187,9 +188,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_names, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_name_goes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_name_never_finds_earlier_job, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replacement, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_one_name_for_all_costs_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cost_of_one_name_for_all_jobs, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void share(int flows, const uint64_t *sizes, uint64_t *got, uint64_t roun
         free(job);
 }
 
-static void test_equal_bytes_whatever_the_size(void **state)
+static void test_equal_bytes_for_all_job_sizes(void **state)
 {
     const uint64_t sizes[] = {4096, 1000 * 1000, 50 * 1000, 1, 7 * QUANTUM};
     uint64_t got[COUNT_OF(sizes)];
@@ -128,7 +128,7 @@ static void test_equal_bytes_whatever_the_size(void **state)
     }
 }
 
-static void test_a_few_are_not_behind_many(void **state)
+static void test_few_jobs_do_not_wait_for_many(void **state)
 {
     struct job *few;
     int before = 0;
@@ -145,7 +145,7 @@ static void test_a_few_are_not_behind_many(void **state)
         free(job);
 }
 
-static void test_who_pauses_saves_nothing_up(void **state)
+static void test_pauses_save_no_deficit(void **state)
 {
     int mine = 0;
 
@@ -171,7 +171,7 @@ static void test_who_pauses_saves_nothing_up(void **state)
         free(job);
 }
 
-static void test_nothing_waits_for_ever(void **state)
+static void test_no_job_waits_for_ever(void **state)
 {
     struct job *low = push(0, -1, 4096, 0);
     uint64_t now = 0;
@@ -195,7 +195,7 @@ static void test_nothing_waits_for_ever(void **state)
 }
 
 /* Waiting for jobs of the same flow does not age a job: many jobs give no advantage. */
-static void test_only_the_first_ages(void **state)
+static void test_only_the_first_job_ages(void **state)
 {
     uint64_t got[2] = {0};
 
@@ -217,7 +217,7 @@ static void test_only_the_first_ages(void **state)
 }
 
 /* A call moves up a bounded number of jobs. The next calls move up the remaining jobs, all once. */
-static void test_ageing_of_many_takes_several_calls(void **state)
+static void test_ageing_of_many_jobs_takes_several_calls(void **state)
 {
     enum { MANY = 1000 };
     static struct share many_shares[MANY];
@@ -252,7 +252,7 @@ static void test_ageing_can_be_off(void **state)
     assert_next(low, UINT64_MAX);
 }
 
-static void test_a_clock_that_is_behind(void **state)
+static void test_clock_that_is_behind(void **state)
 {
     struct job *job = push(0, -1, 1, 5000);
 
@@ -377,7 +377,7 @@ static void test_own_jobs_of_low_priority(void **state)
 }
 
 /* Waiting behind other connections of the same user moves no job up past other users. */
-static void test_many_connections_do_not_age(void **state)
+static void test_many_connections_do_not_speed_up_ageing(void **state)
 {
     uint64_t now = 0, crowd = 0, one = 0;
 
@@ -565,20 +565,20 @@ int main(void)
         cmocka_unit_test_setup(test_nothing, setup),
         cmocka_unit_test_setup(test_one_lane_keeps_its_order, setup),
         cmocka_unit_test_setup(test_higher_priorities_first, setup),
-        cmocka_unit_test_setup(test_equal_bytes_whatever_the_size, setup),
-        cmocka_unit_test_setup(test_a_few_are_not_behind_many, setup),
-        cmocka_unit_test_setup(test_who_pauses_saves_nothing_up, setup),
-        cmocka_unit_test_setup(test_nothing_waits_for_ever, setup),
-        cmocka_unit_test_setup(test_only_the_first_ages, setup),
-        cmocka_unit_test_setup(test_ageing_of_many_takes_several_calls, setup),
+        cmocka_unit_test_setup(test_equal_bytes_for_all_job_sizes, setup),
+        cmocka_unit_test_setup(test_few_jobs_do_not_wait_for_many, setup),
+        cmocka_unit_test_setup(test_pauses_save_no_deficit, setup),
+        cmocka_unit_test_setup(test_no_job_waits_for_ever, setup),
+        cmocka_unit_test_setup(test_only_the_first_job_ages, setup),
+        cmocka_unit_test_setup(test_ageing_of_many_jobs_takes_several_calls, setup),
         cmocka_unit_test_setup(test_ageing_can_be_off, setup),
-        cmocka_unit_test_setup(test_a_clock_that_is_behind, setup),
+        cmocka_unit_test_setup(test_clock_that_is_behind, setup),
         cmocka_unit_test_setup(test_many_connections_of_one_user, setup),
         cmocka_unit_test_setup(test_connections_of_one_user_share_evenly, setup),
         cmocka_unit_test_setup(test_priority_above_the_maximum, setup),
         cmocka_unit_test_setup(test_a_flood_of_high_priority, setup),
         cmocka_unit_test_setup(test_own_jobs_of_low_priority, setup),
-        cmocka_unit_test_setup(test_many_connections_do_not_age, setup),
+        cmocka_unit_test_setup(test_many_connections_do_not_speed_up_ageing, setup),
         cmocka_unit_test_setup(test_at_random, setup),
         cmocka_unit_test_setup(test_weights_at_random, setup),
         cmocka_unit_test_setup(test_no_starvation_at_random, setup),

@@ -29,7 +29,7 @@ static bool answered(int ms)
     return poll(&poller, 1, ms) > 0;
 }
 
-static void test_all_channels_are_kept_for_a_wide_job(void **state)
+static void test_channels_are_reserved_for_wide_job(void **state)
 {
     (void)state;
     server.config.channels = 4;
@@ -68,7 +68,7 @@ static void wait_for_jobs_queued(uint32_t count)
 
 /* A job over all channels waits for one long transfer. Meanwhile shorter jobs start on the other
  * channels. */
-static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
+static void test_short_jobs_start_before_wide_job(void **state)
 {
     (void)state;
     server.config.channels = 4;
@@ -96,7 +96,7 @@ static void test_short_jobs_do_not_wait_behind_a_wide_job(void **state)
 }
 
 /* Two of four channels are reserved; later jobs start on the two free ones. */
-static void test_others_go_on_beside_a_wide_job(void **state)
+static void test_jobs_run_beside_reserved_channels(void **state)
 {
     uint32_t left;
     int released = 0;
@@ -129,7 +129,7 @@ static void test_others_go_on_beside_a_wide_job(void **state)
 }
 
 /* A wide job is cancelled while channels are reserved for it: other jobs may use them again. */
-static void test_a_wide_job_that_gives_up(void **state)
+static void test_cancelled_wide_job(void **state)
 {
     (void)state;
     server.config.channels = 2;
@@ -319,10 +319,10 @@ static void test_a_long_chain_of_jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE(test_all_channels_are_kept_for_a_wide_job),
-        SCENE(test_short_jobs_do_not_wait_behind_a_wide_job),
-        SCENE(test_others_go_on_beside_a_wide_job),
-        SCENE(test_a_wide_job_that_gives_up),
+        SCENE(test_channels_are_reserved_for_wide_job),
+        SCENE(test_short_jobs_start_before_wide_job),
+        SCENE(test_jobs_run_beside_reserved_channels),
+        SCENE(test_cancelled_wide_job),
         SCENE(test_a_stuck_channel),
         SCENE(test_all_channels_stuck),
         SCENE(test_a_channel_that_ignores_cancels),

@@ -39,7 +39,7 @@ static unsigned sum(const volatile unsigned char *bytes, size_t size)
     return total;
 }
 
-static void test_untouched(void **state)
+static void test_untouched_range(void **state)
 {
     struct sigbus_guard guard, none = {-1};
     int fd;
@@ -171,7 +171,7 @@ static void come_and_go(void *pages)
 }
 
 /* Taking a slot is quick although all others are taken. */
-static void test_the_last_slot_costs_as_the_first(void **state)
+static void test_last_slot_costs_as_the_first(void **state)
 {
     enum { MANY = SIGBUS_GUARDS_MAX - 1 };
     int fd;
@@ -183,7 +183,7 @@ static void test_the_last_slot_costs_as_the_first(void **state)
     crowd_init(MANY, pages);
     many = cost_of(come_and_go, pages);
     crowd_finish(MANY);
-    print_message("a guard beside %d costs %.1f times one alone\n", MANY, many / few);
+    print_message("a guard with %d others costs %.1f times as much as alone\n", MANY, many / few);
     assert_true(many < few * COST_RATIO_MAX);
     munmap(pages, PAGES * PAGE);
     close(fd);
@@ -218,13 +218,13 @@ static double cost_of_fault(void)
 static double fault_alone;
 
 /* Runs first, while few slots were ever used. */
-static void test_a_fault_alone(void **state)
+static void test_fault_with_few_guards(void **state)
 {
     (void)state;
     fault_alone = cost_of_fault();
 }
 
-static void test_a_fault_beside_many_guards(void **state)
+static void test_fault_with_many_guards(void **state)
 {
     enum { MANY = SIGBUS_GUARDS_MAX, RATIO_MAX = 6 };
     static unsigned char other[PAGE];
@@ -237,7 +237,7 @@ static void test_a_fault_beside_many_guards(void **state)
             sigbus_guard_finish(&crowd[i]);
     many = cost_of_fault();
     crowd_finish(MANY);
-    print_message("a fault beside %d guards costs %.1f times one alone\n", MANY,
+    print_message("a fault with %d guards costs %.1f times as much as with one\n", MANY,
                   many / fault_alone);
     assert_true(many < fault_alone * RATIO_MAX);
 }
@@ -337,7 +337,7 @@ static int signal_of(void (*function)(void))
 }
 
 /* A fault outside all guarded ranges is fatal. */
-static void test_others_stay_fatal(void **state)
+static void test_unguarded_faults_are_fatal(void **state)
 {
     (void)state;
     assert_int_equal(signal_of(die_of_unguarded), SIGBUS);
@@ -356,17 +356,17 @@ static void grow_stack(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_untouched),
-        cmocka_unit_test(test_a_fault_alone),
+        cmocka_unit_test(test_untouched_range),
+        cmocka_unit_test(test_fault_with_few_guards),
         cmocka_unit_test(test_shrunk_under_a_reader),
         cmocka_unit_test(test_shrunk_under_a_writer),
         cmocka_unit_test(test_slots_start_clean),
         cmocka_unit_test(test_blocked_signal),
         cmocka_unit_test(test_many_threads),
         cmocka_unit_test(test_no_slot),
-        cmocka_unit_test(test_the_last_slot_costs_as_the_first),
-        cmocka_unit_test(test_a_fault_beside_many_guards),
-        cmocka_unit_test(test_others_stay_fatal),
+        cmocka_unit_test(test_last_slot_costs_as_the_first),
+        cmocka_unit_test(test_fault_with_many_guards),
+        cmocka_unit_test(test_unguarded_faults_are_fatal),
     };
 
     grow_stack();

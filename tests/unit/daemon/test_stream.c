@@ -386,7 +386,7 @@ static void test_unfinished_line(void **state)
 }
 
 /* Single bytes do not restart the line's timer. */
-static void test_trickling_line(void **state)
+static void test_slow_line(void **state)
 {
     struct pollfd poller = {.fd = peer->fd, .events = POLLIN};
     int bytes = 0;
@@ -512,7 +512,7 @@ int main(void)
         STREAM_TEST(test_line_too_long),
         STREAM_TEST(test_line_far_too_long),
         HASTY_TEST(test_unfinished_line),
-        HASTY_TEST(test_trickling_line),
+        HASTY_TEST(test_slow_line),
         HASTY_TEST(test_idle_connection_stays),
         STREAM_TEST(test_half_close),
         STREAM_TEST(test_half_line_then_end),

@@ -24,7 +24,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_one_entry_for_a_user(void **state)
+static void test_one_entry_per_user(void **state)
 {
     struct user *user = user_hold(&users, 1000);
 
@@ -43,7 +43,7 @@ static void test_one_entry_for_a_user(void **state)
     user_drop(user);
 }
 
-static void test_the_latest_idle_ones_stay(void **state)
+static void test_latest_idle_users_are_kept(void **state)
 {
     enum { COUNT = 3 * USERS_KEPT };
     struct user *held[COUNT], *kept = user_hold(&users, 5);
@@ -79,8 +79,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_entry_for_a_user, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_latest_idle_ones_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_entry_per_user, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_latest_idle_users_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };
 

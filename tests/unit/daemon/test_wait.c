@@ -159,7 +159,7 @@ static void test_timeouts(void **state)
     peer_ok(&peer, 5);
 }
 
-static void test_as_many_as_there_may_be(void **state)
+static void test_limit_of_waits(void **state)
 {
     (void)state;
     scene_start_gated();
@@ -274,7 +274,7 @@ int main(void)
         SCENE(test_several_with_failures),
         SCENE(test_all),
         SCENE(test_timeouts),
-        SCENE(test_as_many_as_there_may_be),
+        SCENE(test_limit_of_waits),
         SCENE(test_half_closed),
         SCENE(test_connections_close),
         SCENE(test_without_history),
