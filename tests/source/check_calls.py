@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-# From the bottom to the top; "" has the files that compose the service. README: daemon/service.h.
+# From the bottom to the top; "" has the files that compose the service. daemon/service.h describes them.
 FOLDERS = ["base", "memory", "config", "job", "net", "", "ops"]
 
 SKIPPED = 77
