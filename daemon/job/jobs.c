@@ -158,3 +158,28 @@ void session_finish(struct session *session)
 {
     flow_drop(session->flow);
 }
+
+void session_remember_refused(struct session *session, const char *name, const struct fault *fault)
+{
+    struct jobs *jobs = session->jobs;
+    const struct entry entry = {
+        .user = session->flow->user,
+        .number = jobs->last_job + 1,
+        .client = session->flow->number,
+        .name = name,
+    };
+    struct record *record = record_create(&entry, fault);
+
+    if (!record || !record->entry.name) {
+        if (record)
+            record_free(record);
+        registry_hide_name(&jobs->registry, entry.client, name);
+        return;
+    }
+    jobs->last_job++;
+    record->refused = true;
+    record->state = JOB_STATE_FAILED;
+    record->first_channel = -1;
+    registry_add(&jobs->registry, &record->entry);
+    history_add(&jobs->history, record);
+}

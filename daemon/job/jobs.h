@@ -160,5 +160,10 @@ int session_init(struct session *session, struct jobs *jobs, uint64_t number,
                  const struct peer *peer);
 /** Drops the flow; the session must have no tasks, prepared jobs and buffers. */
 void session_finish(struct session *session);
+/**
+ * Adds a record of a refused job, which gets a job number, so that its name no longer finds an
+ * earlier job. Without memory, the name finds no job.
+ */
+void session_remember_refused(struct session *session, const char *name, const struct fault *fault);
 
 #endif /* DAEMON_JOBS_H */

@@ -314,3 +314,15 @@ void task_abort(struct task *task, const struct fault *fault)
     if (task->state != JOB_STATE_RUNNING)
         task_destroy(task);
 }
+
+void task_cancel(struct task *task)
+{
+    struct fault fault;
+
+    if (task->state == JOB_STATE_RUNNING) {
+        completions_cancel(task);
+        return;
+    }
+    fault_set(&fault, FAULT_CANCELLED, NULL, "the job was cancelled");
+    task_abort(task, &fault);
+}

@@ -126,6 +126,12 @@ void task_end(struct task *task, const struct fault *fault);
  */
 void task_abort(struct task *task, const struct fault *fault);
 
+/**
+ * Cancels the task for a client. A running task ends when its transfer has stopped, any other one
+ * at once. Call dispatch_run() afterwards.
+ */
+void task_cancel(struct task *task);
+
 static inline uint32_t task_channels(const struct task *task)
 {
     return task->work->job.common.channels;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Handlers of job.status and job.cancel. */
-#include "daemon/job/completions.h"
 #include "daemon/job/dispatch.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/refs.h"
@@ -44,19 +43,6 @@ const struct ended *job_status_call(struct call *call)
     return answer_end(&call->answer, w);
 }
 
-/* A running task is answered and destroyed when its transfer has stopped. */
-static void cancel(struct task *task)
-{
-    struct fault fault;
-
-    if (task->state == JOB_STATE_RUNNING) {
-        completions_cancel(task);
-        return;
-    }
-    fault_set(&fault, FAULT_CANCELLED, NULL, "the job was cancelled");
-    task_abort(task, &fault);
-}
-
 const struct ended *job_cancel_call(struct call *call)
 {
     struct job_brief brief;
@@ -72,7 +58,7 @@ const struct ended *job_cancel_call(struct call *call)
     if (!entry->ended) {
         if (brief.state != JOB_STATE_RUNNING)
             brief.state = JOB_STATE_CANCELLED;
-        cancel(entry_task(entry));
+        task_cancel(entry_task(entry));
         dispatch_run(call->client->net->jobs);
     }
     w = answer_begin(&call->answer, 0);

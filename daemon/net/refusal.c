@@ -5,7 +5,6 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/numbered.h"
-#include "daemon/job/history.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/operands.h"
 #include "daemon/job/prepared.h"
@@ -13,32 +12,6 @@
 #include "daemon/net/net.h"
 #include "proto/wire/job_ref.h"
 #include "proto/wire/rpc.h"
-
-/* Adds a record of a failed job, which gets a job number. Without memory, hides the name. */
-static void remember(struct client *client, const char *name, const struct fault *fault)
-{
-    struct net *net = client->net;
-    const struct entry entry = {
-        .user = client->session.flow->user,
-        .number = net->jobs->last_job + 1,
-        .client = client->session.flow->number,
-        .name = name,
-    };
-    struct record *record = record_create(&entry, fault);
-
-    if (!record || !record->entry.name) {
-        if (record)
-            record_free(record);
-        registry_hide_name(&net->jobs->registry, entry.client, name);
-        return;
-    }
-    net->jobs->last_job++;
-    record->refused = true;
-    record->state = JOB_STATE_FAILED;
-    record->first_channel = -1;
-    registry_add(&net->jobs->registry, &record->entry);
-    history_add(&net->jobs->history, record);
-}
 
 static bool is_text(const struct json *value, const char *text)
 {
@@ -64,7 +37,7 @@ static void remember_names(struct client *client, const struct json *params,
             first = name;
     }
     if (first)
-        remember(client, first, fault);
+        session_remember_refused(&client->session, first, fault);
 }
 
 static void remember_prepared(struct client *client, const struct json *params,
@@ -77,7 +50,7 @@ static void remember_prepared(struct client *client, const struct json *params,
     if (json_is_int(&member) && json_int(&member, 1, UINT32_MAX, &number) == 0)
         prepared = numbered_find(&client->session.prepared.table, (uint32_t)number);
     if (prepared && prepared->work->job.common.name)
-        remember(client, prepared->work->job.common.name, fault);
+        session_remember_refused(&client->session, prepared->work->job.common.name, fault);
 }
 
 void refusal_remember(struct client *client, const struct rpc_request *request)
