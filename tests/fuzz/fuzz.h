@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fuzz target is one function that takes any bytes and aborts where an invariant does not hold.
- * libFuzzer drives it where the compiler has one; replay.c drives it everywhere.
+ * A fuzz target is a function that takes any bytes and aborts if an invariant is violated.
+ * libFuzzer calls it if the compiler has libFuzzer; replay.c calls it everywhere.
  */
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* A fault must say something, in one line, and its pointer must be one. */
+/* Requires a fault with a message of one line and a valid pointer. */
 static inline void fuzz_check_fault(const struct fault *fault)
 {
     FUZZ_ASSERT(strcmp(fault_name(fault->code), "UNKNOWN") != 0);
@@ -39,7 +39,7 @@ static inline void fuzz_check_fault(const struct fault *fault)
         FUZZ_ASSERT(tilde[1] == '0' || tilde[1] == '1');
 }
 
-/* Two writers must have written the same. */
+/* Requires that two writers contain the same text. */
 static inline void fuzz_check_same(struct jsonw *a, struct jsonw *b)
 {
     FUZZ_ASSERT(jsonw_text(a) && jsonw_text(b));

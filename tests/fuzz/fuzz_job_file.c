@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job file that is accepted, written again as an array of jobs, reads as the same jobs. */
+/* Writing the jobs of an accepted file as an array, and reading the array, gives the same jobs. */
 #include "proto/file/job_file.h"
 #include "proto/file/slice.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +15,7 @@ static void write_jobs(struct jsonw *w, const struct job_list *list)
     FUZZ_ASSERT(jsonw_text(w));
 }
 
-/* A slice selects something within the extents, or is refused. */
+/* Requires that a slice selects a window within the extents, or is refused. */
 static void check_slice(const struct job_spec *job)
 {
     static const int64_t extents[] = {1, 300, UINT32_MAX, INT64_C(1) << 33};
@@ -47,7 +47,7 @@ static void check_expectation(const struct expectation *expect)
     FUZZ_ASSERT(!expect->pointer || (error && expect->pointer[0] == '/'));
 }
 
-/* What every user of a job may rely on. */
+/* Checks the invariants of accepted jobs. */
 static void check_job(const struct job_spec *job)
 {
     FUZZ_ASSERT(job->common.op == JOB_OP_MOV || job->common.op == JOB_OP_PERMUTE);
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fault fault = {0};
     struct jsonw first, second;
 
-    if (size > INPUT_MAX) /* defaults multiply */
+    if (size > INPUT_MAX) /* every job copies the defaults */
         return 0;
     if (job_file_parse((const char *)data, size, &list, &fault) < 0) {
         fuzz_check_fault(&fault);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What json_check() accepts, json_parse() holds exactly: cJSON finds the same values in the text,
- * and parse, write, parse again gives the same text.
+ * For each text that json_check() accepts, json_parse() and cJSON find the same values, and writing
+ * and parsing again gives an identical text.
  */
 #include <cJSON.h>
 
@@ -68,7 +68,7 @@ static void write_value(struct jsonw *w, const struct json *value, struct count 
     }
 }
 
-/* Writes the text's value; false where it is refused. */
+/* Parses and writes a text; returns false if it is refused. */
 static bool rewrite(const char *text, size_t length, const struct json_limits *limits,
                     struct jsonw *w)
 {
@@ -137,7 +137,7 @@ static void compare_with_cjson(const struct json *root, const char *text, size_t
     cJSON_Delete(other);
 }
 
-/* Any keys at all: json_object() must find each object good or say why not. */
+/* Calls json_object() for all objects: it must accept each or fill the fault. */
 static void check_objects(const struct json *value)
 {
     static const char *const allowed[] = {"a", "b", "cfg", "offset", "", NULL};
@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     jsonw_init(&second);
     if (rewrite((const char *)data, size, &rpc_request_limits, &first)) {
         FUZZ_ASSERT(jsonw_text(&first));
-        /* Escapes may make the text longer than a line. */
+        /* Escapes may make the text longer than the limit of a line. */
         FUZZ_ASSERT(rewrite(first.data, first.length, &job_file_limits, &second));
         fuzz_check_same(&first, &second);
         FUZZ_ASSERT(json_parse((const char *)data, size, &rpc_request_limits, &root, &fault) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stream as a service or a client gets it: frames, requests, replies. What is accepted reads the
- * same after it was written again; every fault can be answered, and the answer says the same.
+ * A stream of bytes for a service or a client: frames, requests, replies. Writing and reading
+ * accepted data gives identical data, and the error reply of every fault has the same fault.
  */
 #include "proto/wire/buffer_calls.h"
 #include "proto/wire/events.h"
@@ -66,7 +66,7 @@ static void check_job(const struct job *job, uint32_t fds)
     jsonw_finish(&second);
 }
 
-/* The params of the methods but job.submit; what was read goes into `w`, if it is a struct. */
+/* Reads the params of methods other than job.submit, and writes structures to `w`. */
 static int read_call(const struct rpc_request *request, struct jsonw *w)
 {
     const struct json *params = &request->params;
@@ -137,7 +137,7 @@ static void check_call(struct rpc_request *request)
         rpc_request_begin(&second, 1, request->method, request->fds, NULL);
         if (first.length <= PROTO_LINE_MAX) {
             FUZZ_ASSERT(rpc_request_parse(first.data, first.length - 1, &again) == 0);
-            if (read_call(&again, &second) == 0) { /* not those that write nothing */
+            if (read_call(&again, &second) == 0) { /* skip methods that write nothing */
                 rpc_request_end(&second);
                 fuzz_check_same(&first, &second);
             }
@@ -241,8 +241,8 @@ static void check_reply(const char *line, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { LINE_MAX = 4096, LINES_MAX = 16 /* thousands of empty ones only take time */ };
-    /* The first byte cuts the rest into receives. */
+    enum { LINE_MAX = 4096, LINES_MAX = 16 /* thousands of empty lines only take time */ };
+    /* The first byte is the size of each receive. */
     size_t piece = size > 0 ? 1 + data[0] : 0, lines = 0, room, length;
     struct frame frame;
     const char *line;
@@ -252,7 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *into = frame_room(&frame, &room);
         size_t bytes = piece < size - at ? piece : size - at;
 
-        if (!into) /* a line too long */
+        if (!into) /* the line is too long */
             break;
         bytes = bytes < room ? bytes : room;
         memcpy(into, data + at, bytes);

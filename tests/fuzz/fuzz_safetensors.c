@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers of .safetensors files. The input is the JSON; its first four bytes say how many bytes of
- * data the file would have behind it, so that good headers are within reach.
+ * Headers of .safetensors files. The first four bytes of the input are the size of the data after
+ * the JSON, the rest of the input, so that mutations can produce valid files.
  */
 #include "proto/file/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MORE = 4 };
 
-/* What a job takes as it is. */
+/* Checks a tensor that a job can move. */
 static void check_header(const struct tensor_entry *entry)
 {
     const struct npy_header *header = &entry->header;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Drives a fuzz target without libFuzzer: every file given (and every file of a directory given)
- * as it is, then random mutations of them.
+ * Calls a fuzz target without libFuzzer: with every given file and every file of given directories,
+ * then with random mutations of these files.
  *
  *     fuzz_json [-n mutations] [-s seed] file|directory ...
  *
- * The seed is printed, so that a run can be repeated; where the target aborts, the input lies in
- * the file named on the last line.
+ * Prints the seed, so that a run can be reproduced. If the target aborts, the last line names a
+ * file with the input.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ struct input {
 static struct input inputs[INPUTS_MAX];
 static size_t input_count;
 
-/* What runs now, for the handler of SIGABRT. */
+/* The current input, for the handler of SIGABRT. */
 static const uint8_t *current;
 static size_t current_size;
 static char crash_path[CRASH_PATH_MAX];
@@ -46,7 +46,7 @@ static void on_abort(int signal_number)
     raise(signal_number);
 }
 
-/* The target gets exactly `size` bytes of heap, so that a sanitizer sees it read beyond. */
+/* Copies the input to a heap block of its size, so that sanitizers find reads beyond it. */
 static void run(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -78,7 +78,8 @@ static void add_file(const char *path)
 static void add_path(const char *path)
 {
     struct dirent **entries;
-    int count = scandir(path, &entries, NULL, alphasort); /* sorted: a seed means one run */
+    int count =
+        scandir(path, &entries, NULL, alphasort); /* sorted, so that a seed reproduces a run */
 
     if (count < 0) {
         add_file(path);
@@ -95,7 +96,7 @@ static void add_path(const char *path)
     free(entries);
 }
 
-/* Bytes that formats care for turn up more often than chance would have it. */
+/* Returns a random byte; bytes with a meaning in the formats are more frequent. */
 static uint8_t random_byte(struct rng *rng)
 {
     static const char interesting[] = "{}[]():,\"\\'-+.eE0123456789u \n\0\x7f\x80\xc0\xff";
@@ -104,7 +105,7 @@ static uint8_t random_byte(struct rng *rng)
                                : (uint8_t)rng_below(rng, 256);
 }
 
-/* Copies a piece of any input over, or into, the buffer. */
+/* Overwrites or inserts a piece of a random input. */
 static size_t splice(struct rng *rng, uint8_t *bytes, size_t size)
 {
     const struct input *other = &inputs[rng_below(rng, (uint32_t)input_count)];
@@ -147,7 +148,7 @@ static size_t mutate_once(struct rng *rng, uint8_t *bytes, size_t size)
         length = at < size ? 1 + rng_below(rng, (uint32_t)(size - at < 8 ? size - at : 8)) : 0;
         memmove(bytes + at, bytes + at + length, size - at - length);
         return size - length;
-    case 3: /* truncate, not too often */
+    case 3: /* truncate, rarely */
         return rng_chance(rng, 20) ? at : size;
     default:
         return splice(rng, bytes, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service that says what the test tells it, at the other end of a socket pair. */
+/* A fake service at the other end of a socket pair: it sends the lines of the test. */
 #ifndef TEST_FAKE_H
 #define TEST_FAKE_H
 
@@ -7,23 +7,23 @@
 #include "tests/support/proto_unit.h"
 
 struct fake {
-    int fd; /* the service's end */
+    int fd; /* end of the fake service */
     mli_client *client;
-    size_t fds_before; /* open in this process */
+    size_t fds_before; /* open descriptors of this process */
 };
 
 void fake_init(struct fake *fake, unsigned flags);
-/** Closes both ends; no descriptor may be left. */
+/** Closes both ends, and checks that no descriptor is left. */
 void fake_finish(struct fake *fake);
 
-/** Sends `text` with every ' turned into ". */
+/** Sends `text` with every ' replaced by ". */
 void fake_say(struct fake *fake, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fake_say_with_fd(struct fake *fake, int fd, const char *text);
-/** Everything the client has sent by now, zero-terminated, in static storage. */
+/** Returns all that the client has sent, zero-terminated, in static storage. */
 const char *fake_hear(struct fake *fake);
 void fake_hang_up(struct fake *fake);
 
-/** The answer to a start. */
+/** Sends the reply to a start. */
 void fake_say_result(struct fake *fake, mli_client_ticket ticket, uint64_t job);
 
 #endif /* TEST_FAKE_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls with answers that were written before: on a fresh connection the first request is 1. */
+/* Calls whose replies are sent before the request: the first request of a connection has id 1. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ static void test_a_buffer(void **state)
     close(fd);
 }
 
-/* Memory that is smaller than it is said to be, or does not come, is not mapped. */
+/* Does not map memory that is missing or smaller than announced. */
 static void test_a_bad_buffer(void **state)
 {
     struct fake fake;
@@ -149,7 +149,7 @@ static void test_a_bad_buffer(void **state)
             fake_say(&fake, "%s", text);
         else
             fake_say_with_fd(&fake, fd, text);
-        mli_client_set_timeout(fake.client, 50); /* nobody answers the release */
+        mli_client_set_timeout(fake.client, 50); /* the release gets no reply */
         assert_int_equal(mli_client_buffer_alloc(fake.client, 5000, &buffer, NULL),
                          MLI_CLIENT_UNREADABLE);
         assert_non_null(strstr(fake_hear(&fake), "buffer.release"));
@@ -168,7 +168,7 @@ static void test_inline(void **state)
     fake_init(&fake, MLI_CLIENT_INLINE);
     describe(&job, src, dst);
     job.dst_memory.fresh = true;
-    /* The bytes come in two pieces, with a newline among them, and another line behind. */
+    /* The bytes arrive in two pieces, contain a newline, and another line follows. */
     fake_say(&fake, "{'jsonrpc':'2.0','id':1,'inline':[0,6],'result':" RESULT "}\nAD\n");
     fake_say(&fake, "ECF{'jsonrpc':'2.0','method':'other'}\n");
     assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), 0);
@@ -187,7 +187,7 @@ static void test_inline(void **state)
     close(dst);
 }
 
-/* More bytes than were asked for end the connection; what they would have overwritten stays. */
+/* More bytes than requested end the connection, and overwrite nothing. */
 static void test_too_much_inline(void **state)
 {
     static const char *const answers[] = {"[0,7]", "[1,0]", "[6]", "[0,6,0]"};
@@ -209,8 +209,8 @@ static void test_too_much_inline(void **state)
     }
 }
 
-/* A source that shrinks on its way: the promised bytes go as zeros, the stream stays whole, and the
- * job is said to have failed. */
+/* A source shrinks while it is sent: the library sends zeros for the missing bytes, keeps the
+ * stream valid, and fails the job. */
 static void test_a_source_that_shrinks(void **state)
 {
     enum { SIZE = 8 << 20 };
@@ -323,7 +323,7 @@ static void test_commands(void **state)
     size_t before = proto_count_fds();
     (void)state;
     int status = mli_client_spawn((char *[]){none, NULL}, &client, &error);
-    if (status == 0) { /* valgrind: its posix_spawn() does not tell, the child ends with 127 */
+    if (status == 0) { /* valgrind's posix_spawn() reports no error; the child exits with 127 */
         assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
         assert_int_equal(mli_client_command_status(client), 127);
         mli_client_close(client);
@@ -334,7 +334,7 @@ static void test_commands(void **state)
     assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
     assert_int_equal(mli_client_command_status(client), 9);
     mli_client_close(client);
-    /* It says what it hears, which is no answer. */
+    /* cat returns the request, which is not a reply. */
     assert_int_equal(mli_client_spawn((char *[]){cat, NULL}, &client, &error), 0);
     assert_int_equal(mli_client_ping(client, &error), MLI_CLIENT_LOST);
     mli_client_close(client);

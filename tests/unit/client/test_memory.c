@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each allocation fails once: what was asked for fails with NO_MEMORY or the connection is lost,
- * and nothing leaks (which the sanitizer or valgrind tells, and the fake of descriptors).
+ * Lets each allocation fail once: the call fails with NO_MEMORY, or the connection is lost, and
+ * nothing leaks (the sanitizer or valgrind finds memory, the fake service descriptors).
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-/* Allocations to go before one fails; below 0: none does. */
+/* Number of allocations before one fails; below 0: no failure. */
 static int countdown = -1;
 
 static bool fails(void)

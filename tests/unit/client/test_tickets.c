@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests under way: answers in any order, in any pieces, late, or never. */
+/* Pending requests: replies in any order, in any pieces, late, or never. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void test_any_order(void **state)
     fake_finish(&fake);
 }
 
-/* Many starts are one write, and look as PROTOCOL.md says. */
+/* Sends many starts in one write, in the form of PROTOCOL.md. */
 static void test_what_is_sent(void **state)
 {
     struct fake fake;
@@ -82,7 +82,7 @@ static void test_what_is_sent(void **state)
     fake_finish(&fake);
 }
 
-/* A start that says more takes the longer way. */
+/* A start with options uses proto's writer. */
 static void test_a_start_with_more(void **state)
 {
     struct fake fake;
@@ -103,7 +103,7 @@ static void test_a_start_with_more(void **state)
     fake_finish(&fake);
 }
 
-/* The same answer in the service's own form, and as JSON may look otherwise; byte by byte. */
+/* Reads a reply in mlid's own form and in other forms of JSON, received byte by byte. */
 static void test_split_and_spelt_otherwise(void **state)
 {
     static const char *const forms[] = {
@@ -148,7 +148,7 @@ static void note(mli_client *client, mli_client_ticket ticket, const mli_client_
         heard->failures++;
         heard->code = error->code;
     }
-    /* What waits is refused; what does not wait is allowed, once. */
+    /* In a callback, calls that wait are refused; other calls are allowed. */
     mli_client_error refused;
     assert_int_equal(mli_client_ping(client, &refused), MLI_CLIENT_MISUSE);
     assert_int_equal(mli_client_dispatch(client, &refused), MLI_CLIENT_MISUSE);
@@ -203,7 +203,7 @@ static void test_an_error(void **state)
     fake_finish(&fake);
 }
 
-/* The connection is lost: with tickets of both kinds under way, and for all calls after it. */
+/* Losing the connection fails pending tickets of both kinds, and all later calls. */
 static void assert_lost(struct fake *fake, int code)
 {
     struct heard heard = {0};
@@ -256,7 +256,7 @@ static void test_hung_up(void **state)
     fake_hang_up(&fake);
     assert_lost(&fake, MLI_CLIENT_LOST);
     fake_finish(&fake);
-    /* What it says before it hangs up is why. */
+    /* The last error line of the service becomes the reason of the loss. */
     fake_init(&fake, 0);
     fake_say(&fake, "{'jsonrpc':'2.0','id':null,'error':{'code':-32002,'message':'full',"
                     "'data':{'name':'LIMIT'}}}\n");
@@ -265,7 +265,7 @@ static void test_hung_up(void **state)
     fake_finish(&fake);
 }
 
-/* A result that has not what it should fails that request alone. */
+/* An invalid result fails only its own request. */
 static void test_an_unreadable_result(void **state)
 {
     struct fake fake;
@@ -290,7 +290,7 @@ static void test_late(void **state)
     assert_int_equal(mli_client_wait(fake.client, ticket, 10, NULL, &error), MLI_CLIENT_WAITED);
     fake_say_result(&fake, ticket, 1);
     expect(&fake, ticket, 1);
-    /* A call whose time is over: its answer is dropped when it comes, and the next call is fine. */
+    /* After a timeout, the late reply is dropped and the next call succeeds. */
     mli_client_set_timeout(fake.client, 10);
     assert_int_equal(mli_client_ping(fake.client, &error), MLI_CLIENT_WAITED);
     assert_int_equal(mli_client_pending(fake.client), 1);
@@ -301,7 +301,7 @@ static void test_late(void **state)
     fake_say_result(&fake, next, 8);
     expect(&fake, next, 8);
     assert_int_equal(mli_client_pending(fake.client), 0);
-    /* One that nobody waits for any more, with a callback that must not come. */
+    /* A forgotten request does not call its callback. */
     struct heard heard = {0};
     ticket = start(&fake, note, &heard);
     mli_client_forget(fake.client, ticket);
@@ -330,7 +330,7 @@ static void test_an_interrupt(void **state)
     fake_finish(&interrupt);
 }
 
-/* A socket that takes nothing more does not make a start wait, and loses nothing. */
+/* With a full socket, a start does not wait, and no request is lost. */
 static void test_a_full_socket(void **state)
 {
     enum { COUNT = 20000 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parameters of every method: what is read is written again as it was, the rest is refused. */
+/* Reading and writing the params of every method gives the same text; invalid params are refused.
+ */
 #include <string.h>
 
 #include "proto/wire/buffer_calls.h"
@@ -51,7 +52,7 @@ static int payload(const struct json *params, struct jsonw *w)
     return 0;
 }
 
-/* Returns the text that was written, in *w, or -1 with the fault. */
+/* Reads params and writes them to *w. Returns 0, or -1 with the fault. */
 static int run(call *function, const char *text, struct jsonw *w, struct fault *fault)
 {
     struct json root = {.fault = fault};
@@ -71,7 +72,7 @@ static void test_good(void **state)
 {
     static const struct {
         call *function;
-        const char *text, *written; /* null: as it was */
+        const char *text, *written; /* null: as `text` */
     } cases[] = {
         {start, "{\"prepared\":1}", NULL},
         {start,
@@ -177,7 +178,7 @@ static void test_bad(void **state)
     }
 }
 
-/* The line that goes to the service, and the one that comes back. */
+/* A proxy removes the member "inline" of a request, and adds it to a reply. */
 static void test_inline_lines(void **state)
 {
     static const char request[] = "{\"id\":\"\\b\\u00e9\",\"inline\":[{}],\"params\":{\"a\":[1,"

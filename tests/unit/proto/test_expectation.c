@@ -137,7 +137,7 @@ static void test_unknown_errors_are_listed(void **state)
     assert_null(strstr(fault.text, "MLI_STATUS_OK"));
 }
 
-/* As a default it is taken whole, or not at all. */
+/* A job takes the whole "expect" of the defaults, or has its own. */
 static void test_defaults(void **state)
 {
     static const char text[] =
@@ -158,7 +158,7 @@ static void test_defaults(void **state)
     job_list_finish(&list);
 }
 
-/* Ranks that do not agree can be expected; members that nobody knows cannot. */
+/* A wrong rank can be an expected error; an unknown member cannot. */
 static void test_wrong_ranks(void **state)
 {
 #define RANKS(expect)                                                                              \

@@ -42,7 +42,7 @@ static void test_control_characters(void **state)
     assert_fault(&fault, FAULT_LIMIT, NULL, "?\xc3\xa4??", "bytes that are no text");
 }
 
-/* Every alignment of a three-byte character against the cut. */
+/* Cuts a text at each byte of a three-byte character. */
 static void test_cut_at_characters(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void test_refused_without_words(void **state)
     assert_fault(&fault, FAULT_REFUSED, NULL, text, "null");
 }
 
-/* What the library says really is understood. */
+/* fault_set_refused() finds the pointers of real messages of libmli. */
 static void test_refused_by_library(void **state)
 {
     int8_t data[6] = {0};
@@ -183,7 +183,8 @@ static void test_pointer_builder(void **state)
     pointer_index(&pointer, 12);
     assert_string_equal(out, "/a~1b~0c/12");
     pointer_token(&pointer);
-    pointer_text(&pointer, "xy\xe2\x82\xacz", 6); /* two fit, the euro does not, nor what follows */
+    pointer_text(&pointer, "xy\xe2\x82\xacz",
+                 6); /* "xy" fits; the euro sign and everything after it is cut */
     assert_string_equal(out, "/a~1b~0c/12/xy");
     pointer_index(&pointer, 1);
     assert_string_equal(out, "/a~1b~0c/12/xy");

@@ -16,7 +16,7 @@
 
 enum { KERNEL_MAX = 253 }; /* SCM_MAX_FD */
 
-/* A connected pair, and how many descriptors the process had before. */
+/* A connected pair, and the number of open descriptors before it. */
 struct pair {
     int a, b;
     size_t before;
@@ -36,7 +36,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Closes the pair and counts: nothing may have leaked. */
+/* Closes the pair and checks for leaked descriptors. */
 static int teardown(void **state)
 {
     struct pair *pair = *state;
@@ -63,7 +63,7 @@ static bool same_file(int a, int b)
     return left.st_rdev == right.st_rdev;
 }
 
-/* What fd_send() refuses to send: any number of descriptors. */
+/* Sends any number of descriptors, also numbers that fd_send() refuses. */
 static void send_raw(int socket, const int *fds, size_t count)
 {
     union {
@@ -121,7 +121,7 @@ static void test_descriptors(void **state)
     }
 }
 
-/* The descriptors come with their message's first byte, however little is received at a time. */
+/* Receiving one byte at a time gives all descriptors with the first byte of their message. */
 static void test_first_byte(void **state)
 {
     struct pair *pair = *state;
@@ -139,7 +139,7 @@ static void test_first_byte(void **state)
     fd_close_all(sent, 2);
 }
 
-/* A line without and a line with descriptors in one receive, sorted out by the frame. */
+/* One receive gives a line without and a line with descriptors; the frame separates them. */
 static void test_mixed_lines(void **state)
 {
     struct pair *pair = *state;
@@ -196,7 +196,7 @@ static void test_too_many(void **state)
     }
 }
 
-/* All that Linux sends at once is received, so that the kernel has nothing to close. */
+/* Receives the maximum number of descriptors of a message, so that the kernel closes none. */
 static void test_all(void **state)
 {
     struct pair *pair = *state;
@@ -215,7 +215,7 @@ static void test_all(void **state)
     fd_close_all(got, count);
 }
 
-/* Where this process may not open more, the kernel drops descriptors without another word. */
+/* If the process has reached its limit of descriptors, the kernel drops the rest (MSG_CTRUNC). */
 static void test_no_more_files(void **state)
 {
     struct pair *pair = *state;
@@ -231,13 +231,13 @@ static void test_no_more_files(void **state)
     open_before = proto_count_fds();
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     low = old;
-    low.rlim_cur = (rlim_t)sent[3] + 3; /* two of the four fit */
+    low.rlim_cur = (rlim_t)sent[3] + 3; /* room for two of four descriptors */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     status = fd_recv(pair->b, buffer, sizeof buffer, got, &count);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
     fd_close_all(sent, 4);
     preload = getenv("LD_PRELOAD");
-    if (count == 4 && preload && strstr(preload, "vgpreload")) { /* it only pretends to limit */
+    if (count == 4 && preload && strstr(preload, "vgpreload")) { /* valgrind ignores the limit */
         fd_close_all(got, count);
         skip();
     }
@@ -254,7 +254,7 @@ static void test_end_of_stream(void **state)
     char buffer[4];
 
     assert_int_equal(shutdown(pair->a, SHUT_WR), 0);
-    errno = EINTR; /* an old error is no reason to try again */
+    errno = EINTR; /* fd_send() must not retry because of an old errno */
     assert_int_equal(fd_recv(pair->b, buffer, sizeof buffer, fds, &count), 0);
     assert_int_equal(count, 0);
     assert_int_equal(fd_send(pair->a, "x", 1, NULL, 0), -EPIPE); /* and no SIGPIPE */

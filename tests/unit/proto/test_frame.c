@@ -7,7 +7,7 @@
 #include "proto/wire/fdpass.h"
 #include "tests/support/proto_unit.h"
 
-/* Puts bytes into the frame as recvmsg() would, as many as there is room for. */
+/* Copies bytes into the frame, up to its room, as recvmsg() would. */
 static size_t feed(struct frame *frame, const char *bytes, size_t length)
 {
     size_t room;
@@ -97,7 +97,7 @@ static void test_many_lines_at_once(void **state)
     frame_finish(&frame);
 }
 
-/* Only the '\r' right before the newline is dropped, and a zero byte is a byte like any other. */
+/* Drops only the '\r' before the newline; keeps zero bytes. */
 static void test_odd_bytes(void **state)
 {
     static const char bytes[] = "a\0b\r\r\n\0\n";
@@ -140,7 +140,7 @@ static void test_longest_line(void **state)
     frame_finish(&frame);
 }
 
-/* A line that does not begin at the buffer's begin still has all of the buffer. */
+/* A line that begins in the middle of the buffer may still be as long as the buffer. */
 static void test_longest_line_behind_another(void **state)
 {
     struct frame frame;
@@ -163,7 +163,7 @@ static void test_longest_line_behind_another(void **state)
     frame_finish(&frame);
 }
 
-/* Random cuts of a stream give the same lines. */
+/* Receiving a stream in random pieces gives the same lines. */
 static void test_random_cuts(void **state)
 {
     char stream[4096];
@@ -210,11 +210,11 @@ static void test_fds_in_order(void **state)
     (void)state;
     open_fds(fds, 5);
     frame_init(&frame, 64);
-    /* One receive: a line without, a line with two, the begin of a line with three. */
+    /* One receive: a line without descriptors, a line with two, the begin of a line with three. */
     feed_text(&frame, "none\ntwo\nthr");
     assert_int_equal(frame_push_fds(&frame, fds, 2), 0);
     expect_line(&frame, "none");
-    assert_false(frame_leftover(&frame)); /* they may belong to what is still waiting */
+    assert_false(frame_leftover(&frame)); /* they may belong to the incomplete line */
     assert_int_equal(frame_take_fds(&frame, 0, taken), 0);
     expect_line(&frame, "two");
     assert_int_equal(frame_take_fds(&frame, 2, taken), 0);

@@ -8,7 +8,7 @@
 #include "proto/wire/wire_limits.h"
 #include "tests/support/proto_unit.h"
 
-/* The smallest job, and how it goes on: JOB("\"channels\":2") */
+/* The smallest job with further members: JOB("\"channels\":2") */
 #define SRC           "\"src\":{\"file\":\"a.npy\"}"
 #define RAW           "\"src\":{\"file\":\"a.bin\",\"shape\":[2,3],\"type\":\"sa8\"}"
 #define DST           "\"dst\":{\"file\":\"b.npy\"}"
@@ -36,7 +36,7 @@ static void check_bad(const struct bad *cases, size_t count)
     }
 }
 
-/* Editors find the schema of a file by "$schema", at its top and nowhere else. */
+/* "$schema" is allowed only in the root: editors find the schema of a file there. */
 static void test_schema(void **state)
 {
     static const char *const good[] = {
@@ -157,7 +157,7 @@ static void test_cfg(void **state)
     assert_int_equal(cfg->offset[2], 0);
     assert_int_equal(cfg->size[1], 2);
     assert_true(cfg->sub_sample_step[1] == UINT32_MAX);
-    assert_int_equal(cfg->sub_sample_step[2], 1); /* filled up with neutral values */
+    assert_int_equal(cfg->sub_sample_step[2], 1); /* missing entries are neutral */
     assert_int_equal(cfg->perm_dim[0], 1);
     assert_int_equal(cfg->perm_dim[2], 2);
     assert_int_equal(cfg->padding_pre[0], 255);
@@ -581,7 +581,8 @@ static void test_defaults(void **state)
     assert_int_equal(job->src.desc.type, MLI_EL_SA_8);
     assert_int_equal(job->src.desc.quant.scale[0], 5); /* merged member by member */
     assert_int_equal(job->src.desc.quant.zero_point[0], 9);
-    assert_int_equal(job->common.lengths.offset, 0); /* an empty array is neutral again */
+    assert_int_equal(job->common.lengths.offset,
+                     0); /* an empty array overrides the default with neutral values */
     assert_int_equal(job->common.lengths.perm_dim, 2);
     assert_string_equal(job->dst.params, "p.json");
     assert_string_equal(job->expect.golden.file, "h.npy");
@@ -609,7 +610,7 @@ static void test_bad_files(void **state)
          "name: unknown member"},
         {"{\"defaults\":{\"after\":[]},\"jobs\":[" MINIMAL "]}", "/defaults/after",
          "after: unknown member"},
-        /* wrong in themselves, though every job overrides them */
+        /* invalid defaults, although every job overrides them */
         {"{\"defaults\":{\"channels\":99},\"jobs\":[" JOB("\"channels\":1") "]}",
          "/defaults/channels", "channels: 99 given, 1 to 16 allowed"},
         {"{\"defaults\":{\"src\":{\"typ\":1}},\"jobs\":[" MINIMAL "]}", "/defaults/src/typ",
@@ -622,7 +623,7 @@ static void test_bad_files(void **state)
          "/defaults/cfg/size", "cfg.size: 5 entries given, at most 4 allowed"},
         {"{\"defaults\":{\"expect\":1},\"jobs\":[" MINIMAL "]}", "/defaults/expect",
          "expect: an object is required, not a number"},
-        /* good in themselves, wrong for a job */
+        /* valid defaults, but invalid for a job */
         {"{\"defaults\":{\"src\":{\"shape\":[1]}},\"jobs\":[" MINIMAL "]}", "/defaults/src/shape",
          "src.shape: " NPY_SAYS " (for the job /jobs/0)"},
         {"{\"defaults\":{\"src\":{\"axis\":0}},\"jobs\":[" MINIMAL "]}", "/defaults/src/axis",
@@ -658,7 +659,7 @@ static void test_too_many_jobs(void **state)
     free(text);
 }
 
-/* A default with many parameters must not be multiplied without end. */
+/* Limits the memory of a default with many parameters, which every job copies. */
 static void test_too_many_entries(void **state)
 {
     enum { ENTRIES = 100000, JOBS = 100 };
@@ -698,7 +699,7 @@ static void test_too_many_entries(void **state)
     jsonw_finish(&w);
 }
 
-/* text -> job -> text -> job -> text: the two texts must be one. */
+/* text -> job -> text -> job -> text: the two written texts must be equal. */
 static void test_round_trip(void **state)
 {
     static const char *const texts[] = {
@@ -759,7 +760,7 @@ static void test_write(void **state)
     jsonw_finish(&w);
 }
 
-/* Shape and strides that a .npy file told are not written into the job. */
+/* Does not write shape and strides that come from a .npy file. */
 static void test_write_completed(void **state)
 {
     struct job_list list;
@@ -783,7 +784,8 @@ static void test_write_completed(void **state)
                         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
                         "\"dst\":{\"file\":\"b.npy\"}}");
     jsonw_reset(&w);
-    list.jobs[0].dst.format = FILE_FORMAT_RAW; /* strides that a program filled in, uncounted */
+    list.jobs[0].dst.format =
+        FILE_FORMAT_RAW; /* a program has set the strides but not stride_count */
     list.jobs[0].dst.desc.has_strides = true;
     list.jobs[0].dst.desc.strides[0] = 9;
     job_file_write(&w, NULL, &list.jobs[0]);

@@ -148,7 +148,7 @@ static void test_too_many(void **state)
     jsonw_finish(&w);
 }
 
-/* A chain as long as the file, given against its order: neither recursion nor quadratic time. */
+/* A chain of all jobs in reverse order: needs neither recursion nor quadratic time. */
 static void test_long_chain(void **state)
 {
     enum { COUNT = 20000 };

@@ -33,7 +33,7 @@ static void test_parse_error(void **state)
         json_parse("{\"a\":1.5}", 9, &rpc_request_limits, &document.root, &document.fault), -1);
     assert_fault(&document.fault, FAULT_PARSE_ERROR, "/a",
                  "1.5: a whole number is required, without fraction or exponent", "1.5");
-    json_free(&document.root); /* harmless */
+    json_free(&document.root); /* allowed after a failed parse */
 }
 
 static void test_int(void **state)
@@ -328,7 +328,7 @@ static void test_long_keys_in_sentences(void **state)
     assert_int_equal(strlen(document.fault.pointer), FAULT_POINTER_MAX - 1);
     json_free(&document.root);
 
-    memcpy(text + 2 + 47, "\xc3\xa4", 2); /* a character across the cut */
+    memcpy(text + 2 + 47, "\xc3\xa4", 2); /* a character at the cut */
     parse(&document, text);
     assert_int_equal(json_object(&document.root, allowed), -1);
     strcpy(expected + 47, "...: unknown member");
@@ -336,7 +336,7 @@ static void test_long_keys_in_sentences(void **state)
     json_free(&document.root);
 }
 
-/* A name that is too long for its half of the sentence is cut there. */
+/* Cuts a name that is longer than half of the message. */
 static void test_deep_names_in_sentences(void **state)
 {
     enum { DEPTH = 10 };

@@ -89,7 +89,7 @@ static void test_strings(void **state)
     }
 }
 
-/* Whatever is written, the strict reader takes; valid text comes back as it went. */
+/* The strict reader accepts all written text, and reads valid strings unchanged. */
 static void test_every_byte_pair(void **state)
 {
     (void)state;
@@ -109,7 +109,8 @@ static void test_every_byte_pair(void **state)
     }
 }
 
-/* The outermost levels have lines, what is inside has spaces. */
+/* Values of the outermost levels are on lines of their own, inner values have spaces between them.
+ */
 static void write_something(struct jsonw *w)
 {
     jsonw_array_begin(w, NULL);

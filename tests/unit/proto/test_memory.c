@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each allocation of each operation fails once: the operation must say so and leak nothing (which
- * the sanitizer or valgrind tells). The linker lets the functions below stand before the C
- * library's, for proto/.
+ * Lets each allocation of each operation fail once: the operation must return an error and leak
+ * nothing (the sanitizer or valgrind finds leaks). The linker replaces the C library's functions
+ * by those below.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-/* Allocations to go before one fails; below 0: none does. */
+/* Number of allocations before one fails; below 0: no failure. */
 static int countdown = -1;
 
 static bool fails(void)
@@ -54,7 +54,7 @@ char *__wrap_strdup(const char *text)
     return fails() ? NULL : __real_strdup(text);
 }
 
-/* Fails the first allocation of an operation, then the second, ... until it gets through. */
+/* Lets the first allocation of an operation fail, then the second, ... until it succeeds. */
 static void sweep(int (*operation)(struct fault *fault))
 {
     for (int failing = 0;; failing++) {
@@ -66,7 +66,7 @@ static void sweep(int (*operation)(struct fault *fault))
         status = operation(&fault);
         left = countdown;
         countdown = -1;
-        if (left >= 0) { /* fewer allocations than that */
+        if (left >= 0) { /* the operation has fewer allocations */
             assert_int_equal(status, 0);
             assert_true(failing > 0);
             return;
@@ -291,7 +291,7 @@ SWEEP_TEST(write_text)
 SWEEP_TEST(copy_desc)
 SWEEP_TEST(make_frame)
 
-/* A writer that failed can be reset and used again. */
+/* A failed writer works again after a reset. */
 static void test_writer_recovers(void **state)
 {
     struct jsonw w;

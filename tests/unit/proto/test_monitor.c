@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the service tells: written, read, written again is the same; and the texts made of it. */
+/* Events, results and statistics: write, read and write again give the same text. Also metrics and
+ * traces. */
 #include <cJSON.h>
 #include <string.h>
 
@@ -216,7 +217,7 @@ static double number(const cJSON *event, const char *key)
     return value->valuedouble;
 }
 
-/* What every reader of the format asks of an event. */
+/* Checks the members that readers of the format require. */
 static char check_event(const cJSON *event)
 {
     const char *phase = cJSON_GetStringValue(cJSON_GetObjectItem(event, "ph"));
@@ -247,7 +248,7 @@ static void test_trace(void **state)
     cJSON *root;
 
     (void)state;
-    strcpy(started.job.name, "\"\\\n"); /* a service may send anything */
+    strcpy(started.job.name, "\"\\\n"); /* names come from the service */
     textw_init(&w);
     chrome_trace_init(&trace);
     chrome_trace_begin(&trace, &w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "Did you mean": slips are found, other words are not guessed at. */
+/* Suggestions: finds misspelt words, and suggests nothing for other words. */
 #include "proto/json/nearest.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void test_slips(void **state)
     (void)state;
     expect("ofset", "offset");
     expect("offsets", "offset");
-    expect("sumbit", "submit"); /* two neighbours swapped are one slip */
+    expect("sumbit", "submit"); /* a swap of two neighbours is one error */
     expect("sbumit", "submit");
     expect("SUBMIT", "submit");
     expect("prioriti", "priority");
@@ -39,7 +39,7 @@ static void test_beginnings(void **state)
     expect("padding", "padding_pre");
     expect("eng", "engine");
     expect("dst", "dst_offset");
-    expect("s", NULL); /* says nothing */
+    expect("s", NULL); /* too short */
     expect("si", "size");
     expect("p", NULL);
 }
@@ -54,7 +54,7 @@ static void test_others(void **state)
     expect("conv2d", NULL);
     expect("xyz", NULL);
     expect(long_word, NULL);
-    assert_null(nearest_word("padding", alike)); /* which one? */
+    assert_null(nearest_word("padding", alike)); /* two words are equally near */
     assert_null(nearest_word("a", (const char *const[]){NULL}));
 }
 

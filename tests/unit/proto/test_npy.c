@@ -7,7 +7,7 @@
 #include "proto/file/tensor_list.h"
 #include "tests/support/proto_unit.h"
 
-/* A file's begin: magic, version and length before a literal; `lie` is added to the length. */
+/* Builds the begin of a file: magic, version, length plus `lie`, and a literal. */
 struct file {
     char bytes[1024];
     size_t length;
@@ -60,7 +60,7 @@ static void test_versions(void **state)
     }
 }
 
-/* What Python reads as the same dictionary. */
+/* Literals that Python reads as the same dictionary. */
 static void test_spellings(void **state)
 {
     static const char *const literals[] = {
@@ -304,7 +304,8 @@ static void test_lying_length(void **state)
     struct fault fault;
 
     (void)state;
-    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -3); /* ends within the dictionary */
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"),
+          -3); /* the length ends inside the dictionary */
     assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
     assert_string_equal(fault.text, "npy header, byte 59: a newline must end the header");
     build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -5);
@@ -334,7 +335,7 @@ static void test_file_size(void **state)
     assert_int_equal(parse(1, literal, 0, &header, &fault), -1);
 }
 
-/* Every prefix of a good file is refused, without reading behind it. */
+/* Refuses every prefix of a valid file, without reading beyond it. */
 static void test_truncated(void **state)
 {
     struct file file;
@@ -399,7 +400,7 @@ static void test_format_round_trips(void **state)
     }
 }
 
-/* The longest header there can be fits into the size that is promised. */
+/* The longest possible header fits into NPY_FORMAT_SIZE. */
 static void test_longest_format(void **state)
 {
     struct npy_header header = {
@@ -408,7 +409,7 @@ static void test_longest_format(void **state)
 
     (void)state;
     assert_int_equal(npy_format(&header, out, sizeof out), 0);
-    /* as NumPy writes it: test_expect.py says so */
+    /* as NumPy writes it; test_expect.py compares with NumPy */
     assert_memory_equal(out,
                         "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, "
                         "'shape': (4294967295, 4294967295, 4294967295, 4294967295), }"
@@ -436,7 +437,7 @@ static void test_strides(void **state)
     assert_int_equal(npy_strides(&header, strides), -1);
 }
 
-/* What a header says of a tensor that is none of ours. */
+/* npy_outline() describes tensors that cannot be moved. */
 static void test_outline(void **state)
 {
     static const struct {
@@ -548,7 +549,7 @@ static void test_bad_outline(void **state)
         assert_string_equal(entry.dtype, "");
     }
     assert_int_equal(npy_header_size("\x93NUMPY\x02\x00\x01\x02\x03\x04", 12), 12 + 0x04030201);
-    assert_int_equal(npy_header_size("\x93NUMPY\x01\x00\x01\x02", 10), 0); /* more is needed */
+    assert_int_equal(npy_header_size("\x93NUMPY\x01\x00\x01\x02", 10), 0); /* too few bytes */
     assert_int_equal(npy_header_size("PK\x03\x04        ", 12), 0);
 }
 

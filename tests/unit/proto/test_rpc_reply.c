@@ -6,7 +6,7 @@
 
 static const struct rpc_id id = {.kind = RPC_ID_INT, .number = 3};
 
-/* Parses what was written, without its newline. */
+/* Parses a written line without its newline. */
 static void parse(struct jsonw *w, struct rpc_reply *reply)
 {
     assert_non_null(jsonw_text(w));
@@ -59,7 +59,7 @@ static void test_refusal(void **state)
     jsonw_finish(&w);
 }
 
-/* Every code and every id there is, with no pointer, the root's and a long one. */
+/* All codes and kinds of id; without a pointer, with that of the root, and with a long one. */
 static void test_error_round_trips(void **state)
 {
     static const enum fault_code codes[] = {
@@ -272,7 +272,7 @@ static void test_bad_replies(void **state)
     }
 }
 
-/* A peer's words are cut and disarmed like our own. */
+/* Messages of a peer are cut, and control characters replaced. */
 static void test_hostile_error(void **state)
 {
     static const char line[] = ERROR("\"code\":5,\"message\":\"\\u001b[31m\\nred\"");

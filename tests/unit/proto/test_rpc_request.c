@@ -166,7 +166,7 @@ static void test_long_id(void **state)
     rpc_request_finish(&request);
 }
 
-/* Values nested in members that are refused cannot hide a second "fds". */
+/* Finds a second "fds" after nested values of invalid members. */
 static void test_hidden_members(void **state)
 {
     static const char line[] = "{\"a\":{\"fds\":9},\"fds\":1,\"id\":7}";
@@ -214,7 +214,7 @@ static void test_submit_round_trip(void **state)
     jsonw_finish(&w);
 }
 
-/* A job's faults point into the job, not into the line. */
+/* Pointers of faults in a job are relative to the job, not to the line. */
 static void test_pointers_of_params(void **state)
 {
     static const char line[] =

@@ -92,7 +92,7 @@ static void test_plain(void **state)
     tensor_list_finish(&list);
 }
 
-/* Every dtype there is: what it is called, and what a .npy holds its bits as. */
+/* All dtypes: name in NumPy, and dtype of a .npy file with the same bits. */
 static void test_dtypes(void **state)
 {
     static const struct {
@@ -120,8 +120,8 @@ static void test_dtypes(void **state)
         {"F6_E2M3", 3, "float6_e2m3", NULL},
         {"F6_E3M2", 3, "float6_e3m2", NULL},
         {"F4", 2, "float4_e2m1", NULL},
-        {"F12_NEW", 7, "F12_NEW", NULL}, /* nobody knows its size */
-        {"f32", 16, "f32", NULL},        /* words are spelt as they are */
+        {"F12_NEW", 7, "F12_NEW", NULL}, /* unknown dtype, so any size is accepted */
+        {"f32", 16, "f32", NULL},        /* dtypes are case-sensitive */
     };
 
     (void)state;
@@ -152,7 +152,7 @@ static void test_dtypes(void **state)
     }
 }
 
-/* What no job can take is listed all the same. */
+/* Lists tensors that no job can move, with a refusal. */
 static void test_refusals(void **state)
 {
     static const struct {
@@ -289,7 +289,7 @@ static void test_bad_places(void **state)
         check_bad(cases[i].text, cases[i].data, cases[i].sentence);
 }
 
-/* Tensors without elements lie between others, or at the end, as many as there are. */
+/* Accepts any number of tensors without elements between others and at the end. */
 static void test_empty_tensors(void **state)
 {
     struct tensor_list list;
@@ -304,7 +304,7 @@ static void test_empty_tensors(void **state)
     tensor_list_finish(&list);
 }
 
-/* A model's header: tens of thousands of tensors, some MiB. */
+/* A large header: tens of thousands of tensors, some MiB. */
 static void test_many(void **state)
 {
     enum { COUNT = 40000 };
@@ -331,7 +331,7 @@ static void test_many(void **state)
     free(text);
 }
 
-/* More values than are read: refused before they are made something of. */
+/* Refuses too many values before building the tree. */
 static void test_too_many_values(void **state)
 {
     size_t count = SAFETENSORS_VALUES_MAX, length = 0;
@@ -376,7 +376,7 @@ static void test_choose(void **state)
 
     snprintf(text, sizeof text, "{" U8("%0200d", 0, 4) "}", 7);
     assert_no_fault(parse(text, 4, &list, &fault), &fault);
-    assert_non_null(tensor_list_choose(&list, NULL, &fault)); /* the only one */
+    assert_non_null(tensor_list_choose(&list, NULL, &fault)); /* the only tensor */
     assert_null(tensor_list_choose(&list, "x", &fault));
     assert_non_null(strstr(fault.text, "there is \"0000000000"));
     assert_non_null(strstr(fault.text, "0...\""));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * proto/file/job.schema.json and the reader of job files know the same members, choices and bounds.
- * The schema's file is the program's argument.
+ * proto/file/job.schema.json and job_file_parse() accept the same members, choices and limits. The
+ * argument is the file of the schema.
  */
 #include <string.h>
 
@@ -32,8 +32,8 @@ static int teardown(void **state)
 }
 
 /*
- * True where the reader knows the member of `object` ("": of a job), so that at most its value is
- * wrong. Members of objects are tried as defaults, which are checked each by itself.
+ * Whether the reader knows the member of `object` ("": of a job): its fault concerns only the
+ * value. Tests members of objects in defaults, where each member is checked separately.
  */
 static bool is_known(const char *object, const char *key)
 {
@@ -68,7 +68,7 @@ static struct json definition(const char *name, struct json *defs, struct json *
     return json_member(def, "properties");
 }
 
-/* Every member that the schema names is known to the reader. */
+/* The reader knows every member of the schema. */
 static void test_members(void **state)
 {
     static const struct {
@@ -94,7 +94,7 @@ static void test_members(void **state)
     }
 }
 
-/* The schema lists the errors that can be expected, in the order of the two tables. */
+/* The schema lists the errors of "expect", in the order of the two tables. */
 static void test_errors(void **state)
 {
 #define STATUS_NAME(name, value, text) "MLI_STATUS_" #name,
@@ -106,7 +106,7 @@ static void test_errors(void **state)
 
     (void)state;
     assert_no_fault(json_array(&list, &count), &schema_fault);
-    assert_int_equal(count, COUNT_OF(names) - 1); /* MLI_STATUS_OK is none */
+    assert_int_equal(count, COUNT_OF(names) - 1); /* without MLI_STATUS_OK */
     while (json_next(&list, &item)) {
         const char *name;
 
@@ -115,7 +115,7 @@ static void test_errors(void **state)
     }
 }
 
-/* The other way round: every member that a job can be written with is in the schema. */
+/* The schema has every member that job_file_write() writes. */
 static void test_written_members(void **state)
 {
     static const char text[] =

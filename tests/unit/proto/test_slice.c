@@ -126,7 +126,7 @@ static void test_bad(void **state)
     }
 }
 
-/* What Python's own definition of a slice gives, without its shortcuts: every index is tried. */
+/* Computes a slice by the definition in Python's manual: tests every index. */
 static int64_t select_slowly(const struct slice_entry *e, int64_t extent, int64_t *first,
                              int64_t *last)
 {
@@ -165,7 +165,7 @@ static void test_apply_exhaustively(void **state)
                     struct fault fault;
                     int64_t first = 0, last = 0, count, got;
 
-                    /* one beyond the reach: absent */
+                    /* the largest value means absent */
                     *e = (struct slice_entry){start <= REACH, stop <= REACH, start, stop, step};
                     count = select_slowly(e, extent, &first, &last);
                     if (count == 0) {

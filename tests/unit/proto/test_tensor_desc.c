@@ -68,7 +68,7 @@ static void test_plain(void **state)
     assert_int_equal(desc.stride_count, 2);
     assert_int_equal(desc.strides[0], INT32_MAX);
     assert_int_equal(desc.quant.frac_bits, -128);
-    /* Read over: what is not given stays. */
+    /* Reading again keeps members that are absent. */
     assert_no_fault(read_desc("{\"frac_bits\":127}", &desc, &fault), &fault);
     assert_int_equal(desc.rank, 2);
     assert_int_equal(desc.quant.frac_bits, 127);
@@ -191,7 +191,7 @@ static void test_bad(void **state)
     }
 }
 
-/* Each member by itself: what fits only together with others passes. */
+/* tensor_desc_check_members() accepts members that only contradict each other. */
 static void test_check_members(void **state)
 {
     static const struct bad cases[] = {
@@ -218,7 +218,7 @@ static void test_check_members(void **state)
     }
 }
 
-/* What a .npy file adds later is held against what the job said. */
+/* Checks the shape of a .npy file against the members of the job. */
 static void test_completed_later(void **state)
 {
     struct tensor_desc desc = {0};
@@ -315,7 +315,7 @@ static void test_round_trip(void **state)
     }
 }
 
-/* A description that a program filled need not count its strides. */
+/* A program may set strides without stride_count. */
 static void test_write_uncounted_strides(void **state)
 {
     struct tensor_desc desc = {.rank = 2, .shape = {2, 3}, .has_strides = true, .strides = {8, 1}};
@@ -358,7 +358,7 @@ static void test_to_mli_per_axis(void **state)
     assert_int_equal(tensor.el_params.sa.zero_point.capacity, 6);
     assert_ptr_equal(tensor.el_params.sa.scale_frac_bits.mem.pi8, desc.quant.scale_frac_bits);
     assert_int_equal(tensor.el_params.sa.scale_frac_bits.capacity, 3);
-    assert_int_equal(tensor.data.capacity, UINT32_MAX); /* left alone */
+    assert_int_equal(tensor.data.capacity, UINT32_MAX); /* unchanged */
     tensor_desc_finish(&desc);
 }
 
@@ -382,7 +382,7 @@ static void test_to_mli_values(void **state)
     tensor_desc_finish(&desc);
 
     desc = (struct tensor_desc){.has_type = true, .type = MLI_EL_SA_32};
-    tensor_desc_to_mli(&desc, &tensor); /* nothing given is neutral */
+    tensor_desc_to_mli(&desc, &tensor); /* parameters that are not given become neutral */
     assert_int_equal(tensor.el_params.sa.dim, -1);
     assert_int_equal(tensor.el_params.sa.scale.mem.i16, 1);
     assert_int_equal(tensor.el_params.sa.zero_point.mem.i16, 0);

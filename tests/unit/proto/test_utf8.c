@@ -65,7 +65,7 @@ static void test_cut(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cuts); i++)
         assert_int_equal(utf8_cut(text, i), cuts[i]);
-    assert_int_equal(utf8_cut("\x80", 1), 1); /* no text: nothing to spare */
+    assert_int_equal(utf8_cut("\x80", 1), 1); /* invalid text is not cut */
     assert_int_equal(utf8_cut("\x80\x80\x80\x80\x80\x80", 6), 6);
 }
 
