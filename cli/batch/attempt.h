@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One attempt at a case: reads its job file and runs its jobs one after the other until one fails.
+ * One attempt at a case: reads the job file and runs its jobs, one at a time, until a job fails.
  */
 #ifndef CLI_BATCH_ATTEMPT_H
 #define CLI_BATCH_ATTEMPT_H

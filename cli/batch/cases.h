@@ -55,7 +55,7 @@ int cases_add_directory(struct cases *cases, const char *directory, struct fault
 /** Sorts the cases by name. Returns 0, or -1 if two cases have one name. */
 int cases_sort(struct cases *cases, struct fault *fault);
 
-/** Removes the cases for which `stays` returns false; keeps the order of the others. */
+/** Removes the cases for which `stays` returns false. The remaining cases stay in order. */
 void cases_retain(struct cases *cases, bool (*stays)(const void *context, const char *name),
                   const void *context);
 
@@ -75,7 +75,8 @@ bool cases_is_job_text(const char *text, size_t length);
 
 #define FILTER_OPTION                                                                              \
     {                                                                                              \
-        "filter", 0, "GLOB", "Run only cases whose name matches one GLOB; !GLOB excludes.",        \
+        "filter", 0, "GLOB",                                                                       \
+            "Run the cases that match GLOB, and none that match !GLOB (default: all).",            \
             .repeats = true                                                                        \
     }
 
@@ -83,8 +84,8 @@ bool cases_is_job_text(const char *text, size_t length);
 int cases_check_filter(const struct options *options);
 
 /**
- * Returns whether a name passes --filter: it matches one of the patterns, if any were given, and
- * no pattern with a leading "!".
+ * Returns whether --filter selects a name: the name matches a pattern, or all patterns begin with
+ * "!"; and it matches no pattern after a "!".
  */
 bool cases_filter_selects(const struct options *options, const char *name);
 

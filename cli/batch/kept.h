@@ -27,7 +27,7 @@
 #include "cli/job/resolve.h"
 #include "proto/json/fault.h"
 
-/* How a run uses DIR. */
+/* The use of DIR by a run. */
 struct keeping {
     const char *directory; /* DIR; NULL: keep nothing */
     bool is_ours;          /* DIR did not exist when the run began */
@@ -100,7 +100,7 @@ void kept_forget(int fd);
 /** Removes the directory `place` of a case if it is empty. */
 void kept_abandon(const struct keeping *keeping, const char *place);
 
-/** Returns whether `file` is in a listed directory, whose files later runs replace and remove. */
+/** Returns whether `file` is in a listed directory: later runs replace and remove such files. */
 bool kept_holds(const char *directory, const char *file);
 
 /** Opens DIR/.kept-files; creates it if `make` is set. Returns a descriptor or -1. */
@@ -113,10 +113,10 @@ struct kept_case {
 };
 
 /**
- * Removes kept cases of earlier runs in the same working directory: those of `cases` (sorted by
- * place with strcmp()) that are not in use, and with `all` also cases that are not in `cases`, if
- * the earlier run had the same PATHs. Leaves cases that were kept after `begin`, because another
- * run kept them. Leaves what cannot be removed.
+ * Removes cases of `cases` (sorted by place with strcmp()) that an earlier run kept and that are
+ * not in use. With `all` also removes cases that are not in `cases`, if the earlier run had equal
+ * PATHs. Never removes cases of runs in another working directory, and none that were kept after
+ * `begin`, because a parallel run kept them. Ignores failures to remove a file.
  */
 void kept_clean(const struct keeping *keeping, const struct kept_case *cases, size_t count,
                 bool all, const struct timespec *begin);

@@ -95,7 +95,7 @@ static int out_of_memory(struct fault *fault)
 
 /*
  * Returns the length of the character at `at` if a place can have it unchanged. Returns 0 for
- * control characters and bytes that are not UTF-8: nobody could read or type the place.
+ * control characters and bytes that are not UTF-8: a user could not read or type the place.
  */
 static size_t plain_bytes(const char *at)
 {
@@ -228,8 +228,8 @@ static bool save_link(const struct keeper *keeper, const char *name, int fd)
     return done;
 }
 
-/* Saves a file that the job reads. Omits a file that cannot be opened: then the kept job fails for
- * the same reason as the original. */
+/* Saves a file that the job reads. Omits a file that cannot be opened, so that the kept job fails
+ * as the original did. */
 static int save_input(const struct keeper *keeper, const struct evidence_file *file,
                       struct tensor_spec *ref, char name[FILE_NAME_MAX], const char *called)
 {

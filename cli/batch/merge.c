@@ -121,7 +121,7 @@ static enum exit_code load_all(const struct merge *merge)
     return first;
 }
 
-/* Returns whether a file has the same cases and number of shards as the first file. */
+/* Returns whether cases and number of shards of a file are equal to those of the first file. */
 static bool is_of_same(const struct merge *merge, const struct part *part)
 {
     const struct part *first = &merge->parts[0];
@@ -196,7 +196,7 @@ static void report_missing(const struct merge *merge, uint64_t from, uint64_t to
     }
 }
 
-/* Reports missing and incomplete shards. Returns whether there are none. */
+/* Reports missing and incomplete shards. Returns whether all shards are complete. */
 static bool is_complete(const struct merge *merge)
 {
     bool complete = true;
@@ -256,8 +256,8 @@ static enum exit_code collect(struct merge *merge)
     return EXIT_CODE_DONE;
 }
 
-/* Checks that no case has two results and, if all shards are complete, that the results are those
- * of the selected cases. */
+/* Refuses two results of one case. If all shards are complete, also refuses results whose names are
+ * not those of the batch. */
 static enum exit_code check_results(const struct merge *merge, bool complete)
 {
     const struct batch_outline *outline = &merge->parts[0].state.outline;
@@ -281,7 +281,7 @@ static enum exit_code check_results(const struct merge *merge, bool complete)
     return EXIT_CODE_DONE;
 }
 
-/* Writes the same reports as a run of all shards would. */
+/* Writes the reports that a single run of all cases would write. */
 static enum exit_code report_all(const struct merge *merge)
 {
     const struct batch_outline *first = &merge->parts[0].state.outline;

@@ -75,7 +75,7 @@ int batch_report_flaky(const struct options *options, bool *is_good)
 /*
  * Returns the descriptor for the live line, or -1. It is standard output if that is a terminal, or
  * standard error if standard output goes to a file. With a pipe there is no live line, because the
- * reader of the pipe may write to the same terminal.
+ * reader of the pipe may write to this terminal.
  */
 static int live_place(const struct report_style *style)
 {

@@ -37,12 +37,12 @@ extern const struct value batch_report_flaky_value;
 /** Options for reports, of batch and merge, besides --json and --quiet. */
 #define BATCH_REPORT_OPTIONS                                                                       \
     {"tap", 0, NULL, "Write TAP version 13 to standard output."},                                  \
-        {"junit", 0, "FILE", "Write a report in JUnit XML; - is standard output.",                 \
+        {"junit", 0, "FILE", "Write JUnit XML to FILE; - is standard output (default: none).",     \
          .takes = &value_file},                                                                    \
         {"flaky", 0, "WORD", "Count flaky cases as WORD, pass or fail (default: pass).",           \
          .takes = &batch_report_flaky_value},                                                      \
     {                                                                                              \
-        "verbose", 'v', NULL, "Print a line for each case, even if output is no terminal."         \
+        "verbose", 'v', NULL, "Print a line for each case, even if output is not a terminal."      \
     }
 
 /** Reads --flaky. Returns 0, or -1 after printing an error. */
@@ -79,7 +79,7 @@ enum exit_code batch_merge(const struct options *options);
 
 /* The rest is for reporters only. */
 
-/* What the options select, and where standard output goes. */
+/* The reports that the options select, and the kind of standard output. */
 struct report_style {
     const char *junit; /* path, "-", or NULL */
     bool json, tap, verbose, quiet;

@@ -193,7 +193,7 @@ static void not_run(void *state, const char *name, const char *file)
     junit->skipped++;
 }
 
-/* The cases of a missing shard are unknown; one error stands for them, so the report is not good.
+/* The cases of a missing shard are unknown; one error represents them, so the report is not good.
  */
 static void gap(void *state, const char *name, const char *text)
 {

@@ -33,7 +33,7 @@ struct batch_outline {
     bool older;           /* read from a line with an older format, or without a format */
 };
 
-/** Returns whether both are the same shard of the same cases. */
+/** Returns whether shard and cases of both are equal. */
 bool batch_outline_same(const struct batch_outline *a, const struct batch_outline *b);
 
 /** Writes the members of a "begin" event, including "event", into the open object. */

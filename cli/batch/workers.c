@@ -255,7 +255,7 @@ struct tally {
     uint64_t ns, bytes;             /* of the last attempt */
     struct fingerprint fingerprint; /* of the last attempt */
     bool failed;
-    struct attempt failure; /* the first one that failed */
+    struct attempt failure; /* the first failed attempt */
 };
 
 /* Connects the client if necessary. Returns 0, or -1 with trial->end set. */
@@ -343,7 +343,7 @@ static void keep(struct trial *trial, const struct batch_case *batch_case,
     if (kept.given && trial->result.reason == CASE_WHY_MISMATCH)
         add_given(&trial->result, kept.given);
     free(kept.given);
-    /* Give no result: the run that continues must report the same as an uninterrupted one. */
+    /* Give no result: the continued run must report what an uninterrupted run would. */
     if (trial->complains && cancel_requested())
         trial->end = ATTEMPT_INTERRUPTED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: threads that take one case after the other. The thread that calls workers_run() waits
- * for ended cases and alone calls the callbacks, so reports and state file need no lock.
+ * Workers: threads that run cases in parallel. Only the thread that calls workers_run() calls the
+ * callbacks, so reports and state file need no lock.
  *
  *     worker: take a case -> trial_run(): attempts until the verdict -> hand in the result
  */

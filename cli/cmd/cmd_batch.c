@@ -24,9 +24,9 @@ static const struct option options_table[] = {
     {"repeat", 0, "N", "Run each case N times; each time must pass (default: 1)."},
     {"fail-fast", 0, NULL, "Begin no further case after the first failure."},
     {"timeout", 0, "MS", "Limit each attempt at a case to MS ms (default: none)."},
-    {"resume", 0, "STATE", "Record results in STATE; skip cases with valid results there.",
+    {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",
      .takes = &value_file},
-    {"rerun", 0, NULL, "With --resume, also run the cases again that did not pass."},
+    {"rerun", 0, NULL, "Rerun the cases of --resume STATE that did not pass."},
     {"update-golden", 0, NULL, "Write results that differ beside their golden files, as *.new."},
     {"keep", 0, "DIR", "Keep failed cases in DIR; none keeps nothing (default: batch-failed).",
      .takes = &value_directory},
@@ -35,7 +35,7 @@ static const struct option options_table[] = {
     EMBEDDED_LIMIT_OPTION,
     {"socket", 's', "PATH", "Run on the daemon at this socket (default: in this process).",
      .takes = &value_file},
-    {"host", 'H', "URL", "Run on the daemon of ssh://[user@]host[:port]."},
+    {"host", 'H', "URL", "Run on the daemon of ssh://[user@]host[:port] (default: none)."},
     OPTIONS_COMMON,
 };
 

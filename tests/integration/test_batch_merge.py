@@ -38,7 +38,7 @@ class Merge(Case):
         self.assertEqual([e["event"] for e in events if e["event"] in ("begin", "end")],
                          ["begin", "end"] if report else [])
 
-    # What is whole
+    # Complete sets of state files
 
     def test_any_number_of_shards(self):
         whole = None
@@ -98,7 +98,7 @@ class Merge(Case):
         files = self.write_shards(4, batch)
         self.assertEqual(self.merge(*files).out, "1 case: 1 passed; 2.00 s, 0.50 cases/s\n")
 
-    # What is not
+    # Incomplete or contradicting sets
 
     def test_missing(self):
         files = self.write_shards(8)
@@ -202,7 +202,7 @@ class Merge(Case):
         self.assert_complaints(["1.jsonl", "2.jsonl"],
                          f"case {one[1]['name']} is in two state files; at least one of them was edited")
 
-    # What cannot be read
+    # Files that cannot be read
 
     def test_no_state_file(self):
         self.write("job.json", {"op": "mov"})

@@ -475,7 +475,7 @@ class Resumed(BatchCase):
     def test_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")
-        # So many attempts that not all cases have ended before a line cannot be written.
+        # With 100 attempts for each case, some cases are left when writing a line fails.
         result = self.ctl("batch", "cases", "-j1", "--repeat", "100", "--json", "--resume",
                           "s.jsonl", preexec_fn=lambda: resource.setrlimit(
                               resource.RLIMIT_FSIZE, (1200, 1200)))
@@ -518,7 +518,7 @@ class Interrupted(BatchCase):
             left = len(self.records("s.jsonl")) if self.exists("s.jsonl") else 0
             if left == self.cases or runs == most:
                 break
-        # A slow machine may have cases left, whose "again" names the engine, too.
+        # On a slow machine some cases are left; their "again" then also has the engine.
         begin, cases, end = self.events_by_case("cases", *self.DELAY, "--resume", "s.jsonl", code=1)
         self.assertEqual(self.records("s.jsonl"), self.records("whole.jsonl"), f"seed {SEED}")
         self.assertEqual((len(cases), end["not_run"]), (self.cases, 0))
