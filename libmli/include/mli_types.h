@@ -72,26 +72,26 @@ extern "C" {
 
 /*
  * Every status: X(name without prefix, value, meaning). The enum, mli_status_name() and
- * mli_status_text() are made from this table.
+ * mli_status_text() are made from this table. CANCELLED and DMA_ERROR are extensions to embARC MLI.
  */
 #define MLI_STATUS_TABLE(X)                                                                        \
     X(OK, 0, "done")                                                                               \
-    X(BAD_TENSOR, 1, "a tensor is missing or describes nothing that can exist")                    \
-    X(SHAPE_MISMATCH, 2, "the output's shape is not the one the operation produces")               \
+    X(BAD_TENSOR, 1, "a tensor is null or not valid")                                              \
+    X(SHAPE_MISMATCH, 2, "the output's shape is not the shape of the result")                      \
     X(INCOMPATEBLE_TENSORS, 3, "source and destination, or destination elements, overlap")         \
-    X(BAD_FUNC_CFG, 4, "the configuration is missing or out of range")                             \
+    X(BAD_FUNC_CFG, 4, "the configuration is null or out of range")                                \
     X(NOT_ENGH_MEM, 5, "a buffer is too small, an index overflows, or no channel is free")         \
     X(NOT_SUPPORTED, 6, "the element type is not supported")                                       \
     X(SPEC_PARAM_MISMATCH, 7, "the quantisation parameters are inconsistent")                      \
-    X(ARGUMENT_ERROR, 8, "a number is out of range or a handle is not in the right state")         \
+    X(ARGUMENT_ERROR, 8, "a number is out of range or a handle is in the wrong state")             \
     X(LENGTH_ERROR, 9, "a length does not fit (reserved by embARC MLI)")                           \
     X(SIZE_MISMATCH, 10, "sizes do not agree (reserved by embARC MLI)")                            \
     X(RANK_MISMATCH, 11, "ranks do not agree (reserved by embARC MLI)")                            \
-    X(TYPE_MISMATCH, 12, "the element type is not the one the kernel is for")                      \
-    X(MEM_BANK_MISMATCH, 13, "a kernel operand lies outside the vector memory of the profile")     \
+    X(TYPE_MISMATCH, 12, "the element type is not the type of the kernel")                         \
+    X(MEM_BANK_MISMATCH, 13, "a kernel operand is outside the vector memory of the profile")       \
     X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")                          \
-    X(CANCELLED, 15, "the transfer was cancelled before it was complete (ours)")                   \
-    X(DMA_ERROR, 16, "a DMA channel failed, the transfer is incomplete (ours)")
+    X(CANCELLED, 15, "the transfer was cancelled before it was complete")                          \
+    X(DMA_ERROR, 16, "a DMA channel failed, the transfer is incomplete")
 
 /** The result of every function that can refuse its arguments. */
 typedef enum _mli_status {

@@ -122,7 +122,7 @@ ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_
                           cfg->offset[d], padded);
         if (cfg->size[d] > padded - cfg->offset[d])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".size[%]: % given, at most % fit behind offset % of %", d, cfg->size[d],
+                          ".size[%]: % given, at most % fit after offset % of %", d, cfg->size[d],
                           padded - cfg->offset[d], cfg->offset[d], padded);
         if (cfg->sub_sample_step[d] == 0)
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
@@ -350,6 +350,6 @@ mli_status geometry_check_memory(const struct geometry *g, const mli_tensor *src
         to + g->written.end > from + g->read.begin &&
         read_meets_written(g, (int64_t)(from + g->read.begin - to - g->written.begin)))
         return refuse(MLI_STATUS_INCOMPATEBLE_TENSORS, g->dst_name,
-                      ".data.mem: bytes to be written are bytes to be read");
+                      ".data.mem: overlaps bytes that the move reads");
     return MLI_STATUS_OK;
 }

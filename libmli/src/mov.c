@@ -71,7 +71,7 @@ mli_status mli_mov_tensor_sync(const mli_tensor *src, const mli_mov_cfg_t *cfg, 
     else
         status = run(&transfer, src, dst);
     if (status != MLI_STATUS_OK)
-        return refuse(status, "dst", ": a DMA channel failed while it was written");
+        return refuse(status, "dst", ": a DMA channel failed while writing it");
     transfer_set_layout(&transfer.geometry, src->el_type, dst);
     quant_apply(&transfer.quant, dst);
     return MLI_STATUS_OK;
@@ -332,7 +332,7 @@ mli_status mli_mov_cancel(mli_mov_handle_t *h)
 
 mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *out)
 {
-    mli_mov_status_t told = {.stage = MLI_MOV_CLAIMED, .code = MLI_STATUS_OK};
+    mli_mov_status_t now = {.stage = MLI_MOV_CLAIMED, .code = MLI_STATUS_OK};
     struct mli_plan plan;
     struct claim claim;
     struct slot *slot;
@@ -343,12 +343,12 @@ mli_status mli_mov_get_status(const mli_mov_handle_t *h, mli_mov_status_t *out)
     if (!out)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "status", ": null given");
     if (h->prepared == h->generation) {
-        told.stage = MLI_MOV_PREPARED;
+        now.stage = MLI_MOV_PREPARED;
         plan_copy_bytes(&plan, h->plan);
-        told.bytes_total = plan.bytes;
+        now.bytes_total = plan.bytes;
     }
     (void)run_poll(&claim, slot);
-    run_status(slot, &told);
-    *out = told;
+    run_status(slot, &now);
+    *out = now;
     return MLI_STATUS_OK;
 }

@@ -123,10 +123,11 @@ static mli_status check_sharing(const struct geometry *g, int32_t d, const mli_t
 
     if (cfg->padding_pre[d] || cfg->padding_post[d] || cfg->offset[d] || axis->step != 1 ||
         axis->count != src->shape[d] || axis->dst_offset)
-        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
-                      ".el_params.sa: arrays cannot be shared, the move changes axis %; give "
-                      "memory for % entries",
-                      d, axis->dst_offset + axis->count);
+        return refuse(
+            MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+            ".el_params.sa: arrays cannot be shared, because the move changes axis %; give "
+            "memory for % entries",
+            d, axis->dst_offset + axis->count);
     return MLI_STATUS_OK;
 }
 
@@ -154,10 +155,11 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
         same += own[i].bytes == theirs[i].bytes;
     }
     if ((null || same) && null != ARRAYS && same != ARRAYS)
-        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
-                      ".el_params.sa: % of 3 arrays null and % the source's own; all must be of "
-                      "one kind",
-                      null, same);
+        return refuse(
+            MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+            ".el_params.sa: % of 3 arrays null and % the source's own, all three must be of "
+            "one kind",
+            null, same);
     move->fill = !null && !same;
     if (!move->fill) {
         status = check_sharing(g, src->el_params.sa.dim, src, cfg);

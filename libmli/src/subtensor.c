@@ -23,9 +23,10 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
     }
     if (cfg->sub_tensor_rank < 1 || cfg->sub_tensor_rank > in->rank ||
         in->rank - cfg->sub_tensor_rank > removable)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                      ".sub_tensor_rank: % given, 1 to % needed, and % dimensions of size 1 can go",
-                      cfg->sub_tensor_rank, in->rank, removable);
+        return refuse(
+            MLI_STATUS_BAD_FUNC_CFG, "cfg",
+            ".sub_tensor_rank: % given, 1 to % needed, and % dimensions of size 1 can be removed",
+            cfg->sub_tensor_rank, in->rank, removable);
     return MLI_STATUS_OK;
 }
 

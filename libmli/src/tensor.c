@@ -28,8 +28,8 @@ mli_status tensor_check(const mli_tensor *tensor, const char *who)
     if (tensor->el_type == MLI_EL_FX_4)
         return refuse(MLI_STATUS_NOT_SUPPORTED, who, ".el_type: FX_4 is not supported");
     if (!element_bytes(tensor->el_type))
-        return refuse(MLI_STATUS_BAD_TENSOR, who, ".el_type: % given, no known element type",
-                      tensor->el_type);
+        return refuse(MLI_STATUS_BAD_TENSOR, who,
+                      ".el_type: % given, an element type of mli_types.h needed", tensor->el_type);
     for (uint32_t d = 0; d < tensor->rank; d++) {
         if (tensor->shape[d] == 0)
             return refuse(MLI_STATUS_BAD_TENSOR, who, ".shape[%]: 0 given, 1 or more needed", d);

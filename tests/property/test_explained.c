@@ -28,7 +28,7 @@
 
 static struct test_case current; /* the current case, for the report of a crash */
 static const char *program;
-static mli_explanation told;
+static mli_explanation explanation;
 static struct moved planned, wanted, together;
 static uint64_t legal, refused, failures;
 
@@ -42,7 +42,7 @@ static void print_rerun(FILE *to)
 static void on_crash(int signal_number)
 {
     signal(signal_number, SIG_DFL);
-    printf("\nsignal %d: an access outside what was explained, or worse\n", signal_number);
+    printf("\nsignal %d: an access outside the explained ranges\n", signal_number);
     case_print(stdout, &current);
     print_rerun(stdout);
     fflush(stdout);
@@ -92,7 +92,7 @@ static void visit(void *context, int64_t from, uint64_t to)
 /* Computes the axis from the definition: sample k is padded coordinate offset + k * step. */
 static void check_axis(struct test_case *c, uint32_t d)
 {
-    const mli_explained_axis *axis = &told.axis[d];
+    const mli_explained_axis *axis = &explanation.axis[d];
     const mli_mov_cfg_t *cfg = &c->cfg;
     uint64_t lo = 0, hi = 0, first = 0;
     uint32_t to = 0;
@@ -128,22 +128,22 @@ static void check_axis(struct test_case *c, uint32_t d)
     expect(c, "dst_offset", axis->dst_offset, cfg->dst_offset[to]);
     expect(c, "src_stride", axis->src_stride, c->expected.src_stride[d]);
     expect(c, "dst_stride", axis->dst_stride, c->expected.stride[to]);
-    expect(c, "dst_shape", told.dst_shape[d], c->expected.shape[d]);
+    expect(c, "dst_shape", explanation.dst_shape[d], c->expected.shape[d]);
 }
 
 static void check_numbers(struct test_case *c, const struct walked *w)
 {
-    expect(c, "rank", told.rank, c->expected.rank);
-    expect(c, "elem", told.elem, c->expected.esize);
+    expect(c, "rank", explanation.rank, c->expected.rank);
+    expect(c, "elem", explanation.elem, c->expected.esize);
     for (uint32_t d = 0; d < c->expected.rank; d++)
         check_axis(c, d);
-    expect(c, "samples", told.samples, w->samples);
-    expect(c, "samples_read", told.samples_read, w->samples_read);
-    expect(c, "read.begin", told.read.begin, w->read.begin);
-    expect(c, "read.end", told.read.end, w->read.end);
-    expect(c, "written.begin", told.written.begin, w->written.begin);
-    expect(c, "written.end", told.written.end, w->written.end);
-    expect(c, "plan.bytes", told.plan.bytes, w->samples * w->elem);
+    expect(c, "samples", explanation.samples, w->samples);
+    expect(c, "samples_read", explanation.samples_read, w->samples_read);
+    expect(c, "read.begin", explanation.read.begin, w->read.begin);
+    expect(c, "read.end", explanation.read.end, w->read.end);
+    expect(c, "written.begin", explanation.written.begin, w->written.begin);
+    expect(c, "written.end", explanation.written.end, w->written.end);
+    expect(c, "plan.bytes", explanation.plan.bytes, w->samples * w->elem);
 }
 
 /*
@@ -151,7 +151,7 @@ static void check_numbers(struct test_case *c, const struct walked *w)
  */
 static struct mli_plan moved_plan(const struct test_case *c)
 {
-    struct mli_plan plan = told.plan;
+    struct mli_plan plan = explanation.plan;
 
     plan.box.src = plan_src + (plan.box.src - (const uint8_t *)c->src.data.mem.pi8);
     plan.box.dst = plan_dst + (plan.box.dst - (uint8_t *)c->dst.data.mem.pi8);
@@ -210,7 +210,7 @@ static void check_plan(struct test_case *c)
     if (!moved_same(&planned, &wanted))
         case_fail(c, "the plan does not do what the oracle does");
     check_split(c, &plan);
-    check_kernels(c, &told.plan);
+    check_kernels(c, &explanation.plan);
 }
 
 /* Lays a tensor out so that only the bytes of the range are accessible, at one of its ends. */
@@ -231,11 +231,11 @@ static void check_move(struct test_case *c)
     const uint8_t *from;
     mli_status status;
 
-    fence(c, &c->src, &c->lab->src, &told.read);
-    fence(c, &c->dst, to, &told.written);
+    fence(c, &c->src, &c->lab->src, &explanation.read);
+    fence(c, &c->dst, to, &explanation.written);
     from = (const uint8_t *)c->src.data.mem.pi8;
-    for (size_t i = (size_t)told.written.begin; i < told.written.end; i++) {
-        const size_t at = i - (size_t)told.written.begin;
+    for (size_t i = (size_t)explanation.written.begin; i < explanation.written.end; i++) {
+        const size_t at = i - (size_t)explanation.written.begin;
 
         if (planned.times[i] == 0)
             continue;
@@ -248,7 +248,7 @@ static void check_move(struct test_case *c)
         case_fail(c, "mli_mov_tensor_sync: %s", mli_status_name(status));
     if (watched_difference(to) != WATCHED_SAME)
         case_fail(c, "byte %zu of what is written is not as planned",
-                  watched_difference(to) + (size_t)told.written.begin);
+                  watched_difference(to) + (size_t)explanation.written.begin);
     if (watched_difference(&c->lab->src) != WATCHED_SAME)
         case_fail(c, "the source was changed");
 }
@@ -275,7 +275,7 @@ static void check_refused(struct test_case *c, const mli_tensor *src, const mli_
     mli_status moved;
 
     memset(&untouched, 0xA5, sizeof(untouched));
-    if (memcmp(&told, &untouched, sizeof(told)) != 0)
+    if (memcmp(&explanation, &untouched, sizeof(explanation)) != 0)
         case_fail(c, "the refused explanation was filled");
     moved = mli_mov_tensor_sync(src, cfg, dst);
     if (moved != explained)
@@ -291,8 +291,8 @@ static void explain(struct test_case *c)
     mli_status status;
 
     c->stage = "explain";
-    memset(&told, 0xA5, sizeof(told));
-    status = mli_mov_explain(src, cfg, dst, &told);
+    memset(&explanation, 0xA5, sizeof(explanation));
+    status = mli_mov_explain(src, cfg, dst, &explanation);
     if (status != c->expected.status)
         case_fail(c, "mli_mov_explain: %s, expected %s (%s)", mli_status_name(status),
                   mli_status_name(c->expected.status), mli_last_error());

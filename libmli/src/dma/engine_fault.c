@@ -69,7 +69,7 @@ void engine_fault_reset(const struct mli_engine *engine)
     SETTINGS(SET)
 }
 
-void engine_fault_count_anew(void)
+void engine_fault_restart_count(void)
 {
     atomic_store(&submitted, 0);
 }

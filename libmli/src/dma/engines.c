@@ -76,9 +76,10 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
                       ": size, name, probe, caps and submit are needed");
     if (!is_word(engine->name))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ".name: a word without space, colon, comma and equals sign is needed");
+                      ".name: a word without space, colon, comma or equals sign is needed");
     if (find(&(struct word){engine->name, length_of(engine->name)}))
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ".name: there is one of this name");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
+                      ".name: an engine of this name exists already");
     if (count == MLI_ENGINES_MAX)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
     copy = &added[count - OWN];
@@ -148,8 +149,9 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
         return MLI_STATUS_OK;
     }
     if (!engine->option || !engine->option(key.at, key.length, number))
-        return complain(spec, item,
-                        ": character %: the engine has no such option, or not such a value");
+        return complain(
+            spec, item,
+            ": character %: the engine has no such option, or the value is out of range");
     return MLI_STATUS_OK;
 }
 
@@ -226,7 +228,7 @@ mli_status mli_mov_set_engine(const char *spec)
         return status;
     status = configure(spec, &engine, &tiny);
     if (status == MLI_STATUS_OK) {
-        engine_fault_count_anew();
+        engine_fault_restart_count();
         copy_bytes(chosen, spec, length_of(spec) + 1);
         pool_unlock_empty(engine, tiny);
         return status;

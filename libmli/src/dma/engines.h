@@ -28,6 +28,6 @@ extern const struct mli_engine engine_threads;
 void engine_fault_reset(const struct mli_engine *engine);
 
 /** Makes engine_fault count works from 1 again. */
-void engine_fault_count_anew(void);
+void engine_fault_restart_count(void);
 
 #endif /* MLI_DMA_ENGINES_H */

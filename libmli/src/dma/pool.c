@@ -44,12 +44,12 @@ static uint32_t run_mask(uint32_t first, uint32_t count)
 
 static struct mli_channel_caps caps_of(uint32_t channel)
 {
-    struct mli_channel_caps told = {0};
+    struct mli_channel_caps of_channel = {0};
 
-    pool_engine()->caps(channel, &told);
+    pool_engine()->caps(channel, &of_channel);
     if (tiny != SIZE_MAX)
-        told.tiny = tiny;
-    return told;
+        of_channel.tiny = tiny;
+    return of_channel;
 }
 
 static void close_channels(uint32_t mask)
@@ -109,11 +109,10 @@ static mli_status check_range(int offset, int count, uint32_t have)
 static mli_status check_idle(uint32_t now)
 {
     if (now == CHANGING)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
-                      ": another thread is changing the pool right now");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": another thread is changing the pool");
     if ((now >> 16) != (now & 0xffff))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
-                      ": % channels are still out with handles, release them first",
+                      ": % channels belong to handles, release these first",
                       count_bits((now >> 16) & ~now));
     return MLI_STATUS_OK;
 }
@@ -166,20 +165,21 @@ mli_status pool_lock_empty(void)
     if (status == MLI_STATUS_OK && before != 0) {
         end_change(before);
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ": the pool has % channels, take them away first", count_bits(before));
+                      ": the pool has % channels, remove them first", count_bits(before));
     }
     return status;
 }
 
 void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
 {
-    struct mli_channel_caps told;
+    struct mli_channel_caps of_channel;
 
     if (engine) {
         atomic_store(&behind, engine);
         tiny = engine_tiny;
-        told = caps_of(0);
-        atomic_store(&pool_sync_limit_word, told.flags & MLI_CHANNEL_CPU ? SIZE_MAX : told.tiny);
+        of_channel = caps_of(0);
+        atomic_store(&pool_sync_limit_word,
+                     of_channel.flags & MLI_CHANNEL_CPU ? SIZE_MAX : of_channel.tiny);
     }
     end_change(0);
 }
@@ -259,7 +259,8 @@ static mli_status take_stand_in(struct claim *claim)
             i++;
         if (i == POOL_STAND_INS)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                          ": % handles without channels are out already", POOL_STAND_INS);
+                          ": % handles without channels exist already, release one first",
+                          POOL_STAND_INS);
     } while (!atomic_compare_exchange_weak(&stand_ins, &now, now | 1u << i));
     make_claim(MLI_MOV_MAX_CHANNELS + i, 1, claim);
     return MLI_STATUS_OK;

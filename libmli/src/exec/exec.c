@@ -154,8 +154,8 @@ void exec_run(const struct mli_plan *plan, size_t whole)
 }
 
 /* Describes what run_walk() does with a choice. */
-static void tell_walk(const struct leaf_table *leaf, const struct choice *choice,
-                      struct exec_way *way)
+static void describe_walk(const struct leaf_table *leaf, const struct choice *choice,
+                          struct exec_way *way)
 {
     static const enum exec_kernel kernels[] = {[WALK_ROWS] = EXEC_ROWS,
                                                [WALK_GATHER] = EXEC_GATHER,
@@ -179,7 +179,7 @@ bool exec_way(const struct mli_plan *plan, size_t whole, uint32_t descriptor, st
     if (plan->box.run > 0 && !is_small_row(plan, whole)) {
         choose(leaf, plan, whole, &choice);
         if (descriptor == 0)
-            tell_walk(leaf, &choice, way);
+            describe_walk(leaf, &choice, way);
     }
     if (descriptor == 0)
         return plan->box.run > 0;

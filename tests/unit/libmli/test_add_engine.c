@@ -223,7 +223,7 @@ static void test_no_device(void **state)
 }
 
 /* If a channel is not available, the pool closes those it opened before, and is unchanged. */
-static void test_channel_that_cannot_be_had(void **state)
+static void test_unavailable_channel(void **state)
 {
     mli_mov_handle_t h;
 
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_newer_header, begin, end),
         cmocka_unit_test_setup_teardown(test_channels, begin, end),
         cmocka_unit_test_setup_teardown(test_no_device, begin, end),
-        cmocka_unit_test_setup_teardown(test_channel_that_cannot_be_had, begin, end),
+        cmocka_unit_test_setup_teardown(test_unavailable_channel, begin, end),
         cmocka_unit_test_setup_teardown(test_everything_is_tiny, begin, end),
         cmocka_unit_test_setup_teardown(test_too_many, begin, end),
     };

@@ -40,7 +40,7 @@ struct life {
 static struct life the_life;
 
 /* A failed test must not keep channels from the next one. */
-static int let_go(void **state)
+static int release_all(void **state)
 {
     (void)state;
     if (the_life.owned)
@@ -373,21 +373,21 @@ static void test_two_handles(void **state)
 /* One element for each state, to pass to a test by cmocka's pointer. */
 static enum state states[] = {STATES(STATE_NAME)};
 
-#define STATE_TEST(name) {"every call: " #name, test_state, NULL, let_go, &states[name]},
+#define STATE_TEST(name) {"every call: " #name, test_state, NULL, release_all, &states[name]},
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        STATES(STATE_TEST) cmocka_unit_test_teardown(test_released_twice, let_go),
-        cmocka_unit_test_teardown(test_stale_release_frees_nothing, let_go),
-        cmocka_unit_test_teardown(test_copied_handle_works, let_go),
-        cmocka_unit_test_teardown(test_prepare_touches_no_data, let_go),
-        cmocka_unit_test_teardown(test_data_is_read_at_start, let_go),
-        cmocka_unit_test_teardown(test_structures_may_vanish, let_go),
-        cmocka_unit_test_teardown(test_restart_without_prepare, let_go),
-        cmocka_unit_test_teardown(test_prepare_again, let_go),
-        cmocka_unit_test_teardown(test_refused_prepare_after_done, let_go),
-        cmocka_unit_test_teardown(test_two_handles, let_go),
+        STATES(STATE_TEST) cmocka_unit_test_teardown(test_released_twice, release_all),
+        cmocka_unit_test_teardown(test_stale_release_frees_nothing, release_all),
+        cmocka_unit_test_teardown(test_copied_handle_works, release_all),
+        cmocka_unit_test_teardown(test_prepare_touches_no_data, release_all),
+        cmocka_unit_test_teardown(test_data_is_read_at_start, release_all),
+        cmocka_unit_test_teardown(test_structures_may_vanish, release_all),
+        cmocka_unit_test_teardown(test_restart_without_prepare, release_all),
+        cmocka_unit_test_teardown(test_prepare_again, release_all),
+        cmocka_unit_test_teardown(test_refused_prepare_after_done, release_all),
+        cmocka_unit_test_teardown(test_two_handles, release_all),
     };
 
     unit_choose_engine(argc, argv);

@@ -142,7 +142,7 @@ static void test_cleared_at_release(void **state)
     assert_calls(0);
 }
 
-static void test_refused_start_is_not_announced(void **state)
+static void test_refused_start_has_no_callback(void **state)
 {
     mli_mov_handle_t claimed;
 
@@ -331,7 +331,7 @@ static void test_wait_after_a_callback(void **state)
 }
 
 /* A failed test must not keep channels from the next one. */
-static int let_go(void **state)
+static int release_all(void **state)
 {
     (void)state;
     (void)mli_mov_release_handle(&at.h);
@@ -342,18 +342,18 @@ static int let_go(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_once_for_each_start, let_go),
-        cmocka_unit_test_teardown(test_registration_outlives_prepare, let_go),
-        cmocka_unit_test_teardown(test_registered_before_prepare, let_go),
-        cmocka_unit_test_teardown(test_last_registration_counts, let_go),
-        cmocka_unit_test_teardown(test_release_without_start, let_go),
-        cmocka_unit_test_teardown(test_cleared_at_release, let_go),
-        cmocka_unit_test_teardown(test_refused_start_is_not_announced, let_go),
-        cmocka_unit_test_teardown(test_every_call_while_running, let_go),
-        cmocka_unit_test_teardown(test_chain_does_not_grow_the_stack, let_go),
-        cmocka_unit_test_teardown(test_callback_starts_another_handle, let_go),
-        cmocka_unit_test_teardown(test_callback_releases_its_handle, let_go),
-        cmocka_unit_test_teardown(test_wait_after_a_callback, let_go),
+        cmocka_unit_test_teardown(test_once_for_each_start, release_all),
+        cmocka_unit_test_teardown(test_registration_outlives_prepare, release_all),
+        cmocka_unit_test_teardown(test_registered_before_prepare, release_all),
+        cmocka_unit_test_teardown(test_last_registration_counts, release_all),
+        cmocka_unit_test_teardown(test_release_without_start, release_all),
+        cmocka_unit_test_teardown(test_cleared_at_release, release_all),
+        cmocka_unit_test_teardown(test_refused_start_has_no_callback, release_all),
+        cmocka_unit_test_teardown(test_every_call_while_running, release_all),
+        cmocka_unit_test_teardown(test_chain_does_not_grow_the_stack, release_all),
+        cmocka_unit_test_teardown(test_callback_starts_another_handle, release_all),
+        cmocka_unit_test_teardown(test_callback_releases_its_handle, release_all),
+        cmocka_unit_test_teardown(test_wait_after_a_callback, release_all),
     };
 
     unit_choose_engine(argc, argv);

@@ -211,7 +211,7 @@ static void *wait_for_it(void *result)
 }
 
 /* A thread that waits is woken, whether it sleeps already or not. */
-static void test_from_another_thread_than_waits(void **state)
+static void test_cancel_while_another_thread_waits(void **state)
 {
     (void)state;
     use(",stick_pct=100", 2);
@@ -325,7 +325,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_several_channels, begin, end),
         cmocka_unit_test_setup_teardown(test_one_of_several_channels, begin, end),
         cmocka_unit_test_setup_teardown(test_neighbours, begin, end),
-        cmocka_unit_test_setup_teardown(test_from_another_thread_than_waits, begin, end),
+        cmocka_unit_test_setup_teardown(test_cancel_while_another_thread_waits, begin, end),
         cmocka_unit_test_setup_teardown(test_in_a_callback_of_another_handle, begin, end),
         cmocka_unit_test_setup_teardown(test_large, begin, end),
         cmocka_unit_test_setup_teardown(test_races_with_the_end, begin, end),

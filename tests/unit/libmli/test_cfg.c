@@ -132,7 +132,7 @@ static void test_all(void **state)
 }
 
 /* The builders do not check values: the move refuses them. */
-static void test_values_are_judged_by_the_move(void **state)
+static void test_the_move_checks_values(void **state)
 {
     static const int minus[4] = {-1, 0, 0, 0}, zero[4] = {0};
     static const uint8_t twice[4] = {1, 1, 2, 3};
@@ -223,7 +223,7 @@ int main(void)
         cmocka_unit_test(test_padding2d_chw),
         cmocka_unit_test(test_padding2d_hwc),
         cmocka_unit_test(test_all),
-        cmocka_unit_test(test_values_are_judged_by_the_move),
+        cmocka_unit_test(test_the_move_checks_values),
         cmocka_unit_test(test_null_cfg_is_refused),
         cmocka_unit_test(test_null_arrays_are_refused),
         cmocka_unit_test(test_all_refuses_each_null_array),

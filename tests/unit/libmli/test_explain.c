@@ -11,7 +11,7 @@
 enum { ROOM = 1 << 20 };
 
 static _Alignas(64) uint8_t in[ROOM], out[ROOM];
-static mli_explanation told;
+static mli_explanation explained;
 
 /*
  * Plain C for all tests, which has no stream; the tests of streams use the processor's best level.
@@ -40,14 +40,14 @@ static void explain(mli_element_type type, const uint32_t shape[3], const mli_mo
     mli_tensor dst = {.data = {.capacity = ROOM, .mem.pi8 = (int8_t *)out}};
 
     src.el_params.sa.dim = -1;
-    assert_ok(mli_mov_explain(&src, cfg, &dst, &told));
+    assert_ok(mli_mov_explain(&src, cfg, &dst, &explained));
 }
 
 static const char *kernel(size_t descriptor)
 {
     static char text[MLI_KERNEL_TEXT_MAX];
 
-    return mli_plan_kernel(&told.plan, descriptor, text);
+    return mli_plan_kernel(&explained.plan, descriptor, text);
 }
 
 static void test_copies(void **state)
@@ -100,7 +100,7 @@ static void test_zeros(void **state)
     cfg.padding_pre[1] = cfg.padding_post[1] = 2;
     cfg.padding_pre[2] = cfg.padding_post[2] = 1;
     explain(MLI_EL_FX_8, shape, &cfg);
-    assert_int_equal(told.plan.slabs, 4);
+    assert_int_equal(explained.plan.slabs, 4);
     assert_string_equal(kernel(0), "rows of 30 bytes with zeros beside, c");
     for (size_t i = 1; i <= 4; i++) /* above, below, left, right */
         assert_string_equal(kernel(i), "zeros, with the copy");
@@ -137,7 +137,7 @@ static void test_streams(void **state)
     assert_null(strstr(kernel(0), "streamed"));
 }
 
-static void test_split_of_nothing(void **state)
+static void test_split_of_an_empty_plan(void **state)
 {
     const struct mli_plan nothing = {0};
     struct mli_plan parts[2];
@@ -156,11 +156,11 @@ static void test_split_is_worth_it(void **state)
     (void)state;
     assert_ok(mli_mov_cfg_for_copy(&cfg));
     explain(MLI_EL_FX_8, shape, &cfg);
-    assert_int_equal(mli_plan_split(&told.plan, 4, 0, parts), 4);
-    assert_int_equal(mli_plan_split(&told.plan, 4, 2499, parts), 4);
-    assert_int_equal(mli_plan_split(&told.plan, 4, 2500, parts), 3);
-    assert_int_equal(mli_plan_split(&told.plan, 4, 9999, parts), 1);
-    assert_int_equal(mli_plan_split(&told.plan, 4, SIZE_MAX, parts), 1);
+    assert_int_equal(mli_plan_split(&explained.plan, 4, 0, parts), 4);
+    assert_int_equal(mli_plan_split(&explained.plan, 4, 2499, parts), 4);
+    assert_int_equal(mli_plan_split(&explained.plan, 4, 2500, parts), 3);
+    assert_int_equal(mli_plan_split(&explained.plan, 4, 9999, parts), 1);
+    assert_int_equal(mli_plan_split(&explained.plan, 4, SIZE_MAX, parts), 1);
     assert_int_equal(parts[0].bytes, 10000);
 }
 
@@ -171,7 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_elements, plain, best),
         cmocka_unit_test_setup_teardown(test_zeros, plain, best),
         cmocka_unit_test_setup_teardown(test_streams, plain, best),
-        cmocka_unit_test_setup_teardown(test_split_of_nothing, plain, best),
+        cmocka_unit_test_setup_teardown(test_split_of_an_empty_plan, plain, best),
         cmocka_unit_test_setup_teardown(test_split_is_worth_it, plain, best),
     };
 

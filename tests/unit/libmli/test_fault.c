@@ -156,7 +156,7 @@ static void test_every_row_of_the_copy(void **state)
 }
 
 /* A place after the end means the last place. */
-static void test_places_that_are_not(void **state)
+static void test_places_after_the_end(void **state)
 {
     (void)state;
     set_failure(1, 99, 99999);
@@ -200,7 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL(test_every_place)           //
         ON_ALL(test_every_row_of_the_copy) //
-        ON_ALL(test_places_that_are_not)   //
+        ON_ALL(test_places_after_the_end)  //
         ON_ALL(test_synchronous_move)      //
     };
 

@@ -157,7 +157,7 @@ static void test_error_counts_before_cancel(void **state)
 }
 
 /* Inline parts are submitted one after another: those after the failing one never begin. */
-static void test_inline_parts_behind_do_not_begin(void **state)
+static void test_inline_parts_after_a_failure_do_not_begin(void **state)
 {
     (void)state;
     for (uint32_t failing = 0; failing < PARTS; failing++) {
@@ -188,9 +188,9 @@ static void assert_consistent(mli_status status)
 {
     mli_mov_channel_stats stats;
     uint64_t failed = 0, ended = 0, bytes = 0;
-    mli_mov_status_t told;
+    mli_mov_status_t reported;
 
-    assert_ok(mli_mov_get_status(&load.h, &told));
+    assert_ok(mli_mov_get_status(&load.h, &reported));
     for (uint32_t i = 0; i < PARTS; i++) {
         assert_ok(mli_mov_get_channel_stats(FIRST + (int)i, &stats));
         assert_int_equal(stats.submitted, 1);
@@ -199,8 +199,8 @@ static void assert_consistent(mli_status status)
         bytes += stats.bytes;
     }
     assert_int_equal(ended, PARTS);
-    assert_int_equal(told.bytes, bytes);
-    assert_status(told.code, status);
+    assert_int_equal(reported.bytes, bytes);
+    assert_status(reported.code, status);
     assert_status(status, failed ? MLI_STATUS_DMA_ERROR : MLI_STATUS_OK);
     if (failed)
         assert_true(bytes < ROWS * RUN);
@@ -278,7 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_order_and_every_failure, begin, end),
         cmocka_unit_test_setup_teardown(test_error_counts_before_cancel, begin, end),
-        cmocka_unit_test_setup_teardown(test_inline_parts_behind_do_not_begin, begin, end),
+        cmocka_unit_test_setup_teardown(test_inline_parts_after_a_failure_do_not_begin, begin, end),
         cmocka_unit_test_setup_teardown(test_threads, begin, end),
         cmocka_unit_test_setup_teardown(test_stuck_parts_are_stopped_while_they_start, begin, end),
     };

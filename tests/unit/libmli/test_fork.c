@@ -20,14 +20,14 @@ static bool moves(void)
            mli_mov_release_handle(&h) == MLI_STATUS_OK;
 }
 
-static bool moves_anew(void)
+static bool moves_on_a_new_pool(void)
 {
     return mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK &&
            mli_mov_set_num_dma_ch(0, 3) == MLI_STATUS_OK && moves() &&
            mli_mov_set_num_dma_ch(0, 0) == MLI_STATUS_OK;
 }
 
-static void test_child_makes_the_pool_anew(void **state)
+static void test_child_creates_a_new_pool(void **state)
 {
     int status;
     pid_t child;
@@ -43,7 +43,7 @@ static void test_child_makes_the_pool_anew(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         alarm(20); /* a wait that hangs must fail the test */
-        _exit(moves_anew() ? 0 : 1);
+        _exit(moves_on_a_new_pool() ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -53,7 +53,7 @@ static void test_child_makes_the_pool_anew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_child_makes_the_pool_anew)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_child_creates_a_new_pool)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static struct {
     bool owned, other_owned;
 } at, before;
 
-static mli_mov_status_t told; /* filled by GET_STATUS */
+static mli_mov_status_t reported; /* filled by GET_STATUS */
 
 /* The result of the call in IN_CALLBACK, and its handle. */
 static struct {
@@ -91,7 +91,7 @@ static mli_status make_call(enum call call)
     case SYNCHRONISE:
         return mli_mov_synchronise(at.given);
     case GET_STATUS:
-        return mli_mov_get_status(at.given, &told);
+        return mli_mov_get_status(at.given, &reported);
     case RELEASE:
         return mli_mov_release_handle(at.given);
     case RESIZE:
@@ -201,7 +201,7 @@ static void life_begin(enum state state)
     unit_snapshot(&before, &at, sizeof(at));
 }
 
-static int let_go(void **state)
+static int release_all(void **state)
 {
     (void)state;
     if (at.owned) {
@@ -236,8 +236,8 @@ static void assert_unchanged(mli_mov_stage stage)
     assert_string_equal(mli_mov_engine_name(), "fault");
     if (!at.owned)
         return;
-    assert_ok(mli_mov_get_status(&at.handle, &told));
-    assert_int_equal(told.stage, stage);
+    assert_ok(mli_mov_get_status(&at.handle, &reported));
+    assert_int_equal(reported.stage, stage);
 }
 
 static void call_in_state(enum state state, enum call call, char letter)
@@ -246,9 +246,9 @@ static void call_in_state(enum state state, enum call call, char letter)
     mli_status got;
 
     life_begin(state);
-    memset(&told, 0, sizeof(told));
+    memset(&reported, 0, sizeof(reported));
     if (at.owned)
-        assert_ok(mli_mov_get_status(&at.handle, &told));
+        assert_ok(mli_mov_get_status(&at.handle, &reported));
     got = make_call(call);
     if (got != promised(letter))
         print_error("%s\n", call_names[call]);
@@ -256,10 +256,10 @@ static void call_in_state(enum state state, enum call call, char letter)
     if (letter == 'x' && call != ISDONE)
         assert_error_names(resized ? "" : "h", got);
     if (letter == 'x')
-        assert_unchanged(told.stage);
+        assert_unchanged(reported.stage);
     if (letter == 'o' && call == RELEASE)
         at.owned = false;
-    assert_int_equal(let_go(NULL), 0);
+    assert_int_equal(release_all(NULL), 0);
 }
 
 /* Calls in the callback, before the test waits for the transfer. */
@@ -286,7 +286,7 @@ static void call_in_callback(enum call call, char letter)
     assert_memory_equal(at.tile.out, at.tile.in, 48);
     if (call == RELEASE)
         at.owned = false;
-    assert_int_equal(let_go(NULL), 0);
+    assert_int_equal(release_all(NULL), 0);
 }
 
 struct row {
@@ -342,14 +342,14 @@ static void test_calls_without_a_handle(void **state)
 }
 
 #define ROW(name, begin, end, rest, pool) {begin end rest pool, name},
-#define TEST(name, ...)                   {"every call: " #name, test_state, NULL, let_go, &rows[name]},
+#define TEST(name, ...)                   {"every call: " #name, test_state, NULL, release_all, &rows[name]},
 
 static struct row rows[] = {STATES(ROW)};
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        STATES(TEST) cmocka_unit_test_teardown(test_calls_without_a_handle, let_go),
+        STATES(TEST) cmocka_unit_test_teardown(test_calls_without_a_handle, release_all),
     };
 
     unit_add_ports();

@@ -296,7 +296,7 @@ static void test_views_of_one_buffer(void **state)
 }
 
 /* Even and odd elements of the same rows: the ranges overlap, but no byte is read and written. */
-static void test_views_interleaved_into_one_another(void **state)
+static void test_interleaved_views(void **state)
 {
     struct tile t;
 
@@ -406,7 +406,7 @@ int main(void)
         cmocka_unit_test(test_packed_counts_dst_offset),
         cmocka_unit_test(test_interleaved_destination),
         cmocka_unit_test(test_views_of_one_buffer),
-        cmocka_unit_test(test_views_interleaved_into_one_another),
+        cmocka_unit_test(test_interleaved_views),
         cmocka_unit_test(test_output_fields_are_not_read),
         cmocka_unit_test(test_entries_beyond_the_rank_are_not_read),
         cmocka_unit_test(test_entries_beyond_the_rank_are_set),

@@ -81,7 +81,7 @@ static void test_life_with_an_exhausted_pool(void **state)
     assert_ok(mli_mov_release_handle(&all));
 }
 
-static void test_so_many_at_a_time(void **state)
+static void test_limit_of_handles_without_channels(void **state)
 {
     mli_mov_handle_t extra, before;
 
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         NO_CHANNEL_TEST(test_life_with_an_empty_pool),
         NO_CHANNEL_TEST(test_life_with_an_exhausted_pool),
-        NO_CHANNEL_TEST(test_so_many_at_a_time),
+        NO_CHANNEL_TEST(test_limit_of_handles_without_channels),
         NO_CHANNEL_TEST(test_pool_changes_meanwhile),
         NO_CHANNEL_TEST(test_callback_comes_before_start_returns),
         NO_CHANNEL_TEST(test_stale_copies),

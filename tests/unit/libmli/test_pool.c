@@ -98,7 +98,7 @@ static void test_claims_of_several_channels(void **state)
  * neighbours; while an outer one is claimed, the two others are. The allocator decides which handle
  * has the middle one.
  */
-static void test_these_very_channels(void **state)
+static void test_claim_at(void **state)
 {
     mli_mov_handle_t middle, h;
     const mli_mov_handle_t untouched = h = (mli_mov_handle_t){.first = 77};
@@ -267,7 +267,7 @@ int main(void)
         cmocka_unit_test_setup(test_exhaustion_and_return, empty_pool),
         cmocka_unit_test_setup(test_bad_claims, empty_pool),
         cmocka_unit_test_setup(test_claims_of_several_channels, empty_pool),
-        cmocka_unit_test_setup(test_these_very_channels, empty_pool),
+        cmocka_unit_test_setup(test_claim_at, empty_pool),
         cmocka_unit_test_setup(test_fragmentation, empty_pool),
         cmocka_unit_test_setup(test_bad_dimensions, empty_pool),
         cmocka_unit_test_setup(test_dimensions, empty_pool),

@@ -145,7 +145,7 @@ static void test_moves_work_anywhere(void **state)
     assert_memory_equal(b.tile.out, b.tile.in, 48);
 }
 
-static void test_kernels_want_aligned_elements(void **state)
+static void test_kernels_require_aligned_elements(void **state)
 {
     struct board b;
 
@@ -181,7 +181,7 @@ static void assert_move_refused(struct tile *t, const char *names)
 }
 
 /* Each size of element at each address that is not a multiple of the size. */
-static void test_moves_want_aligned_elements(void **state)
+static void test_moves_require_aligned_elements(void **state)
 {
     static const struct {
         mli_element_type type;
@@ -216,7 +216,7 @@ static void test_moves_want_aligned_elements(void **state)
 }
 
 /* Without a strict profile, odd addresses are legal. */
-static void test_alignment_is_free_otherwise(void **state)
+static void test_any_alignment_without_strict_profile(void **state)
 {
     struct tile t;
 
@@ -259,9 +259,9 @@ int main(void)
         cmocka_unit_test_teardown(test_kernels_work_in_vector_memory_only, default_profile),
         cmocka_unit_test_teardown(test_kernel_operands_lie_wholly_inside, default_profile),
         cmocka_unit_test_teardown(test_moves_work_anywhere, default_profile),
-        cmocka_unit_test_teardown(test_kernels_want_aligned_elements, default_profile),
-        cmocka_unit_test_teardown(test_moves_want_aligned_elements, default_profile),
-        cmocka_unit_test_teardown(test_alignment_is_free_otherwise, default_profile),
+        cmocka_unit_test_teardown(test_kernels_require_aligned_elements, default_profile),
+        cmocka_unit_test_teardown(test_moves_require_aligned_elements, default_profile),
+        cmocka_unit_test_teardown(test_any_alignment_without_strict_profile, default_profile),
         cmocka_unit_test_teardown(test_parameters_are_aligned_too, default_profile),
     };
 

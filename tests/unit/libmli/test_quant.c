@@ -79,7 +79,7 @@ static void test_own_memory_receives_a_copy(void **state)
 }
 
 /* Axis 0 1 2 3: padded to P P 0 1 2 3 P, cropped from 1 on, every second entry, placed at 2. */
-static void test_own_memory_goes_through_the_move(void **state)
+static void test_own_memory_follows_the_axis(void **state)
 {
     static const int want[] = {KEPT, KEPT, PAD, 1, 3};
     struct tile t;
@@ -205,7 +205,7 @@ int main(void)
         cmocka_unit_test(test_null_pointers_share),
         cmocka_unit_test(test_same_pointers_share),
         cmocka_unit_test(test_own_memory_receives_a_copy),
-        cmocka_unit_test(test_own_memory_goes_through_the_move),
+        cmocka_unit_test(test_own_memory_follows_the_axis),
         cmocka_unit_test(test_prepare_fills_parameters),
         cmocka_unit_test(test_exact_array_capacities_suffice),
         cmocka_unit_test(test_permute_kernel_shares),

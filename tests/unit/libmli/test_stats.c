@@ -62,7 +62,7 @@ static void assert_nothing(int channel)
     assert_memory_equal(&stats, &nothing, sizeof(stats));
 }
 
-static void test_nothing_at_first(void **state)
+static void test_zeros_at_first(void **state)
 {
     (void)state;
     load_init_rows(&load, 1, 10, 30, 2);
@@ -160,7 +160,7 @@ static void test_busy_time(void **state)
 }
 
 /* A channel that joins the pool starts with zeros; one that stays keeps its numbers. */
-static void test_joining_the_pool_anew(void **state)
+static void test_rejoining_the_pool(void **state)
 {
     (void)state;
     load_init_rows(&load, 1, 10, 30, 2);
@@ -227,13 +227,13 @@ static void test_read_while_running(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nothing_at_first, begin, end),
+        cmocka_unit_test_setup_teardown(test_zeros_at_first, begin, end),
         cmocka_unit_test_setup_teardown(test_strided, begin, end),
         cmocka_unit_test_setup_teardown(test_contiguous, begin, end),
         cmocka_unit_test_setup_teardown(test_padded, begin, end),
         cmocka_unit_test_setup_teardown(test_several_channels, begin, end),
         cmocka_unit_test_setup_teardown(test_busy_time, begin, end),
-        cmocka_unit_test_setup_teardown(test_joining_the_pool_anew, begin, end),
+        cmocka_unit_test_setup_teardown(test_rejoining_the_pool, begin, end),
         cmocka_unit_test_setup_teardown(test_read_while_running, begin, end),
     };
 

@@ -56,18 +56,19 @@ static mli_status await(mli_mov_handle_t *h, struct rng *rng)
 
 static void judge(mli_mov_handle_t *h, const struct tile *t, mli_status status, bool asked)
 {
-    mli_mov_status_t told;
+    mli_mov_status_t reported;
 
-    expect(mli_mov_get_status(h, &told) == MLI_STATUS_OK);
-    expect(told.stage == MLI_MOV_DONE && told.code == status && told.bytes_total == BYTES);
+    expect(mli_mov_get_status(h, &reported) == MLI_STATUS_OK);
+    expect(reported.stage == MLI_MOV_DONE && reported.code == status &&
+           reported.bytes_total == BYTES);
     if (status == MLI_STATUS_OK) {
-        expect(told.bytes == BYTES && memcmp(t->out, t->in, BYTES) == 0);
+        expect(reported.bytes == BYTES && memcmp(t->out, t->in, BYTES) == 0);
         atomic_fetch_add(&seen.ok, 1);
     } else if (status == MLI_STATUS_CANCELLED) {
-        expect(asked && told.bytes <= BYTES);
+        expect(asked && reported.bytes <= BYTES);
         atomic_fetch_add(&seen.cancelled, 1);
     } else {
-        expect(seen.may_fail && status == MLI_STATUS_DMA_ERROR && told.bytes <= BYTES);
+        expect(seen.may_fail && status == MLI_STATUS_DMA_ERROR && reported.bytes <= BYTES);
         atomic_fetch_add(&seen.failed, 1);
     }
     for (size_t i = BYTES; i < sizeof(t->out); i++)

@@ -38,7 +38,7 @@ static void assert_placed(const struct tile *t, uint32_t s0, uint32_t s1, uint32
     assert_strides(t->dst.mem_stride, (int32_t)s0, (int32_t)s1, (int32_t)s2);
 }
 
-static void test_outer_ones_of_the_destination(void **state)
+static void test_outer_strides_of_dst(void **state)
 {
     struct tile t;
 
@@ -55,7 +55,7 @@ static void test_outer_ones_of_the_destination(void **state)
 }
 
 /* The inner stride is given in cfg, the middle one is dst's, the outer one is computed. */
-static void test_of_both_places(void **state)
+static void test_strides_from_cfg_and_dst(void **state)
 {
     struct tile t;
 
@@ -67,7 +67,7 @@ static void test_of_both_places(void **state)
     assert_placed(&t, 30, 10, 2);
 }
 
-static void test_inner_ones_of_the_destination(void **state)
+static void test_inner_strides_of_dst(void **state)
 {
     struct tile t;
 
@@ -94,16 +94,16 @@ static void test_extent_counts_dst_offset(void **state)
 
 static void test_source(void **state)
 {
-    mli_explanation told;
+    mli_explanation explained;
     struct tile t;
 
     (void)state;
     tile_init(&t, MLI_EL_FX_8);
     t.src.data.capacity = sizeof(t.in);
     give(t.src.mem_stride, 0, 20, 0);
-    assert_ok(mli_mov_explain(&t.src, &t.cfg, &t.dst, &told));
-    assert_int_equal(told.axis[0].src_stride, 60);
-    assert_int_equal(told.read.end, 60 + 40 + 3 + 1);
+    assert_ok(mli_mov_explain(&t.src, &t.cfg, &t.dst, &explained));
+    assert_int_equal(explained.axis[0].src_stride, 60);
+    assert_int_equal(explained.read.end, 60 + 40 + 3 + 1);
     assert_ok(tile_sync(&t));
     assert_memory_equal(t.out, t.in, 4);
     assert_memory_equal(t.out + 4, t.in + 20, 4);
@@ -203,9 +203,9 @@ static void test_more_than_64_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outer_ones_of_the_destination),
-        cmocka_unit_test(test_of_both_places),
-        cmocka_unit_test(test_inner_ones_of_the_destination),
+        cmocka_unit_test(test_outer_strides_of_dst),
+        cmocka_unit_test(test_strides_from_cfg_and_dst),
+        cmocka_unit_test(test_inner_strides_of_dst),
         cmocka_unit_test(test_extent_counts_dst_offset),
         cmocka_unit_test(test_source),
         cmocka_unit_test(test_source_capacity),

@@ -413,7 +413,7 @@ static void test_refuses_bad_tensors(void **state)
     assert_refused(&t, &all, MLI_STATUS_NOT_SUPPORTED, "el_type");
 }
 
-static void test_refuses_what_the_capacity_does_not_cover(void **state)
+static void test_refuses_parts_beyond_the_capacity(void **state)
 {
     mli_sub_tensor_cfg cfg = part(3, 1, 2, 0, 1, 1, 4), first = part(3, 0, 0, 0, 1, 1, 4);
     mli_tensor out;
@@ -471,7 +471,7 @@ int main(void)
         cmocka_unit_test(test_kept_axis_of_size_one),
         cmocka_unit_test(test_refuses_bad_parts),
         cmocka_unit_test(test_refuses_bad_tensors),
-        cmocka_unit_test(test_refuses_what_the_capacity_does_not_cover),
+        cmocka_unit_test(test_refuses_parts_beyond_the_capacity),
         cmocka_unit_test(test_refuses_inconsistent_axis),
     };
 

@@ -94,7 +94,7 @@ static void start_next(int32_t cookie)
 /*
  * synchronise waits for transfers that callbacks start on the same handle, to the end of the chain.
  */
-static void test_waits_for_what_callbacks_start(void **state)
+static void test_waits_for_transfers_of_callbacks(void **state)
 {
     (void)state;
     assert_ok(mli_mov_registercallback(&slow.load.h, start_next, 0));
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_waits_for_the_callback, begin, slow_finish),
         cmocka_unit_test_setup_teardown(test_idle, begin, slow_finish),
         cmocka_unit_test_setup_teardown(test_refused_in_a_callback, begin, slow_finish),
-        cmocka_unit_test_setup_teardown(test_waits_for_what_callbacks_start, begin, slow_finish),
+        cmocka_unit_test_setup_teardown(test_waits_for_transfers_of_callbacks, begin, slow_finish),
         cmocka_unit_test_setup_teardown(test_races_with_the_callback, begin, slow_finish),
     };
 

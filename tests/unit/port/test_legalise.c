@@ -154,7 +154,7 @@ static void test_inner_loops_are_kept(void **state)
 }
 
 /* A copied legaliser continues at the original's place. */
-static void test_copies_go_on(void **state)
+static void test_copies_continue(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}};
     const struct mli_channel_caps caps = {.loops = 1, .count_max = 3, .run_max = 7};
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_random_plans),
         cmocka_unit_test(test_no_limits),
         cmocka_unit_test(test_inner_loops_are_kept),
-        cmocka_unit_test(test_copies_go_on),
+        cmocka_unit_test(test_copies_continue),
     };
 
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);

@@ -164,7 +164,7 @@ static void start_again(int32_t rounds)
 }
 
 /* mli_mov_poll() alone completes transfers and calls callbacks. */
-static void test_poll_brings_callbacks(void **state)
+static void test_poll_calls_callbacks(void **state)
 {
     struct move m[3];
     mli_mov_handle_t h[3];
@@ -309,7 +309,7 @@ int main(void)
         cmocka_unit_test_teardown(test_ring_full_and_refilled, teardown),
         cmocka_unit_test_teardown(test_ring_wraps, teardown),
         cmocka_unit_test_teardown(test_limits_of_fields, teardown),
-        cmocka_unit_test_teardown(test_poll_brings_callbacks, teardown),
+        cmocka_unit_test_teardown(test_poll_calls_callbacks, teardown),
         cmocka_unit_test_teardown(test_callback_starts_again, teardown),
         cmocka_unit_test_teardown(test_split, teardown),
         cmocka_unit_test_teardown(test_sync_takes_a_channel, teardown),

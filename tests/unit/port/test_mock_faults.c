@@ -79,7 +79,7 @@ static void test_cancel_in_the_ring(void **state)
 }
 
 /* Cancel after the ring is done, while the plan is not. */
-static void test_cancel_behind_the_ring(void **state)
+static void test_cancel_after_the_ring(void **state)
 {
     struct move m;
     mli_mov_handle_t h;
@@ -100,7 +100,7 @@ static void test_cancel_behind_the_ring(void **state)
 }
 
 /* A cancel that comes too late: everything is written, and the transfer is OK. */
-static void test_cancel_of_a_complete_one(void **state)
+static void test_cancel_of_a_complete_transfer(void **state)
 {
     struct move m;
     mli_mov_handle_t h;
@@ -119,7 +119,7 @@ static void test_cancel_of_a_complete_one(void **state)
 }
 
 /* The place of an error is that of the plan, for any number of hardware loops. */
-static void test_bus_error_tells_the_row(void **state)
+static void test_bus_error_has_the_row(void **state)
 {
     static const char *const specs[] = {"mock:loops=0", "mock:loops=1", "mock"};
 
@@ -308,9 +308,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_cancel_in_the_ring, teardown),
-        cmocka_unit_test_teardown(test_cancel_behind_the_ring, teardown),
-        cmocka_unit_test_teardown(test_cancel_of_a_complete_one, teardown),
-        cmocka_unit_test_teardown(test_bus_error_tells_the_row, teardown),
+        cmocka_unit_test_teardown(test_cancel_after_the_ring, teardown),
+        cmocka_unit_test_teardown(test_cancel_of_a_complete_transfer, teardown),
+        cmocka_unit_test_teardown(test_bus_error_has_the_row, teardown),
         cmocka_unit_test_teardown(test_bus_error_in_a_nest, teardown),
         cmocka_unit_test_teardown(test_bus_error_in_source_and_fill, teardown),
         cmocka_unit_test_teardown(test_failed_descriptor, teardown),

@@ -148,7 +148,7 @@ static void test_rows_are_even(void **state)
 }
 
 /* Few outer iterations: the cut is in an inner loop or in the run. */
-static void test_inner_loops_even_it_out(void **state)
+static void test_inner_loops_balance_parts(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100000, 100000}, {256, 200, 200}};
     struct mli_plan plan;
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_one_part_is_the_plan),
         cmocka_unit_test(test_contiguous),
         cmocka_unit_test(test_rows_are_even),
-        cmocka_unit_test(test_inner_loops_even_it_out),
+        cmocka_unit_test(test_inner_loops_balance_parts),
         cmocka_unit_test(test_short_rows_are_cut_between_lines),
         cmocka_unit_test(test_margins),
     };
