@@ -10,7 +10,7 @@
  * Not included: mli_explain.h (explains a move before it is made) and mli_engine.h (drivers).
  *
  * Define MLI_EMBARC_COMPAT before including this header to get embARC 2.0's form of the functions
- * whose prototypes differ (mli_compat_embarc.h).
+ * with other prototypes (mli_compat_embarc.h).
  */
 #ifndef MLI_API_H
 #define MLI_API_H

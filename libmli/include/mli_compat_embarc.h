@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions whose prototypes or rules in embARC MLI 2.0 differ from the spec. With this header the
+ * Functions with other prototypes or rules in embARC MLI 2.0 than in the spec. With this header the
  * short names mean embARC's form; without it, the spec's form. For C and C++. With
  * MLI_EMBARC_COMPAT defined, mli_api.h, mli_mov_api.h and mli_helpers_api.h include it.
  *
@@ -25,7 +25,7 @@ extern "C" {
 
 /**
  * Sets every field as mli_mov_cfg_all() does, with paddings for an HWC tensor: padtop/padbot around
- * dimension 0 (H), padleft/padright around dimension 1 (W). Returns the same statuses.
+ * dimension 0 (H), padleft/padright around dimension 1 (W). Returns its statuses.
  */
 mli_status mli_compat_mov_cfg_all(mli_mov_cfg_t *cfg, const int *offsets, const int *sizes,
                                   const int *subsample_step, const int *dst_offsets,

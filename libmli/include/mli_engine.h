@@ -20,9 +20,9 @@
  *     previous one was called: possibly inside that done, or on another thread before done has
  *     returned. So a channel must not use a work after it has called done, and done is the last
  *     action of a poll.
- *   - It never calls submit and poll of a channel at the same time, except for such a submit.
+ *   - It never calls submit and poll of a channel concurrently, except for such a submit.
  *   - It may call poll for a channel without a work, and cancel at any time from any thread.
- * Calls for different channels come from different threads at the same time.
+ * Calls for different channels may come from different threads concurrently.
  */
 #ifndef MLI_ENGINE_H
 #define MLI_ENGINE_H
@@ -65,7 +65,7 @@ struct mli_work {
  */
 bool mli_work_cancelled(const struct mli_work *work);
 
-/** Sets the number of bytes that the work has written so far, for mli_mov_get_status(). */
+/** Sets the number of bytes that the work has written, for mli_mov_get_status(). */
 void mli_work_progress(struct mli_work *work, size_t bytes);
 
 /**
@@ -96,7 +96,7 @@ struct mli_descriptor {
     uint64_t row;   /**< first row that the piece writes */
 };
 
-/** Cuts a plan into legal descriptors, one after the other. Plain data: may be copied. */
+/** Cuts a plan into legal descriptors, one at a time. Plain data: may be copied. */
 struct mli_legaliser {
     const struct mli_plan *plan;
     struct mli_channel_caps caps;
@@ -161,7 +161,7 @@ struct mli_engine {
      * finished the accesses that follow done.
      */
     void (*synchronise)(uint32_t channel);
-    /** Optional. Replaces counters of the pool by more exact ones of the hardware. */
+    /** Optional. Replaces counters of the pool by more exact values of the hardware. */
     void (*stats)(uint32_t channel, mli_mov_channel_stats *stats);
     /**
      * Optional. Sets an option of mli_mov_set_engine(): "name:key=value". `key` has `length` bytes

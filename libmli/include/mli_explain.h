@@ -10,7 +10,7 @@
  *   mli_legalise_count()    and their number
  *   mli_mov_engine_caps()   the capabilities of an engine's channels
  *
- * The steps are those at the top of mli_mov_api.h: pad, crop, subsample, permute, place.
+ * mli_mov_api.h defines the steps: pad, crop, subsample, permute, place.
  */
 #ifndef MLI_EXPLAIN_H
 #define MLI_EXPLAIN_H
@@ -59,7 +59,7 @@ typedef struct mli_explanation {
     uint64_t samples;                      /**< samples that the move writes */
     uint64_t samples_read;                 /**< samples that the move reads from the source */
     mli_byte_range read, written; /**< from the first to the last byte that the move accesses */
-    struct mli_plan plan;         /**< addresses are those of src and dst */
+    struct mli_plan plan;         /**< its addresses are in src and dst */
 } mli_explanation;
 
 /**
@@ -85,8 +85,8 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
  * Names the leaf kernel that moves a descriptor on this processor (0: the copy box; n: slab n - 1),
  * the level of the kernel, and special treatment, as in "transpose of 2-byte elements, avx512,
  * streamed" (streamed: stores past the caches). A kernel of one level may call a kernel of a lower
- * level. The choice depends on alignment, so give addresses with the same offset in a page as the
- * addresses of the move.
+ * level. The choice depends on alignment, so give addresses with the page offsets of the
+ * real addresses.
  *
  * The text is about the plan as a whole. An engine that moves the plan in chunks chooses again for
  * each chunk: channels that are threads do so from 256 KiB on.

@@ -205,8 +205,8 @@ const char *mli_cpu_level(void);
  * in the environment variable MLI_STREAM_MIN, or else 32 MiB. Streaming is faster for any size if
  * the destination is not in the caches, and slower if it is (docs/performance.md). Some large
  * transposes stream from smaller sizes: from a 32nd of `bytes` if rows of the destination are a
- * multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes whose
- * rows or columns consist of two dimensions, and transposes to pixels of up to 16 bytes. Moves
+ * multiple of 2 KiB apart; from a sixth of `bytes` transposes of 1-byte elements, transposes with
+ * rows or columns of two dimensions, and transposes to pixels of up to 16 bytes. Moves
  * write the same bytes with every value. Call it while no other thread is inside the library.
  */
 void mli_cpu_set_stream_min(uint64_t bytes);

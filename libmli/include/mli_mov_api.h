@@ -76,7 +76,7 @@ typedef enum _mli_mov_state {
 /**
  * A claim on DMA channels and the transfer that is prepared for them. The caller allocates it, for
  * example on the stack; the fields are private. A handle may be copied as a value: the claim and
- * the state of a started transfer belong to the pool and are the same for all copies, but a
+ * the state of a started transfer belong to the pool and are shared by all copies, but a
  * prepared transfer is only in the copy it was prepared with. A generation number distinguishes
  * copies of a released handle from live ones.
  */
@@ -242,7 +242,7 @@ mli_status mli_mov_set_num_dma_ch(int ch_offset, int num_ch);
 /**
  * Claims num_ch neighbouring channels, all or none. Never waits. Most programs claim one.
  * A transfer is split over several channels, at rows and cache lines of the destination, so that
- * all have about the same number of bytes; no part is smaller than the engine's `tiny`.
+ * all have about equal numbers of bytes; no part is smaller than the engine's `tiny`.
  *
  * With num_ch 0 the handle has no channel, and the pool may be empty: mli_mov_start() moves the
  * data on the calling thread and calls the callback before it returns (inside another callback:
@@ -289,8 +289,8 @@ mli_status mli_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src, const mli
  * The callback runs on the thread that completes the transfer: a thread of the engine; with the
  * inline engine and for tiny transfers the thread inside mli_mov_start(); with a polled engine the
  * thread that polls; possibly the thread inside mli_mov_cancel(). It may acquire, prepare and start
- * transfers, on this handle too, and release handles whose transfers are done. It must not wait or
- * synchronise, nor poll for a transfer that it starts: that transfer may complete only after the
+ * transfers, on this handle too, and release handles of transfers that are done. It must not wait
+ * or synchronise, nor poll for a transfer that it starts: that transfer may complete only after the
  * callback has returned. Release the handle of such a transfer in the transfer's own callback, or
  * on another thread. A null cb unregisters. Register before start.
  *
@@ -413,7 +413,7 @@ mli_status mli_mov_cancel(mli_mov_handle_t *h);
 
 /**
  * Sleeps until the handle is idle: its transfer is done, its callback has returned, the transfers
- * that callbacks have started on the same handle are done too, and the channels no longer access
+ * that callbacks have started on this handle are done too, and the channels no longer access
  * memory. Unlike mli_mov_wait() it is also legal if no transfer was started.
  *
  * @retval MLI_STATUS_OK             idle (also if no transfer was ever started)

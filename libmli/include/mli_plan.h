@@ -6,7 +6,7 @@
  *   plan        the work of one channel: descriptor 0 is its copy box, descriptor n its fill slab
  *               n - 1. They are disjoint; their order does not matter.
  *   copy box    a nest of strided loops around a run of contiguous bytes
- *   fill slab   the same with zeros as the source
+ *   fill slab   a copy box with zeros as the source
  *   row         one run; rows are numbered in the order of the loops, the innermost fastest
  *
  * Addresses may have any misalignment; no product of count and step exceeds a size_t.

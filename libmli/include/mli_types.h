@@ -11,7 +11,7 @@
  *   capacity  size in bytes of the memory that a data container points to.
  *   per-axis  quantisation with one set of parameters for each index along dimension `sa.dim`.
  *
- * Field order, names and enum values are those of embARC MLI 2.0: code written for embARC compiles
+ * Field order, names and enum values agree with embARC MLI 2.0: code written for embARC compiles
  * unchanged. The library never reads entries of arrays at or beyond `rank`. A move or a sub-tensor
  * that writes a tensor's layout sets these entries to 1 (shape) and 0 (mem_stride).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* embARC MLI 2.0's prototypes and rules, for functions whose form in this library differs. */
+/* embARC MLI 2.0's prototypes and rules, for functions with another form in this library. */
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 

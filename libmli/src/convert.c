@@ -104,7 +104,7 @@ static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const c
     return MLI_STATUS_OK;
 }
 
-/* Returns whether each element has the same address in source and destination. */
+/* Returns whether source and destination have each element at one address. */
 static bool in_place(const struct conversion *c)
 {
     bool same = c->from.bytes == c->to.bytes && c->from.elem == c->to.elem;
@@ -216,7 +216,7 @@ static mli_status conversion_init(struct conversion *c, const mli_tensor *src,
 static void convert_plane(const struct conversion *c, uint64_t i, uint64_t j)
 {
     const uint64_t *count = c->count, *from = c->from.step, *to = c->to.step;
-    const uint64_t run = c->axis == 3 ? 1 : count[3]; /* elements with the same parameters */
+    const uint64_t run = c->axis == 3 ? 1 : count[3]; /* elements with equal parameters */
 
     for (uint64_t k = 0; k < count[2]; k++) {
         for (uint64_t l = 0; l < count[3]; l += run) {

@@ -29,7 +29,7 @@ struct side {
     bool strides_fit, fits;   /* strides, and accessed elements, fit in 64 bits */
 };
 
-/* Adds a dimension whose first coordinate is `first` and whose last is `span` further. */
+/* Adds a dimension that begins at coordinate `first` and ends `span` further. */
 static inline void side_reach(struct side *side, uint64_t first, uint64_t span, uint64_t stride)
 {
     if ((first > 0 && !checked_mul_add(first, stride, &side->first)) ||
@@ -103,8 +103,8 @@ static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 }
 
 /*
- * Finds the window that is out of range, and refuses it. window() only returns that one of them is,
- * because refusals are rare; the first one in the documented order is found here.
+ * Finds the first window, in the documented order, that is out of range, and refuses it. window()
+ * only returns false, because refusals are rare.
  */
 ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                            const mli_tensor *dst)
@@ -237,7 +237,7 @@ static void written_lattice(const struct geometry *g, struct lattice *lattice)
         lattice_add(lattice, g->axis[d].dst_stride * g->elem, 0, (int64_t)g->axis[d].count - 1);
 }
 
-/* Refuses a tensor whose capacity ends before the last accessed byte. */
+/* Refuses a tensor with a capacity that ends before the last accessed byte. */
 ERROR_COLD static mli_status refuse_end(const char *name, uint64_t capacity, uint64_t end)
 {
     if (end > UINT32_MAX)

@@ -17,7 +17,7 @@
 struct axis {
     uint64_t count;      /* samples written */
     uint64_t step;       /* step of the subsampling */
-    uint64_t lo, hi;     /* samples [lo, hi) come from the source, the others are zero */
+    uint64_t lo, hi;     /* samples [lo, hi) come from the source, all others are zero */
     uint64_t first;      /* source coordinate of sample lo; meaningless if lo == hi */
     uint64_t src_stride; /* in elements */
     uint64_t dst_stride; /* in elements */

@@ -27,7 +27,10 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
         return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
-        /* A shape of 0 in any dimension makes the product 0, even if the others overflow. */
+        /*
+         * A shape of 0 in any dimension makes the product 0, even if the remaining product
+         * overflows.
+         */
         if (in->shape[d] == 0)
             return 0;
     }

@@ -160,7 +160,7 @@ static mli_status refuse_running(void)
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": its transfer is running");
 }
 
-/* Finds the slot of a handle whose transfer does not run, or refuses the handle. */
+/* Finds the slot of a handle without a running transfer, or refuses the handle. */
 static mli_status find_resting_slot(const mli_mov_handle_t *h, struct claim *claim,
                                     struct slot **slot)
 {

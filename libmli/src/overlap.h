@@ -29,7 +29,7 @@ void lattice_add(struct lattice *lattice, uint64_t stride, int64_t lo, int64_t h
 /** Returns whether the lattice has a point p with |p - target| < width. */
 bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t width);
 
-/** Returns whether two different coordinates (all terms from 0 to hi) have the same point. */
+/** Returns whether two different coordinates (all terms from 0 to hi) share a point. */
 bool lattice_meets_itself(const struct lattice *lattice);
 
 #endif /* MLI_OVERLAP_H */

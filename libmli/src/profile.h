@@ -17,7 +17,7 @@ extern bool profile_is_set;
 mli_status profile_check_alignment(const struct geometry *g, const mli_tensor *src,
                                    const mli_tensor *dst);
 
-/** Checks the addresses of one tensor, whose elements are `elem` bytes. */
+/** Checks the addresses of one tensor with elements of `elem` bytes. */
 mli_status profile_check_tensor_alignment(const mli_tensor *tensor, uint32_t elem, const char *who);
 
 /**

@@ -22,7 +22,7 @@ struct quant_move {
     struct axis axis;              /* the quantised axis */
 };
 
-/** Checks that a per-axis tensor's axis is one of its dimensions. */
+/** Checks that the axis of a per-axis tensor is below its rank. */
 mli_status quant_check_dim(const mli_tensor *tensor, const char *who);
 
 /** Checks that the three arrays are not null and have `entries` entries. */

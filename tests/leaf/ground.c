@@ -168,7 +168,7 @@ bool ground_place(const struct ground *g, struct site *site)
     return site->dst && (site->src || site->shape.kind == LEAF_FILL);
 }
 
-/* The destination, as a list of pieces `at` .. `at + bytes` of one of the two memories. */
+/* The destination, as a list of pieces `at` .. `at + bytes` of its memory, flat or on pages. */
 struct watch {
     const struct guard_mem *mem;
     size_t at, bytes, step, count;

@@ -10,7 +10,7 @@
 
 #define CASES_RANDOM UINT64_C(1000000000)
 
-/* Visits a case, whose site is not placed yet. Returns false to end the enumeration. */
+/* Visits a case that is not placed in memory yet. Returns false to end the enumeration. */
 typedef bool cases_visitor(void *context, uint64_t index, const struct site *site);
 
 /* Visits all small shapes, with several steps and places each. Returns the number of visits. */

@@ -72,10 +72,7 @@ static void draw_sides(struct shape *s, struct rng *rng)
     }
 }
 
-/*
- * Draws loops: one of them may have all iterations; with a table, the first and last may be
- * partial.
- */
+/* Draws loops: a loop may have all iterations; with a table, the first and last may be partial. */
 static void draw_layout(struct layout *l, size_t count, struct rng *rng)
 {
     l->inner = length(rng, (uint32_t)count);

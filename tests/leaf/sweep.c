@@ -49,7 +49,7 @@ static const struct variant narrow_variants[] = {
     {PLACE_PAGES_RIGHT, PLACE_LEFT, {STEP_PACKED, STEP_PACKED, STEP_NEAR, STEP_NEAR}},
 };
 
-/* Iterations of the outer and inner loop: at most as many as there are pages. */
+/* Iterations of the outer and inner loop: at most the number of pages. */
 static const struct counts {
     size_t outer, inner;
 } nests[] = {{1, 1}, {1, 2}, {1, 3}, {2, 1}, {1, 8}, {2, 3}, {3, 5}, {1, 40}, {2, 35}};
@@ -85,7 +85,7 @@ static struct shape with_counts(struct shape shape, const struct counts *n)
     return shape;
 }
 
-/* Visits all variants, or some of them if the next shapes get the others. */
+/* Visits all variants, or some of them if the next shapes get the remaining ones. */
 static bool visit_variants(struct sweep *sweep, const struct shape *shape, size_t count)
 {
     const size_t all = shape->rows > shape->dst.inner ? COUNT_OF(variants) : NEST_VARIANTS;

@@ -50,7 +50,8 @@ static void print_case(void)
 
     printf("level %s: ", run.options.level);
     shape_print(stdout, &site->shape);
-    printf("\n  dst %p (%s), src %p (%s)\n  again: %s %s --seed %" PRIu64 " --only %" PRIu64 "\n",
+    printf("\n  dst %p (%s), src %p (%s)\n  reproduce: %s %s --seed %" PRIu64 " --only %" PRIu64
+           "\n",
            (void *)site->dst, places[site->dst_place], (const void *)site->src,
            places[site->src_place], run.program, run.options.level, run.options.seed, run.index);
 }
@@ -182,7 +183,7 @@ static int choose_level(const char *name)
         printf("skipped: this processor has no %s\n", name);
         return SKIPPED;
     }
-    fprintf(stderr, "no level is called %s\n", name);
+    fprintf(stderr, "%s: not the name of a level\n", name);
     return 2;
 }
 
@@ -222,7 +223,7 @@ int main(int argc, char **argv)
         return bench_leaves(run.options.level, run.leaf) == 0 ? 0 : 2;
     printf("level %s, seed %" PRIu64 "\n", run.options.level, run.options.seed);
     if (ground_init(&run.ground) != 0) {
-        perror("cannot set up");
+        perror("cannot allocate memory");
         return 2;
     }
     catch_crashes();

@@ -59,7 +59,8 @@ static bool own_arrays_overlap(const struct arrays *own, uint64_t n, const struc
 }
 
 /*
- * Returns whether cfg pads, crops, subsamples or places the axis, also if the result is the same.
+ * Returns whether cfg pads, crops, subsamples or places the axis, even without an effect on the
+ * result.
  */
 static bool axis_changes(const struct oracle *o, const mli_tensor *src, const mli_mov_cfg_t *cfg,
                          uint32_t d)

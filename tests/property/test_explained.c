@@ -34,7 +34,7 @@ static uint64_t legal, refused, failures;
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u\n", program,
+    fprintf(to, "  reproduce: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u\n", program,
             current.seed, current.index, current.large_percent);
 }
 
@@ -213,7 +213,10 @@ static void check_plan(struct test_case *c)
     check_kernels(c, &explanation.plan);
 }
 
-/* Lays a tensor out so that only the bytes of the range are accessible, at one of its ends. */
+/*
+ * Lays a tensor out so that only the bytes of the range are accessible, next to an inaccessible
+ * page.
+ */
 static void fence(struct test_case *c, mli_tensor *tensor, struct watched *w,
                   const mli_byte_range *range)
 {
@@ -247,7 +250,7 @@ static void check_move(struct test_case *c)
     if (status != MLI_STATUS_OK)
         case_fail(c, "mli_mov_tensor_sync: %s", mli_status_name(status));
     if (watched_difference(to) != WATCHED_SAME)
-        case_fail(c, "byte %zu of what is written is not as planned",
+        case_fail(c, "byte %zu of the destination is not as planned",
                   watched_difference(to) + (size_t)explanation.written.begin);
     if (watched_difference(&c->lab->src) != WATCHED_SAME)
         case_fail(c, "the source was changed");
@@ -368,7 +371,7 @@ int main(int argc, char **argv)
     if (!options_parse(&options, argc, argv) || options.engine)
         return 2;
     if (lab_init(&lab) != 0) {
-        fprintf(stderr, "cannot set up\n");
+        fprintf(stderr, "cannot allocate memory\n");
         return 2;
     }
     signal(SIGSEGV, on_crash);
@@ -380,7 +383,7 @@ int main(int argc, char **argv)
            refused, failures);
     lab_finish(&lab);
     if (!options.only_one && options.count >= 1000 && (refused < 100 || legal < 500)) {
-        printf("too few of one kind\n");
+        printf("too few legal or too few refused moves\n");
         return 1;
     }
     return failures > 0 || !refuses_null();

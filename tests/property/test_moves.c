@@ -35,7 +35,7 @@ static const char *engine; /* null: the default engine */
 
 static void print_rerun(FILE *to)
 {
-    fprintf(to, "  again: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u%s%s\n", program,
+    fprintf(to, "  reproduce: %s --seed %" PRIu64 " --only %" PRIu64 " --large %u%s%s\n", program,
             current.seed, current.index, current.large_percent, engine ? " --engine " : "",
             engine ? engine : "");
 }
@@ -109,7 +109,7 @@ static bool reached_everything(const struct options *options, const struct total
         return true;
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         if (totals->by_status[expected[i]] < 20) {
-            printf("%s was hardly reached\n", mli_status_name(expected[i]));
+            printf("too few cases with %s\n", mli_status_name(expected[i]));
             all = false;
         }
     }
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
         return 2;
     engine = options.engine;
     if (lab_init(&lab) != 0 || !set_up_pool()) {
-        fprintf(stderr, "cannot set up: %s\n", mli_last_error());
+        fprintf(stderr, "cannot allocate memory or channels: %s\n", mli_last_error());
         return 2;
     }
     signal(SIGSEGV, on_crash);

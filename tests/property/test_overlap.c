@@ -65,7 +65,7 @@ static void generate(struct rng *r, struct interleave *w)
     }
     random_strides(r, w->src.mem_stride, w->src.rank);
     random_strides(r, w->dst.mem_stride, w->src.rank);
-    if (rng_chance(r, 40)) /* the same grid, shifted */
+    if (rng_chance(r, 40)) /* equal strides, shifted */
         memcpy(w->dst.mem_stride, w->src.mem_stride, sizeof(w->src.mem_stride));
     w->src.data.mem.pi8 = (int8_t *)w->bytes + src_at;
     w->src.data.capacity = BUFFER - src_at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A buffer between an inaccessible page on one side and random bytes on the other, with an image of
- * its expected content. All bytes are compared, not only those that a move should write.
+ * A buffer between an inaccessible page and random bytes, with an image of its expected content.
+ * All bytes are compared, not only those that a move should write.
  */
 #ifndef TEST_WATCHED_H
 #define TEST_WATCHED_H

@@ -16,7 +16,7 @@ struct load {
     int32_t cookie; /* 0 .. LOADS - 1: identifies the load in the counts of callbacks */
 };
 
-/* Moves (rows, run) bytes to a destination whose rows are `run + gap` bytes apart. */
+/* Moves (rows, run) bytes to a destination with rows `run + gap` bytes apart. */
 void load_init_rows(struct load *l, int32_t cookie, uint32_t rows, uint32_t run, uint32_t gap);
 
 /* Moves `bytes` contiguous bytes. */

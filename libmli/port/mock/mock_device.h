@@ -3,12 +3,12 @@
  * A model of a DMA controller, as a programmer sees it: registers, and rings of descriptors in
  * memory. The driver in mock_engine.c drives it. Like hardware it knows nothing of the library.
  *
- * How to use a channel
+ * Use of a channel
  *   1. Write RING_BASE and RING_SIZE, then CONTROL = ENABLE.
  *   2. Fill descriptors from slot TAIL on, then write TAIL: the slot after the last one. One slot
  *      always stays free: TAIL == HEAD is an empty ring.
  *   3. The channel executes the descriptors from HEAD to TAIL, and moves HEAD past each descriptor
- *      whose last byte is in memory. BUSY becomes 0 a moment after HEAD has reached TAIL.
+ *      when its last byte is in memory. BUSY becomes 0 a moment after HEAD has reached TAIL.
  *   4. To stop: CONTROL = ENABLE | ABORT, until BUSY is 0; HEAD is then the first descriptor that
  *      was not done. ERROR means that the descriptor at HEAD failed; ROWS is the number of its rows
  *      that were written. After both: CONTROL = ENABLE | RESET, which empties the ring.

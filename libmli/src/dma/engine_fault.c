@@ -108,7 +108,9 @@ static uint64_t draw(struct faulty *f)
     return z ^ (z >> 31);
 }
 
-/* Always draws one number, so that one setting does not change the effect of the others. */
+/*
+ * Always draws one number, so that a setting does not change the effect of the settings after it.
+ */
 static bool happens(struct faulty *f, uint64_t percent)
 {
     return draw(f) % PERCENT < percent;
@@ -241,7 +243,7 @@ static bool draw_fate(struct faulty *f, uint32_t number)
     return stuck;
 }
 
-/* Ends a stuck work. Of submit and cancel, only the one that clears `stuck` ends the work. */
+/* Ends a stuck work. If submit and cancel meet, the call that clears `stuck` ends the work. */
 static void end_stuck(struct faulty *f)
 {
     uint32_t stuck = 1;
@@ -284,7 +286,7 @@ static uint32_t probe(void)
     return inside->probe();
 }
 
-/* No transfer is tiny: one that the caller moves itself would never fail. */
+/* No transfer is tiny: a transfer that the caller moves itself would never fail. */
 static void caps(uint32_t channel, struct mli_channel_caps *caps)
 {
     inside->caps(channel, caps);

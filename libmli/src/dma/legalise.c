@@ -2,8 +2,8 @@
 /*
  * The legaliser cuts plans into descriptors that a channel can express (split.h has an overview of
  * all cutters). A piece takes take[i] iterations of loop i, and take[MLI_MAX_RANK] bytes of the
- * run. These numbers form a grid over the box; pieces are visited in the order of a counter whose
- * digits are their coordinates.
+ * run. These numbers form a grid over the box. Pieces are visited with the coordinates in the grid
+ * as the digits of a counter.
  */
 #include "libmli/src/plan.h"
 #include "mli_engine.h"
@@ -27,7 +27,7 @@ static bool step_fits(const struct mli_copy_loop *loop, size_t step_max)
  * If the source of a box continues along a loop that is not the innermost one, as in a transpose,
  * every run reads a cache line of its own. A block therefore also takes some iterations of that
  * loop (the shared loop), so that it uses the whole lines it reads. Returns the index of the shared
- * loop, or the number of loops if there is none.
+ * loop, or the number of loops.
  */
 static size_t find_shared(const struct mli_legaliser *l)
 {

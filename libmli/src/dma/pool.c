@@ -219,10 +219,7 @@ static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
     return true;
 }
 
-/*
- * Claims a run of free channels. Returns false if there is none, with the state at that time in
- * *word.
- */
+/* Claims a run of free channels. Returns false without one, and the checked state in *word. */
 static bool take(uint32_t count, struct claim *claim, uint32_t *word)
 {
     uint32_t now = atomic_load(&channels), first;

@@ -33,12 +33,11 @@ static size_t chunk_size(uint64_t bytes)
 
 /*
  * The chunks of a plan (split.h has the overview). The legaliser cuts the copy box. Zeros beside
- * the rows of the box move in the same chunk as these rows, so that each cache line is written
- * once.
+ * the rows of the box move in the chunk of these rows, so that each cache line is written once.
  */
 struct chunks {
     struct mli_legaliser legaliser;
-    uint32_t beside; /* bit i: slab i lies beside the rows of the box */
+    uint32_t beside; /* bit i: slab i is beside the rows of the box */
 };
 
 /* One chunk, and the place in the work's plan where it begins. */
@@ -48,7 +47,7 @@ struct chunk {
     uint64_t row;
 };
 
-/* Returns whether the slab touches the rows of the box, and has the same loops. */
+/* Returns whether the slab touches the rows of the box, and has equal loops. */
 static bool is_beside(const struct mli_fill_slab *slab, const struct mli_copy_box *box)
 {
     const struct border_rows rows = border_rows(box);
@@ -83,7 +82,7 @@ static bool moves_with_box(const struct chunks *chunks, uint32_t descriptor)
     return descriptor > 0 && chunks->beside & 1u << (descriptor - 1);
 }
 
-/* Returns the part of a slab that lies beside a piece of the box. */
+/* Returns the part of a slab beside a piece of the box. */
 static struct mli_copy_box cut_beside(const struct mli_fill_slab *slab,
                                       const struct mli_copy_box *box,
                                       const struct mli_descriptor *piece)

@@ -74,7 +74,7 @@ static uint32_t load_parts(const struct claim *claim, const struct mli_plan *pla
 }
 
 /*
- * Returns the part whose end is the end of the transfer: the first part that failed, or else the
+ * Returns the part that decides the end of the transfer: the first part that failed, or else the
  * first that was cancelled.
  */
 static const struct channel *decisive_part(const struct channel *part, uint32_t parts)

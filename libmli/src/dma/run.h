@@ -53,7 +53,7 @@ struct slot {
     uint32_t hints; /* hints of mli_mov_set_hints() */
 };
 
-/** Returns the slot of a claim whose first channel is `channel`. */
+/** Returns the slot of the claims that begin with `channel`. */
 struct slot *run_slot(uint32_t channel);
 
 /** Resets the slot for a new owner: no transfer started, no callback, no hints. */
@@ -97,7 +97,7 @@ void run_cancel(const struct claim *claim, struct slot *slot);
  */
 void run_synchronise(const struct claim *claim, struct slot *slot);
 
-/** Fills the fields of *status that the slot knows; the handle has the others. */
+/** Fills the fields of *status that the slot knows; the caller fills the rest from the handle. */
 void run_status(struct slot *slot, mli_mov_status_t *status);
 
 /** Returns whether the calling thread is inside a completion callback. */

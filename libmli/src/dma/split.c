@@ -11,7 +11,8 @@ enum {
 };
 
 /*
- * Where to cut a box: loop `index`, whose `count` iterations move the destination by `step` each.
+ * A place to cut a box: loop `index`, with `count` iterations that move the destination by `step`
+ * each.
  */
 struct seam {
     int index;
@@ -26,8 +27,8 @@ static struct seam seam_at(const struct mli_copy_box *box, int index)
 }
 
 /*
- * Returns the first iteration of part `part`: moved to the first one that begins in a cache line of
- * its own.
+ * Returns the first iteration of part `part`, moved up to an iteration that begins in a cache line
+ * of its own.
  */
 static size_t cut_before(const struct mli_copy_box *box, const struct seam *seam, size_t part,
                          size_t parts)

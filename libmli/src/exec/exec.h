@@ -24,7 +24,7 @@ struct exec_way {
     enum exec_kernel kernel;
     size_t bytes;      /* bytes of a row; of an element for gathers and transposes */
     const char *level; /* level of the kernels */
-    bool in_panels;    /* a transpose whose rows or columns come from two loops */
+    bool in_panels;    /* a transpose with rows or columns from two loops */
     bool bordered;     /* zeros beside the rows are written with the rows */
     bool streamed;     /* stores go past the caches */
     bool with_copy;    /* zeros that are written with the copy, not by a kernel of their own */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transposes whose rows or columns come from two loops: in panels, with tables of the places of
- * rows and columns.
+ * Transposes with rows or columns from two loops: in panels, with tables of the places of rows and
+ * columns.
  */
 #ifndef MLI_EXEC_PANEL_H
 #define MLI_EXEC_PANEL_H

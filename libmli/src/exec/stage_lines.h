@@ -22,8 +22,8 @@ enum {
 uint8_t *stage_lines(void);
 
 /*
- * Returns the place on the stage of a block for `to`, if its lines begin at `slot`: at the same
- * offset in a line.
+ * Returns the place on the stage of a block for `to`, if its lines begin at `slot`: at to's offset
+ * in a line.
  */
 static inline uint8_t *stage_place(uint8_t *slot, const uint8_t *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming rows and gathers: nests, which fill the destination from end to end; bursts, whose rows
- * are contiguous in the source but not in the destination.
+ * Streaming rows and gathers: nests, which fill the destination from end to end; bursts, with rows
+ * that are contiguous in the source but not in the destination.
  */
 #include "libmli/src/exec/nest.h"
 #include "libmli/src/exec/stage.h"
@@ -19,7 +19,7 @@ _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
 struct stage {
     uint8_t *half[2]; /* TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
     size_t filled;    /* the half that is filled */
-    uint8_t *to;      /* destination of the bytes of the other half that are not streamed yet */
+    uint8_t *to;      /* destination of the bytes of the second half that are not streamed yet */
     const uint8_t *from;
     size_t left;
 };
@@ -38,8 +38,8 @@ static size_t at_least(size_t count, size_t least)
 }
 
 /*
- * Switches to the other half. Returns the place in it for `dst`: at the same offset in a cache
- * line, so that whole lines are streamed.
+ * Exchanges the halves. Returns the place for `dst` in the half to fill: at the offset of dst in a
+ * cache line, so that whole lines are streamed.
  */
 static uint8_t *place(struct stage *stage, const uint8_t *dst)
 {
@@ -118,7 +118,7 @@ static struct leaf_nest by_places(const struct leaf_nest *nest, struct leaf_nest
 /*
  * If the move skips lines of the source, memory is faster with reads from several places than from
  * one, with prefetches long before the reads, and with some writes in between. So rows come from
- * several places in turns, those at distance `ahead` are prefetched, and the other half is streamed
+ * several places in turns, rows at distance `ahead` are prefetched, and the second half is streamed
  * meanwhile.
  */
 static void move_in_turns(const struct leaf_table *leaf, const struct walk *walk,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streaming transposes: matrices, whose rows lie apart; panels, whose rows or columns are those of
- * two loops; pixels, whose short rows follow one another.
+ * Streaming transposes: matrices, with rows that are apart; panels, with rows or columns from two
+ * loops; pixels, with short rows that follow one another.
  */
 #include "libmli/src/exec/panel.h"
 #include "libmli/src/exec/stage_lines.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ways to stream one iteration of a walk's outer loops. Each way has a function that returns
- * whether it can stream a walk, and one that moves as walk_move() does. stage.c takes the first way
- * that can.
+ * whether it can stream a walk, and a function that moves as walk_move() does. stage.c takes the
+ * first way that can.
  */
 #ifndef MLI_EXEC_STAGE_WAYS_H
 #define MLI_EXEC_STAGE_WAYS_H
@@ -16,7 +16,7 @@ bool stage_is_matrix(const struct walk *walk);
 void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
-/* Transposes whose rows or columns come from two loops, with rows of at least a cache line. */
+/* Transposes with rows or columns from two loops, and rows of at least a cache line. */
 bool stage_is_panel(const struct walk *walk);
 void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                  const uint8_t *src);

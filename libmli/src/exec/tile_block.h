@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order in which transposes go through memory, for any width of vector: blocks of columns; in a
- * block, strips of rows; in a strip, the columns. If all columns of the source have the same few
+ * block, strips of rows; in a strip, the columns. If the columns of the source have only a few
  * offsets in cache lines, a strip has the rows of two lines, and the lines are used up at once. If
  * the offsets differ, a strip is one tile high: new lines are needed at even intervals, the next
  * strip finds the old ones in the cache, and the destination is written in longer pieces. A strip

@@ -50,7 +50,7 @@ enum {
     TUNE_PANEL = 256,            /* rows, and columns, in the tables of a panel */
     TUNE_PANEL_SMALL = 64,       /* rows, and columns, for levels with little stack */
     TUNE_TILE_COLUMNS_MAX = 512, /* columns of a block of tiles */
-    TUNE_TILE_COLUMNS_MIN = 64,  /* the fewest columns of a block whose rows share cache sets */
+    TUNE_TILE_COLUMNS_MIN = 64,  /* fewest columns of a block with rows that share cache sets */
     TUNE_TILE_SOURCE = 6 * 4096, /* bytes of the first-level cache for the source of such a block */
 };
 
@@ -58,7 +58,7 @@ enum {
 enum {
     TUNE_STREAM_MIN = 32 * 1024 * 1024, /* bytes of a destination that streams */
     TUNE_STREAM_SOONER = 6,             /* a 6th of that: panels, pixels, 1-byte transposes */
-    TUNE_STREAM_SOONER_IN_SETS = 32,    /* a 32nd: transposes whose rows share cache sets */
+    TUNE_STREAM_SOONER_IN_SETS = 32,    /* a 32nd: transposes with rows that share cache sets */
     TUNE_STREAM_PIXEL = 16,             /* bytes of the largest pixel that streams sooner */
     TUNE_STREAM_LONG = 2 * 1024,        /* bytes: from here on a row streams well by itself */
     TUNE_STAGE_WIDTH = 256,             /* bytes of a row on the stage, for rows that are apart, */

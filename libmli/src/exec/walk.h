@@ -13,7 +13,7 @@ enum walk_kind {
     WALK_ROWS,         /* rows of bytes */
     WALK_GATHER,       /* rows of elements that are apart */
     WALK_TRANSPOSE,    /* rows of elements; each column is contiguous in the source */
-    WALK_TRANSPOSE_AT, /* a transpose whose rows or columns come from two loops */
+    WALK_TRANSPOSE_AT, /* a transpose with rows or columns from two loops */
 };
 
 struct walk {

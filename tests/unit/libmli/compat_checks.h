@@ -186,7 +186,7 @@ static void check_added_helpers(void)
     EXPECT(mli_hlp_count_elem_num(&in, 0) == 1);
 }
 
-/* Guard bits are those of embARC's host build, until a profile names a chip. */
+/* Guard bits have the values of embARC's host build, until a profile names a chip. */
 static void check_guard_bits(void)
 {
     mli_profile profile;

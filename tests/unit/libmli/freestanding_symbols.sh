@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What a freestanding build of libmli leaves to its environment: the four functions every compiler
-# may call by itself, and nothing else. (_GLOBAL_OFFSET_TABLE_ is the linker's own.)
+# Checks that a freestanding build of libmli requires only the four functions that every compiler
+# may call by itself. (The linker defines _GLOBAL_OFFSET_TABLE_.)
 # usage: freestanding_symbols.sh NM LIBRARY
 set -eu
 

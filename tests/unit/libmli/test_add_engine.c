@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines that a program adds: the refused ones, and the pool's calls to the others. */
+/* Engines that a program adds: refused engines, and the pool's calls to an engine. */
 #include <stdatomic.h>
 #include <string.h>
 

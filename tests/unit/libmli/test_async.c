@@ -347,7 +347,7 @@ static void test_refused_prepare_after_done(void **state)
     life_end(&the_life);
 }
 
-/* Handles are independent: two transfers, started in the other order. */
+/* Handles are independent: two transfers, started in reverse order. */
 static void test_two_handles(void **state)
 {
     mli_mov_handle_t second;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cancelled transfers: before, while and after they run, from any thread. The program's argument is
- * the engine inside the fault engine, whose stuck works end only by a cancel.
+ * the engine inside the fault engine; works that fault makes stuck end only by a cancel.
  */
 #include <pthread.h>
 #include <sched.h>

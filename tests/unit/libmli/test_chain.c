@@ -21,7 +21,7 @@ static struct chain {
 
 static _Thread_local char *stack_base; /* frame of this thread's first callback */
 
-/* Each thread has a stack of its own; the depth on one of them must not grow. */
+/* Each thread has its own stack; the depth of the stack must not grow. */
 static void note_depth(struct chain *c)
 {
     char local;

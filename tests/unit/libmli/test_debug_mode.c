@@ -151,7 +151,7 @@ static void test_refused_call(void **state)
     }
 }
 
-/* Statuses are the same in every mode; modes that print write one line for each refusal. */
+/* Statuses do not depend on the mode; modes that print write one line for each refusal. */
 static void test_statuses_and_lines(void **state)
 {
     struct ending e;

@@ -103,7 +103,7 @@ static void test_embarc_03_capacity_arithmetic_does_not_wrap(void **state)
     assert_memory_equal(&t, &before, sizeof(before));
 }
 
-/* Two buffers exactly 4 GiB apart have the same low 32 address bits. */
+/* Two buffers exactly 4 GiB apart have equal low 32 bits of their addresses. */
 static void test_embarc_04_buffers_four_gib_apart_do_not_overlap(void **state)
 {
 #if UINTPTR_MAX > UINT32_MAX
@@ -165,7 +165,7 @@ static void test_embarc_06_callbacks_do_not_outlive_their_handle(void **state)
     assert_ok(mli_mov_acquire_handle(1, &h));
     assert_ok(mli_mov_registercallback(&h, on_done, 1));
     assert_ok(mli_mov_release_handle(&h));
-    assert_ok(mli_mov_acquire_handle(2, &h)); /* the same channel is among them */
+    assert_ok(mli_mov_acquire_handle(2, &h)); /* this channel is one of the two */
     run(&h, &t);
     assert_ok(mli_mov_release_handle(&h));
     assert_int_equal(atomic_load(&fired), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_plan_kernel(): the kernel's name for moves whose kernel is known, and the text about streams
+ * mli_plan_kernel(): the kernel's name for moves with a known kernel, and the text about streams
  * and zeros. tests/property/test_explained.c tests explanations of random moves.
  */
 #include <string.h>

@@ -89,7 +89,7 @@ static void assert_counted(uint64_t completed, uint64_t bytes)
         assert_int_equal(stats.queue_high_water, at.plan.slabs + 1);
 }
 
-/* The handle still works: moves the same transfer again, completely. */
+/* The handle still works: moves the transfer again, completely. */
 static void assert_works_again(uint64_t bytes)
 {
     load_freshen(&at.load);

@@ -4,8 +4,8 @@
 
     test_foreign_link.py NM FOREIGN.a LIBMLI.a LIBMLI.so -- CC...
 
-Every mli_ name that the program calls must be missing from the library: a name that is found would
-be called with other parameters than it has.
+Every mli_ name that the program calls must be missing from the library: a call to a name
+in both would pass wrong parameters.
 """
 import re
 import subprocess

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves too large for the property tests, whose blocks, bursts and stages depend on the size: each
- * at every level of kernels, in the caches and past them, compared with a loop over coordinates.
+ * Moves too large for the property tests, with blocks, bursts and stages that depend on the size:
+ * each at every level of kernels, in the caches and past them, compared with a loop over
+ * coordinates.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -58,7 +58,7 @@ static void test_slice(void **state)
     assert_int_equal(t.dst.el_params.fx.frac_bits, 5);
 }
 
-/* Columns 2 and 3 of a row of 5: the others stay. */
+/* Columns 2 and 3 of a row of 5: all others stay. */
 static void test_concat(void **state)
 {
     static const uint8_t want[] = {0xA5, 0xA5, 1, 2, 0xA5, 0xA5, 0xA5, 3, 4};
@@ -236,7 +236,7 @@ static void test_where_strides_come_from(void **state)
     assert_int_equal(t.out[50 + 4], 0xA5);
 }
 
-/* Packed strides are those of the destination's shape, which includes dst_offset. */
+/* Packed strides come from the destination's shape, which includes dst_offset. */
 static void test_packed_counts_dst_offset(void **state)
 {
     struct tile t;
@@ -273,7 +273,7 @@ static void test_interleaved_destination(void **state)
     assert_out(&t, want, 0);
 }
 
-/* Neighbours in memory do not overlap, whatever their capacities. */
+/* Neighbours in memory do not overlap, for any capacities. */
 static void test_views_of_one_buffer(void **state)
 {
     struct tile t;
@@ -295,7 +295,7 @@ static void test_views_of_one_buffer(void **state)
     assert_int_equal(t.in[48], 49);
 }
 
-/* Even and odd elements of the same rows: the ranges overlap, but no byte is read and written. */
+/* Even and odd elements of shared rows: the ranges overlap, but no byte is read and written. */
 static void test_interleaved_views(void **state)
 {
     struct tile t;

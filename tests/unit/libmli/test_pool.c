@@ -211,7 +211,7 @@ static void test_no_new_dimensions_while_handles_are_out(void **state)
     assert_int_equal(free_channels(), 2);
 }
 
-/* A handle of the former pool is stale in the new one, on the same channel, too. */
+/* A handle of the former pool is stale in the new one, also if its channel is in both. */
 static void test_new_dimensions_make_handles_stale(void **state)
 {
     mli_mov_handle_t old, now;

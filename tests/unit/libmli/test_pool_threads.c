@@ -81,7 +81,7 @@ static void *work(void *argument)
 
     for (int claims = 0, i = 0; claims < wanted; i++) {
         claims += one_claim(&rng);
-        if (i % 64 == 0) { /* refused while other threads have channels; else the same pool again */
+        if (i % 64 == 0) { /* refused while other threads have channels */
             mli_status got = mli_mov_set_num_dma_ch(3, CHANNELS);
 
             expect(got == MLI_STATUS_OK || got == MLI_STATUS_ARGUMENT_ERROR);

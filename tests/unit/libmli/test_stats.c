@@ -93,7 +93,7 @@ static void test_contiguous(void **state)
     assert_counted(0, 1, 300, 1);
 }
 
-/* A copy and eight fills: 60 rows of 6 bytes, and slabs around them whose rows may merge. */
+/* A copy and eight fills: 60 rows of 6 bytes, and slabs around them with rows that may merge. */
 static void test_padded(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_busy_time(void **state)
     assert_in_range(stats_of(0).busy_ns, (16 << 20) / 1000, took);
 }
 
-/* A channel that joins the pool starts with zeros; one that stays keeps its numbers. */
+/* A channel that joins the pool starts with zeros; a channel that stays keeps its numbers. */
 static void test_rejoining_the_pool(void **state)
 {
     (void)state;

@@ -157,7 +157,7 @@ static void test_sub_tensor(void **state)
     assert_int_equal(out.data.capacity, sizeof(t.in) - 48);
 }
 
-/* Computed strides that fit in mem_stride, and one that does not. */
+/* Computed strides that fit in mem_stride, and strides that do not. */
 static void test_more_than_31_bits(void **state)
 {
     const mli_sub_tensor_cfg all = {.size = {2, 3, 4}, .sub_tensor_rank = 3};

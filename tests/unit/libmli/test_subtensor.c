@@ -209,7 +209,7 @@ static void test_point_to_subtensor_refuses(void **state)
     assert_memory_equal(&out, &before, sizeof(out));
 }
 
-/* Dimensions of size 1 are removed from the first on, only as many as requested. */
+/* Dimensions of size 1 are removed from the first on, no more than requested. */
 static void test_rank_reduction(void **state)
 {
     static const struct {

@@ -91,9 +91,7 @@ static void start_next(int32_t cookie)
         atomic_store(&at.calls, -1000000);
 }
 
-/*
- * synchronise waits for transfers that callbacks start on the same handle, to the end of the chain.
- */
+/* synchronise waits for transfers that callbacks start on its handle, to the end of the chain. */
 static void test_waits_for_transfers_of_callbacks(void **state)
 {
     (void)state;

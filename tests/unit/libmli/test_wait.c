@@ -85,7 +85,7 @@ static long thread_ns(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-/* Records the status of wait, and whether the bytes were there when it returned. */
+/* Records the status of wait, and whether the bytes were visible when it returned. */
 static void wait_once(uint8_t byte)
 {
     mli_status waited;

@@ -24,7 +24,10 @@ void move_init(struct move *m, uint32_t d0, uint32_t d1, uint32_t d2, uint32_t d
 /* Makes a window of `rows` rows of `width` bytes, from rows that are twice as wide. */
 void move_init_rows(struct move *m, uint32_t rows, uint32_t width);
 
-/* Makes the same move with a margin of zeros: one row above and below, one byte left and right. */
+/*
+ * Makes a move like move_init_rows() with a margin of zeros: one row above and below, one byte left
+ * and right.
+ */
 void move_init_padded(struct move *m, uint32_t rows, uint32_t width);
 
 void move_finish(struct move *m);

@@ -47,7 +47,7 @@ void moved_clear(struct moved *moved);
 void moved_add_box(struct moved *moved, const struct mli_copy_box *box);
 void moved_add_plan(struct moved *moved, const struct mli_plan *plan);
 
-/* Returns whether both move the same bytes from the same places, each once. */
+/* Returns whether both have equal sources for all bytes, and write each byte once. */
 bool moved_same(const struct moved *a, const struct moved *b);
 
 void plan_print(const struct mli_plan *plan);

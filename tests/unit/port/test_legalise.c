@@ -131,7 +131,7 @@ static void test_no_limits(void **state)
     }
 }
 
-/* Pieces keep the inner loops, as many as there are registers, whole if they fit. */
+/* Pieces keep the inner loops, one for each hardware loop, whole if they fit. */
 static void test_inner_loops_are_kept(void **state)
 {
     const struct mli_copy_loop loops[] = {{3, 100, 1000}, {4, 10, 200}, {5, 7, 30}};

@@ -188,7 +188,7 @@ static void test_poll_calls_callbacks(void **state)
         finish(&m[i], &h[i]);
 }
 
-/* Calls submit inside done, on the same channel. */
+/* Calls submit inside done, for the channel of that done. */
 static void test_callback_starts_again(void **state)
 {
     struct move m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The port's functions called without the pool, as the first test of a new port. Also tests the
- * device, which the other tests rely on.
+ * device, because all tests rely on it.
  */
 #include "tests/support/unit.h"
 

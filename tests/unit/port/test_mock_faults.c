@@ -31,7 +31,7 @@ static void start(mli_mov_handle_t *h)
     assert_ok(mli_mov_start(h, NULL, NULL, NULL));
 }
 
-/* Runs the move again, which must succeed on the same channel, and releases it. */
+/* Runs the move again on its channel, which must succeed, and releases it. */
 static void finish_well(struct move *m, mli_mov_handle_t *h)
 {
     mock_device_poison(0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small elements in 64-bit words, whose lowest element is the first one. */
+/* Small elements in 64-bit words, with the first element in the lowest bits. */
 #ifndef MLI_EXEC_C_WORDS_H
 #define MLI_EXEC_C_WORDS_H
 

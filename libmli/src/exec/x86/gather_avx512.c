@@ -34,7 +34,7 @@ static struct pattern {
     uint64_t places[SPREAD_MAX];      /* bytes of the blend that come from load k */
     uint16_t begin[SPREAD_MAX];       /* start of load k, in bytes from the first element */
 
-    /* For rows whose elements stay at their places of the source: */
+    /* For rows with elements that stay at their places of the source: */
     _Alignas(64) uint8_t order_of_row[LINE];
     uint64_t places_of_row;
 } patterns[SIZES][SPREAD_MAX + 1];

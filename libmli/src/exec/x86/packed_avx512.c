@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows of at most 64 bytes, or gathered rows, that follow one another in the destination. A
- * register holds a group of rows, as many as fit, and is stored whole: the bytes in excess are
- * overwritten by the next group. If rows are close together in the source, too, one load reads
- * several of them.
+ * register holds a group of rows and is stored whole: the next group overwrites the bytes in
+ * excess. If rows are close together in the source, too, one load reads several of them.
  */
 #include "libmli/src/exec/x86/kernels_avx512.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows with AVX2. AVX2 has no masks for bytes: a row is moved as two overlapping pieces of equal
- * size, or in a loop whose last piece overlaps the one before.
+ * size, or in a loop with a last piece that overlaps the one before.
  */
 #include "libmli/src/exec/level.h"
 

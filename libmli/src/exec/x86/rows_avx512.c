@@ -62,7 +62,7 @@ BYTES_INLINE void fetch(const uint8_t *to, const uint8_t *from, size_t next, boo
 }
 
 /*
- * Copies a row in `registers` registers, or in as many as it takes if that is 0. Meanwhile
+ * Copies a row in `registers` registers; 0 means the number that the row needs. Meanwhile
  * prefetches the row at distance `next`.
  */
 BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t next,

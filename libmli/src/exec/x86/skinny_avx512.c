@@ -294,7 +294,7 @@ static void run(kernel *call, const struct network *net, const struct chunks *ch
     call(net, &part);
 }
 
-/* Moves all pixels with one of these kernels, except the first and last ones. */
+/* Moves all pixels: the first and last ones exactly, the rest with these kernels. */
 static void unzip_all(const struct skinny *t, kernel *const *kernels)
 {
     const size_t size = (size_t)1 << t->size_log, spread = t->src_step >> t->size_log;
@@ -382,7 +382,7 @@ bool skinny_avx512(const struct skinny *t)
     return true;
 }
 
-/* Returns whether there are enough pixels, and one of the first ones begins a cache line. */
+/* Returns whether there are enough pixels, and a pixel near the start begins a cache line. */
 static bool has_lines(const struct skinny *t, size_t step, size_t pixels)
 {
     const size_t n = (size_t)LINE >> t->size_log;
