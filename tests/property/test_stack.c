@@ -180,7 +180,7 @@ int main(int argc, char **argv)
     }
     if (lab_init(&lab) != 0 || mli_mov_set_engine("inline") != MLI_STATUS_OK ||
         mli_mov_set_num_dma_ch(0, 1) != MLI_STATUS_OK || run_on_thread(&lab) != 0) {
-        fprintf(stderr, "cannot allocate memory\n");
+        fprintf(stderr, "cannot allocate memory, a channel or a thread\n");
         return 2;
     }
     lab_finish(&lab);
