@@ -106,7 +106,7 @@ static void legend(const struct plot *p)
             "<circle cx=\"%d\" cy=\"58\" r=\"4\" fill=\"#fff\" stroke=\"#777\" "
             "stroke-width=\"1.5\"/><text x=\"%d\" y=\"62\">best other library</text>\n"
             "<line x1=\"%d\" y1=\"58\" x2=\"%d\" y2=\"58\" stroke=\"#d33\" stroke-width=\"2.5\"/>"
-            "<text x=\"%d\" y=\"62\">the other one is faster (by over 3 %%)</text>\n",
+            "<text x=\"%d\" y=\"62\">libmli is slower (by over 3 %%)</text>\n",
             x + 24, x + 34, x + 96, x + 106, x + 234, x + 256, x + 264);
 }
 
@@ -183,7 +183,8 @@ static void foot(const struct plot *p)
 
     fprintf(p->f,
             "<g font-size=\"11\" fill=\"#777\"><text x=\"%d\" y=\"%d\">1: memcpy of the "
-            "destination&#8217;s bytes, timed in turn; medians. What lies beyond %g is drawn there."
+            "destination&#8217;s bytes, timed in turn; medians. Values above %g are drawn at the "
+            "edge."
             "</text>\n<text x=\"%d\" y=\"%d\">Other libraries: ",
             MARGIN, y, HIGHEST, MARGIN, y + 16);
     for (int i = 0; i < p->list->peers.count; i++) {
