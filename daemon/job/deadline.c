@@ -10,11 +10,7 @@
 #include "daemon/job/jobs.h"
 #include "daemon/job/task.h"
 
-enum {
-    NS_PER_MS = 1000 * 1000,
-    TURN_NS = 2 * NS_PER_MS, /* the longest time for which expired tasks occupy the loop */
-    CAPACITY_MIN = 64
-};
+enum { NS_PER_MS = 1000 * 1000, CAPACITY_MIN = 64 };
 
 static void on_timer(uv_timer_t *timer);
 
@@ -92,9 +88,9 @@ static void on_timer(uv_timer_t *timer)
     struct jobs *jobs = LINK_OWNER(deadlines, struct jobs, deadlines);
     const uint64_t now = uv_hrtime();
 
-    /* Tasks left after TURN_NS are ended after the loop's other work. */
+    /* Tasks left after CHORE_TURN_NS are ended after the loop's other work. */
     while (deadlines->count > 0 && deadlines->heap[0]->deadline <= now &&
-           uv_hrtime() - now < TURN_NS)
+           uv_hrtime() - now < CHORE_TURN_NS)
         expire(deadlines->heap[0]); /* removes it */
     arm(deadlines);
     dispatch_run(jobs); /* the queue may go on: a task in it may be gone */

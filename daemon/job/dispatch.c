@@ -12,9 +12,6 @@
 #include "daemon/job/watchdog.h"
 #include "mli_helpers_api.h"
 
-/* The longest time for which starting jobs that end at once may occupy the loop. */
-enum { TURN_NS = 2 * 1000 * 1000 };
-
 void dispatch_queue(struct task *task)
 {
     struct jobs *jobs = task->jobs;
@@ -273,7 +270,7 @@ void dispatch_run(struct jobs *jobs)
     jobs->dispatching = true;
     do {
         after_settle(jobs);
-        if (jobs->clock - begin > TURN_NS) {
+        if (jobs->clock - begin > CHORE_TURN_NS) {
             completions_resume(&jobs->completions);
             break;
         }

@@ -89,9 +89,7 @@ static void log_dropped(const struct flow *flow)
 
     if (!log_begin(&line, LOG_WARNING, "jobs dropped"))
         return;
-    log_uint(&line, "client", flow->number);
-    log_uint(&line, "pid", (uint64_t)flow->pid);
-    log_uint(&line, "uid", flow->user->uid);
+    flow_log(flow, &line);
     log_uint(&line, "jobs", flow->dropped);
     log_end(&line);
 }

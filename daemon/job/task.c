@@ -156,9 +156,7 @@ void task_destroy(struct task *task)
 
 static void log_task(struct log_line *line, const struct task *task)
 {
-    log_uint(line, "client", task->flow->number);
-    log_uint(line, "pid", (uint64_t)task->flow->pid);
-    log_uint(line, "uid", task->flow->user->uid);
+    flow_log(task->flow, line);
     log_uint(line, "id", task->entry.number);
     if (task->work && task->work->job.common.name)
         log_text(line, "job", task->work->job.common.name);

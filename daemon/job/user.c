@@ -130,3 +130,10 @@ void flow_drop(struct flow *flow)
     user_drop(flow->user);
     free(flow);
 }
+
+void flow_log(const struct flow *flow, struct log_line *line)
+{
+    log_uint(line, "client", flow->number);
+    log_uint(line, "pid", (uint64_t)flow->pid);
+    log_uint(line, "uid", flow->user->uid);
+}

@@ -83,6 +83,8 @@ struct flow {
 
 /** Creates a flow, held once. Returns NULL without memory. */
 struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer);
+/** Adds the connection's number, pid and uid to a log line. */
+void flow_log(const struct flow *flow, struct log_line *line);
 void flow_hold(struct flow *flow);
 void flow_drop(struct flow *flow);
 

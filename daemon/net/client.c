@@ -22,17 +22,6 @@ enum {
     FLUSH_MS = 5 * 1000 /* for the last replies, if limits.line_timeout_ms is 0 */
 };
 
-void client_log(struct log_line *line, const struct client *client)
-{
-    if (!client) {
-        log_text(line, "client", "gone");
-        return;
-    }
-    log_uint(line, "client", client->session.flow->number);
-    log_uint(line, "pid", (uint64_t)client->session.flow->pid);
-    log_uint(line, "uid", client->session.flow->user->uid);
-}
-
 static void log_event(const struct client *client, enum log_kind kind, const char *event,
                       const char *why)
 {
@@ -41,7 +30,7 @@ static void log_event(const struct client *client, enum log_kind kind, const cha
 
     if (!log_begin_rated(&line, level, event, &client->session.flow->user->log_rates[kind]))
         return;
-    client_log(&line, client);
+    flow_log(client->session.flow, &line);
     if (why)
         log_text(&line, "why", why);
     log_end(&line);

@@ -31,7 +31,6 @@
 #include "proto/wire/frame.h"
 
 struct fault;
-struct log_line;
 
 enum client_state { CLIENT_OPEN, CLIENT_ENDING, CLIENT_CLOSED };
 
@@ -115,8 +114,5 @@ void client_relieve_all(struct net *net);
 void client_close_fds(const struct client *client, const int *fds, size_t count);
 /** Restarts the client's timer. For intake.c. */
 void client_set_timer(struct client *client, uint32_t ms);
-
-/** Adds the client's number, pid and uid to a log line. Null: a client that has left. */
-void client_log(struct log_line *line, const struct client *client);
 
 #endif /* DAEMON_CLIENT_H */

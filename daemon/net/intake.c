@@ -61,7 +61,7 @@ static bool must_wait(struct client *client)
     link_append(&client->net->full, &client->full_link);
     if (log_begin_rated(&line, LOG_NOTICE, "client waits for descriptors",
                         &client->session.flow->user->log_rates[LOG_KIND_STREAM])) {
-        client_log(&line, client);
+        flow_log(client->session.flow, &line);
         log_text(&line, "why", why);
         log_end(&line);
     }

@@ -78,7 +78,7 @@ void refusal_log(const struct client *client, const char *event, const struct fa
     if (!log_begin_rated(&line, LOG_NOTICE, event,
                          &client->session.flow->user->log_rates[LOG_KIND_REFUSED]))
         return;
-    client_log(&line, client);
+    flow_log(client->session.flow, &line);
     log_text(&line, "error", fault_name(fault->code));
     log_text(&line, "text", fault->text);
     log_end(&line);
