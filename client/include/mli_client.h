@@ -103,7 +103,7 @@ typedef struct mli_client_error {
  */
 int mli_client_connect(const char *path, mli_client **client, mli_client_error *error);
 
-/** As mli_client_connect(), with an interrupt descriptor: see mli_client_set_interrupt(). */
+/** Like mli_client_connect(), with an interrupt descriptor: see mli_client_set_interrupt(). */
 int mli_client_connect_interruptible(const char *path, int interrupt, mli_client **client,
                                      mli_client_error *error);
 
@@ -150,7 +150,7 @@ int mli_client_command_status(mli_client *client);
 /** Returns the path of the service's socket, argv[0] of a command, or "" for an adopted socket. */
 const char *mli_client_path(const mli_client *client);
 
-/** Whether the connection is not lost. */
+/** Returns false when the connection is lost. */
 bool mli_client_connected(const mli_client *client);
 
 /** Sets a descriptor that ends waiting calls with INTERRUPTED while it is readable; -1 removes it.
@@ -342,7 +342,7 @@ int mli_client_start(mli_client *client, const mli_client_start_args *args,
  */
 int mli_client_wait(mli_client *client, mli_client_ticket ticket, int timeout_ms,
                     mli_client_result *result, mli_client_error *error);
-/** Whether mli_client_wait() would return at once. */
+/** Returns whether mli_client_wait() would return at once. */
 bool mli_client_done(const mli_client *client, mli_client_ticket ticket);
 /** Drops the reply to a ticket when it arrives, without calling a callback. The job continues. */
 void mli_client_forget(mli_client *client, mli_client_ticket ticket);

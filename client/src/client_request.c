@@ -69,7 +69,7 @@ static int inlined_write(const struct inlined *inlined, char *text)
 static int inlined_keep_backs(const struct inlined *inlined, struct slot *slot,
                               const mli_client_attachment *attachments, mli_client_error *error)
 {
-    slot->backs = calloc(inlined->count, sizeof(*slot->backs));
+    slot->backs = calloc(PROTO_FDS_MAX, sizeof(*slot->backs));
     if (!slot->backs)
         return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < inlined->count; i++) {
@@ -180,8 +180,7 @@ static int send_descriptors(mli_client *client, mli_client_error *error)
 int request_send(mli_client *client, const struct request *request, mli_client_ticket *ticket,
                  mli_client_error *error)
 {
-    struct inlined inlined;
-    inlined.count = 0;
+    struct inlined inlined = {0};
     if (client->socket < 0)
         return error_give(error, &client->lost);
     int status = check(request, error);
@@ -277,7 +276,7 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
                     const mli_client_attachment *attachments, size_t count, int timeout_ms,
                     char **line, size_t *length, mli_client_error *error)
 {
-    mli_client_ticket ticket;
+    mli_client_ticket ticket = 0;
     struct request request = {.method = method,
                               .params = params,
                               .params_length = params ? strlen(params) : 0,

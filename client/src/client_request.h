@@ -42,7 +42,7 @@ int call_begin(struct call *call, mli_client *client, const char *method, bool w
 /** Passes the descriptor of the reply to the caller; returns -1 if it has none. */
 int call_take_fd(struct call *call);
 void call_finish(struct call *call);
-/** As call_finish(), for an invalid reply: fills the error. Returns MLI_CLIENT_UNREADABLE. */
+/** Like call_finish(), for an invalid reply: fills the error. Returns MLI_CLIENT_UNREADABLE. */
 int call_unreadable(struct call *call, mli_client_error *error);
 
 #endif /* CLIENT_REQUEST_H */

@@ -51,7 +51,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
         length = snprintf(out, SOCKET_PATH_MAX, "%s", path);
     else if (run && *run == '/')
         length = snprintf(out, SOCKET_PATH_MAX, "%s/mlid.sock", run);
-    /* As config_default_socket() in mlid. */
+    /* mlid has this rule in config_default_socket(). */
     if (!path && length >= SOCKET_PATH_MAX)
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)

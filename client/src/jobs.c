@@ -74,7 +74,7 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
 
 /* Status, cancelling, waiting and listing */
 
-/* Calls a method whose only param is a reference to a job. */
+/* Calls a method with a reference to a job as its only param. */
 static int call_with_job(struct call *call, mli_client *client, const char *method,
                          mli_client_ref ref, mli_client_error *error)
 {

@@ -27,9 +27,9 @@ void expectation_write(struct jsonw *w, const char *key, const struct expectatio
 /** Frees strings and descriptions; `struct expectation e = {0}` is an empty expectation. */
 void expectation_finish(struct expectation *expect);
 
-/** Whether a fault has the name of the expected error. */
+/** Returns whether a fault has the name of the expected error. */
 bool expectation_names(const struct expectation *expect, const struct fault *fault);
-/** Whether a fault has the expected pointer, which is relative to the job. */
+/** Returns whether a fault has the expected pointer, which is relative to the job. */
 bool expectation_points_at(const struct expectation *expect, const struct fault *fault);
 
 /** Returns the name of a fault in "error": that of the status if libmli refused, else fault_name().

@@ -48,8 +48,8 @@ int npy_parse(const void *bytes, size_t length, uint64_t file_size, struct npy_h
 size_t npy_header_size(const void *bytes, size_t length);
 
 /**
- * As npy_parse(), but describes any .npy file of NumPy as an entry of a list: dtype, shape, bytes,
- * and either `header` or, for a tensor that no job can move, a refusal (then only
+ * Like npy_parse(), but describes any .npy file of NumPy as an entry of a list: dtype, shape,
+ * bytes, and either `header` or, for a tensor that no job can move, a refusal (then only
  * header.data_offset is filled). Returns 0, or -1 with a fault as npy_parse() or FAULT_INTERNAL.
  */
 int npy_outline(const void *bytes, size_t length, uint64_t file_size, struct tensor_entry *entry,

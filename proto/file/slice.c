@@ -85,7 +85,7 @@ static int refuse_index(const struct scan *scan, uint32_t index, int64_t number)
 {
     char stop[24] = "";
 
-    if (number != -1) /* -1 is the last index, whose slice has no stop */
+    if (number != -1) /* -1 is the last index: its slice has no stop */
         snprintf(stop, sizeof stop, "%" PRId64, number < INT64_MAX ? number + 1 : number);
     return complain(scan->fault,
                     "entry %" PRIu32 " is the index %" PRId64

@@ -40,9 +40,10 @@ extern const char *const file_format_words[];
 const char *file_format_word(enum file_format format);
 /** Returns the format with that word, or FILE_FORMAT_AUTO if no format has it. */
 enum file_format file_format_from_word(const char *word);
-/** Whether files of this format hold several named tensors. mlictl reads but never writes them. */
+/** Returns whether files of this format hold several named tensors. mlictl reads but never writes
+ * them. */
 bool file_format_is_archive(enum file_format format);
-/** Returns the format that the ending of a file's name stands for. */
+/** Returns the format of a file by the ending of its name. */
 enum file_format file_format_of_name(const char *file);
 
 /** Frees the strings and the description; `struct tensor_spec spec = {0}` is an empty one. */

@@ -189,7 +189,7 @@ static bool is_one_of(const char *key, const char *const *words)
     return false;
 }
 
-/* Whether a member before `member` has the same key. */
+/* Returns whether a member before `member` has the same key. */
 static bool is_repeated(const struct json *object, const struct json *member)
 {
     const struct json_node *before;

@@ -46,7 +46,7 @@ struct json {
     size_t index;                 /* in an array */
     struct fault *fault;          /* filled by json_complain() */
     /* Set by the caller after parsing, if at all: */
-    const struct json *defaults; /* an object whose members replace absent ones; or null */
+    const struct json *defaults; /* object with the defaults of absent members; or null */
     bool base;                   /* faults name members relative to this value, not to the root */
 };
 
@@ -76,7 +76,7 @@ int json_complain(const struct json *value, const char *format, ...)
 void json_pointer(const struct json *value, char *out, size_t size);
 
 /**
- * Requires an object without duplicate keys whose keys are all in `allowed` (null-terminated). The
+ * Requires an object with keys of `allowed` (null-terminated) only, without duplicates. The
  * fault of an unknown key suggests a similar allowed one. If `allowed` is null, any key may occur:
  * clients read replies of newer services so.
  */
@@ -109,12 +109,12 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out);
 int json_bool(const struct json *value, bool *out);
 /** Requires a string of 1 .. max bytes; *out points into the document. */
 int json_string(const struct json *value, size_t max, const char **out);
-/** As json_string(), copied to *out; frees the string that was there. */
+/** Like json_string(), copied to *out; frees the string that was there. */
 int json_string_copy(const struct json *value, size_t max, char **out);
-/** As json_string(), but accepts the empty string. */
+/** Like json_string(), but accepts the empty string. */
 int json_text(const struct json *value, size_t max, const char **out);
 /**
- * Requires a string that is one of `words` (null-terminated); *index becomes its index there. The
+ * Requires a string of `words` (null-terminated); *index becomes its index there. The
  * fault of an unknown word suggests a similar one or lists all.
  */
 int json_choice(const struct json *value, const char *const *words, size_t *index);

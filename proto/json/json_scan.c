@@ -145,7 +145,7 @@ static int scan_escape(struct scan *scan)
     return 0;
 }
 
-/* Whether `c` is printable ASCII that needs no escape in a string. */
+/* Returns whether `c` is printable ASCII that needs no escape in a string. */
 static bool is_plain(char c)
 {
     return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
@@ -194,7 +194,8 @@ static bool is_word(char c)
            c == '-' || c == '.' || c == '_';
 }
 
-/* Whether a word is a number with a fraction or an exponent, which has an error message of its own.
+/* Returns whether a word is a number with a fraction or an exponent, which has an error message of
+ * its own.
  */
 static bool is_real(const char *word, size_t length)
 {

@@ -34,7 +34,7 @@ struct json_node {
     uint32_t count; /* elements or members of a container */
 };
 
-/** As json_check(); *values becomes the number of scalars, arrays and objects, without keys. */
+/** Like json_check(); *values becomes the number of scalars, arrays and objects, without keys. */
 int json_scan(const char *text, size_t length, const struct json_limits *limits, size_t *values,
               struct fault *fault);
 

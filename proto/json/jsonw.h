@@ -18,7 +18,7 @@ struct jsonw {
     bool failed;
     bool comma; /* the next value needs a comma before it */
     /* For people; if `lines` is 0, the text is one line without spaces: */
-    uint8_t lines; /* levels of nesting whose values each have a line */
+    uint8_t lines; /* levels of nesting with a line for each value */
     uint8_t depth; /* current level of nesting; counted only if `lines` is not 0 */
     bool named;    /* jsonw_key() has written a key, its value follows */
 };
@@ -40,7 +40,7 @@ void jsonw_array_begin(struct jsonw *w, const char *key);
 void jsonw_array_end(struct jsonw *w);
 /*
  * Numbers beyond +-(2^53 - 1) are written as that bound: readers of the protocol accept no larger
- * number, and a counter that stops is better than a reply that nobody can read.
+ * number, and a counter that stops is better than an unreadable reply.
  */
 void jsonw_int(struct jsonw *w, const char *key, int64_t value);
 void jsonw_uint(struct jsonw *w, const char *key, uint64_t value);

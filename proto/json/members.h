@@ -14,7 +14,7 @@
 /* The largest number of the protocol. */
 #define MEMBER_MAX ((INT64_C(1) << 53) - 1)
 
-/** As json_object(), for the params of a method: they may be absent. */
+/** Like json_object(), for the params of a method: they may be absent. */
 int params_object(const struct json *params, const char *const *allowed);
 
 /** Require member `key`, a whole number from 0. */

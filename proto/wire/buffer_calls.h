@@ -11,7 +11,7 @@
 
 enum buffer_access { BUFFER_ACCESS_DEFAULT, BUFFER_ACCESS_READ, BUFFER_ACCESS_WRITE };
 
-/* The params of buffer.register, whose request has one descriptor. */
+/* The params of buffer.register; the request has one descriptor. */
 struct buffer_register {
     bool has_size;
     uint64_t size;

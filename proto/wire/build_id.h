@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The build of this program: two builds can have the same version. */
+/* Identification of a build: several builds can have one version. */
 #ifndef PROTO_BUILD_ID_H
 #define PROTO_BUILD_ID_H
 

@@ -57,7 +57,7 @@ void frame_unread(struct frame *frame, const char *line);
 size_t frame_take_bytes(struct frame *frame, size_t max, const char **bytes);
 /** Moves `count` descriptors out of the FIFO, oldest first. Returns 0, or -1 if it has fewer. */
 int frame_take_fds(struct frame *frame, size_t count, int *fds);
-/** Whether the FIFO has descriptors that belong to no line. */
+/** Returns whether the FIFO has descriptors that belong to no line. */
 bool frame_leftover(const struct frame *frame);
 
 #endif /* PROTO_FRAME_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job on the wire: one move or permute whose tensors lie in file descriptors or buffers, as the
+ * A job on the wire: one move or permute with its tensors in file descriptors or buffers: the
  * params of job.submit and job.prepare.
  *
  *     job file -> proto/file/job_file.h: struct job_spec -> mlictl opens the files -> struct job
@@ -53,7 +53,7 @@ int job_wire_read_prepare(const struct json *params, uint32_t fds, struct job *j
  * job files allow it, the wire does not.
  */
 void job_wire_write_members(struct jsonw *w, const struct job *job);
-/** Writes the same as member `key`. */
+/** Writes the params as member `key`. */
 void job_wire_write(struct jsonw *w, const char *key, const struct job *job);
 
 #endif /* PROTO_JOB_H */

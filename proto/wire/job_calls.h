@@ -61,7 +61,7 @@ void job_list_query_write(struct jsonw *w, const struct job_list_query *query);
 /** Reads the params of job.status and job.cancel: the only member is "job". */
 int job_ref_params_read(const struct json *params, struct job_ref *ref);
 
-/** Reads params whose only member is a number from 1: "prepared" of job.release, "buffer" of
+/** Reads params with a single member, a number from 1: "prepared" of job.release, "buffer" of
  *  buffer.release. */
 int number_param_read(const struct json *params, const char *key, uint32_t *number);
 

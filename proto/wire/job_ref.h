@@ -25,9 +25,9 @@ struct job_refs {
  * caller frees. Returns 0 or -1 with value's fault filled.
  */
 int job_name_read(const struct json *value, char **name);
-/** As job_name_read(), and refuses digits only: on the wire numbers refer to jobs too. */
+/** Like job_name_read(), and refuses digits only: on the wire numbers refer to jobs too. */
 int job_name_read_wire(const struct json *value, char **name);
-/** Whether a name has a character other than a digit. */
+/** Returns whether a name has a character other than a digit. */
 bool job_name_is_wire(const char *name);
 /** Complains that `value` is a name of digits only. Returns -1. */
 int job_name_complain_digits(const struct json *value);

@@ -37,7 +37,7 @@ struct job_prepared {
 void job_prepared_finish(struct job_prepared *prepared);
 /** Writes the members of the result. */
 void job_prepared_write_members(struct jsonw *w, const struct job_prepared *prepared);
-/** As job_result_read(). */
+/** Like job_result_read(). */
 int job_prepared_read(const struct json *value, struct job_prepared *prepared);
 
 #endif /* PROTO_JOB_RESULT_H */

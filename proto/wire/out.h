@@ -40,7 +40,7 @@ struct out {
 };
 
 void out_finish(struct out *out);
-/** Whether nothing is queued. */
+/** Returns true if nothing is queued. */
 bool out_empty(const struct out *out);
 /** Returns the queued text in bytes, without bytes of files. */
 size_t out_waiting(const struct out *out);

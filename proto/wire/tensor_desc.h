@@ -73,7 +73,7 @@ int tensor_desc_check_members(const struct json *object);
  * Fault pointers are relative to the tensor, as "/axis". Returns 0 or -1.
  */
 int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault);
-/** The same; fault pointers are those of the members of `object`, which *desc was read from. */
+/** Like tensor_desc_check(), with faults at the members of `object`, the source of *desc. */
 int tensor_desc_check_at(const struct tensor_desc *desc, const struct json *object);
 
 /** Writes the members into the object that is open, per-axis parameters as arrays. */

@@ -78,8 +78,7 @@ static void add_file(const char *path)
 static void add_path(const char *path)
 {
     struct dirent **entries;
-    int count =
-        scandir(path, &entries, NULL, alphasort); /* sorted, so that a seed reproduces a run */
+    int count = scandir(path, &entries, NULL, alphasort); /* sorted: a seed reproduces a run */
 
     if (count < 0) {
         add_file(path);

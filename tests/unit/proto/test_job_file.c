@@ -581,8 +581,7 @@ static void test_defaults(void **state)
     assert_int_equal(job->src.desc.type, MLI_EL_SA_8);
     assert_int_equal(job->src.desc.quant.scale[0], 5); /* merged member by member */
     assert_int_equal(job->src.desc.quant.zero_point[0], 9);
-    assert_int_equal(job->common.lengths.offset,
-                     0); /* an empty array overrides the default with neutral values */
+    assert_int_equal(job->common.lengths.offset, 0); /* an empty array is neutral */
     assert_int_equal(job->common.lengths.perm_dim, 2);
     assert_string_equal(job->dst.params, "p.json");
     assert_string_equal(job->expect.golden.file, "h.npy");
@@ -784,8 +783,7 @@ static void test_write_completed(void **state)
                         "{\"op\":\"mov\",\"src\":{\"file\":\"a.npy\",\"type\":\"fx8\"},"
                         "\"dst\":{\"file\":\"b.npy\"}}");
     jsonw_reset(&w);
-    list.jobs[0].dst.format =
-        FILE_FORMAT_RAW; /* a program has set the strides but not stride_count */
+    list.jobs[0].dst.format = FILE_FORMAT_RAW; /* strides without stride_count */
     list.jobs[0].dst.desc.has_strides = true;
     list.jobs[0].dst.desc.strides[0] = 9;
     job_file_write(&w, NULL, &list.jobs[0]);

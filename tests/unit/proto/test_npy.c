@@ -304,8 +304,7 @@ static void test_lying_length(void **state)
     struct fault fault;
 
     (void)state;
-    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"),
-          -3); /* the length ends inside the dictionary */
+    build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -3); /* ends inside the dictionary */
     assert_int_equal(npy_parse(file.bytes, file.length, file.length + 12, &header, &fault), -1);
     assert_string_equal(fault.text, "npy header, byte 59: a newline must end the header");
     build(&file, 1, LITERAL("'<i2'", "False", "(2, 3)"), -5);

@@ -32,8 +32,8 @@ static int teardown(void **state)
 }
 
 /*
- * Whether the reader knows the member of `object` ("": of a job): its fault concerns only the
- * value. Tests members of objects in defaults, where each member is checked separately.
+ * Returns whether the reader knows the member of `object` ("": of a job): its fault concerns only
+ * the value. Tests members of objects in defaults, where each member is checked separately.
  */
 static bool is_known(const char *object, const char *key)
 {
