@@ -163,7 +163,8 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
 
 /* The result of an attempt. */
 
-/* The code of a fault does not say so, but its pointer does: it ends in a member with a path. */
+/* Returns whether a fault is about a file of a job. Its code is that of any refusal, but its
+ * pointer ends in a member that has a path. */
 static bool is_about_a_file(const struct fault *fault)
 {
     const char *last = fault->has_pointer ? strrchr(fault->pointer, '/') : NULL;
@@ -285,6 +286,7 @@ static void describe_further(struct attempt *attempt, const struct resolved *res
     case_result_finish(&other.result);
 }
 
+/* Writes the golden file of a job that does not match, and continues with the next job. */
 static void update(struct attempt *attempt, const struct resolved *resolved,
                    const struct outcome *outcome)
 {

@@ -184,7 +184,7 @@ enum {
     CHUNK_BYTES = 1 << 18,
     FIRST_CAPACITY = 256,
     /* Coarsest granularity of file times (FAT). A file that changed more recently can change again
-     * with the same times. */
+     * without new times. */
     SETTLED_S = 2
 };
 

@@ -293,7 +293,7 @@ static enum exit_code run_cases(struct batch_run *run, struct batch *batch)
     return code;
 }
 
-static enum exit_code run_book(struct batch_run *run, struct batch *batch)
+static enum exit_code run_or_fail(struct batch_run *run, struct batch *batch)
 {
     struct fault fault;
 
@@ -316,7 +316,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
     } else {
         code = batch_open(&batch, settings, cases, options, &run.setup);
         if (code == EXIT_CODE_DONE)
-            code = settings->list ? list(cases, options) : run_book(&run, &batch);
+            code = settings->list ? list(cases, options) : run_or_fail(&run, &batch);
     }
     client_finish(&run.first);
     connector_finish(&run.connector);

@@ -123,7 +123,7 @@ static const struct option table[] = {
     OPTIONS_COMMON,
 };
 
-static void tell(struct batch_report *report)
+static void report_cases(struct batch_report *report)
 {
     const struct batch_outline outline = {.total = 2, .selected = 2};
     const struct batch_summary summary = {.count = {1}, .not_run = 1};
@@ -155,7 +155,7 @@ static bool make_report(const void *how)
     assert_int_equal(options_parse(&options, table, *word ? 1 : 0, &word), 0);
     well = batch_report_create(&options, &report) == EXIT_CODE_DONE;
     if (well)
-        tell(report);
+        report_cases(report);
     batch_report_destroy(report);
     if (!well || *capture_errors()) {
         assert_non_null(strstr(capture_errors(), "out of memory"));

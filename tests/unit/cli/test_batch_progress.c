@@ -70,7 +70,7 @@ static void *begin(size_t selected, size_t resumed)
     return progress;
 }
 
-static void tell(void *progress, enum case_status status, int count)
+static void end_cases(void *progress, enum case_status status, int count)
 {
     const struct case_result result = {.status = status};
 
@@ -98,19 +98,19 @@ static void test_line(void **state)
     void *progress = begin(1000, 0);
 
     (void)state;
-    tell(progress, CASE_PASSED, 3);
+    end_cases(progress, CASE_PASSED, 3);
     assert_string_equal(news(), ""); /* very short runs show nothing */
     check_tick(progress, SECONDS(1) / 10, "\r3/1000   0 %\033[K");
-    tell(progress, CASE_PASSED, 97);
+    end_cases(progress, CASE_PASSED, 97);
     /* No remaining time before a case has ended. */
     check_tick(progress, SECONDS(1) - 1, "\r100/1000  10 %\033[K");
     check_tick(progress, SECONDS(1), "\r100/1000  10 %, 100 cases/s, 0:09 left\033[K");
-    tell(progress, CASE_FAILED, 2);
-    tell(progress, CASE_FLAKY, 1);
-    tell(progress, CASE_ERROR, 1);
+    end_cases(progress, CASE_FAILED, 2);
+    end_cases(progress, CASE_FLAKY, 1);
+    end_cases(progress, CASE_ERROR, 1);
     check_tick(progress, SECONDS(2),
                "\r104/1000  10 %, 1 flaky, 2 failed, 1 error, 52 cases/s, 0:17 left\033[K");
-    tell(progress, CASE_PASSED, 896);
+    end_cases(progress, CASE_PASSED, 896);
     check_tick(progress, SECONDS(4),
                "\r1000/1000 100 %, 1 flaky, 2 failed, 1 error, 250 cases/s\033[K");
     end(progress);
@@ -123,9 +123,9 @@ static void test_resumed(void **state)
     void *progress = begin(1000, 900);
 
     (void)state;
-    tell(progress, CASE_PASSED, 900);
+    end_cases(progress, CASE_PASSED, 900);
     check_tick(progress, SECONDS(2), "\r900/1000  90 %\033[K");
-    tell(progress, CASE_PASSED, 4);
+    end_cases(progress, CASE_PASSED, 4);
     check_tick(progress, SECONDS(4), "\r904/1000  90 %, 1.00 cases/s, 1:36 left\033[K");
     end(progress);
 }
@@ -139,7 +139,7 @@ static void test_window(void **state)
 
     (void)state;
     for (second = 1; second <= 60; second++) {
-        tell(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
+        end_cases(progress, CASE_PASSED, second <= 30 ? 1000 : 10);
         reporter_progress.tick(progress, SECONDS(second));
     }
     /* The oldest of the 16 samples is 15 s old. */
@@ -156,7 +156,7 @@ static void test_far_away(void **state)
     void *progress = begin(4000000000u, 0);
 
     (void)state;
-    tell(progress, CASE_PASSED, 1);
+    end_cases(progress, CASE_PASSED, 1);
     check_tick(progress, SECONDS(10000),
                "\r1/4000000000   0 %, 0.00 cases/s, more than 99 h left\033[K");
     end(progress);
@@ -167,7 +167,7 @@ static void test_width(void **state)
     void *progress = begin(1000, 0);
 
     (void)state;
-    tell(progress, CASE_PASSED, 10);
+    end_cases(progress, CASE_PASSED, 10);
     check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 cases/s, 1:39 left\033[K");
     set_width(20);
     check_tick(progress, SECONDS(1), "\r10/1000   1 %, 10 c\033[K");
@@ -189,7 +189,7 @@ static void test_other_lines(void **state)
     assert_string_equal(news(), "\r\033[Kmlictl: a word\n");
     print_error("another");
     assert_string_equal(news(), "mlictl: another\n");
-    tell(progress, CASE_PASSED, 1);
+    end_cases(progress, CASE_PASSED, 1);
     assert_string_equal(news(), "\r1/1000   0 %\033[K");
     end(progress);
 }

@@ -47,7 +47,7 @@ static enum exit_code create(const char *line, struct batch_report **report)
     return batch_report_create(&options, report);
 }
 
-static void tell(struct batch_report *report, struct case_result result)
+static void report_case(struct batch_report *report, struct case_result result)
 {
     batch_report_result(report, &result);
     case_result_finish(&result);
@@ -91,12 +91,14 @@ static enum exit_code report_everything(struct batch_report *report, bool hostil
 
     flaky.attempts = 3;
     batch_report_begin(report, &outline);
-    tell(report, results_make("plain", CASE_PASSED));
-    tell(report, flaky);
-    tell(report, make_mismatch());
-    tell(report, hostile ? make_hostile()
-                         : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file"));
-    tell(report, results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
+    report_case(report, results_make("plain", CASE_PASSED));
+    report_case(report, flaky);
+    report_case(report, make_mismatch());
+    report_case(report, hostile
+                            ? make_hostile()
+                            : results_make_failed("e", CASE_ERROR, CASE_WHY_UNREADABLE, "no file"));
+    report_case(report,
+                results_make_failed("u", CASE_UPDATED, CASE_WHY_MISMATCH, "wrote g.npy.new"));
     batch_report_tick(report, 5);
     batch_report_not_run(report, "never/begun", "cases/never/begun.json");
     return batch_report_end(report, &summary);
@@ -150,7 +152,7 @@ static void test_lines_hostile(void **state)
 
     (void)state;
     assert_int_equal(create("", &report), EXIT_CODE_DONE);
-    tell(report, make_hostile());
+    report_case(report, make_hostile());
     batch_report_destroy(report);
     assert_string_equal(capture_output(),
                         "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: "
@@ -267,7 +269,7 @@ static void test_tap_flaky(void **state)
 
     (void)state;
     assert_int_equal(create("--tap --flaky fail", &report), EXIT_CODE_DONE);
-    tell(report, results_make("f", CASE_FLAKY));
+    report_case(report, results_make("f", CASE_FLAKY));
     batch_report_destroy(report);
     assert_memory_equal(capture_output(), "not ok 1 - f\n", 13);
     assert_non_null(strstr(capture_output(), "severity: fail"));
