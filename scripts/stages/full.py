@@ -16,6 +16,7 @@ import trees
 NICE = 10  # of compilers, so that tests that measure time are not held up
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
 SUITES_OF_TSAN = ("threads",)
+PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
 
 
 def tracked(*patterns):
@@ -68,18 +69,18 @@ def main():
     def test():
         run.stage("test sanitize", lambda this: suites.test(
             this, "sanitize", "tests", "--no-suite", "docs", "--no-suite", "source",
-            percent=25, multiplier=patience), after=["build sanitize"])
+            percent=PERCENT, multiplier=patience), after=["build sanitize"])
         run.stage("test release", lambda this: suites.test(
             this, "release", "tests", multiplier=patience), after=["build release"])
         run.stage("test tsan", lambda this: suites.test(
-            this, "tsan", "tests", "--suite", "threads", percent=25), after=["build tsan"])
+            this, "tsan", "tests", "--suite", "threads", percent=PERCENT), after=["build tsan"])
         if not quick:
             run.stage("test release under valgrind", lambda this: suites.test(
                 this, "release", "valgrind", "--suite", "memcheck",
-                percent=10, multiplier=10, wrap=VALGRIND), after=["build release"])
+                percent=PERCENT, multiplier=10, wrap=VALGRIND), after=["build release"])
         if not no_neon:
             run.stage("test aarch64 under qemu", lambda this: suites.test(
-                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=25, multiplier=4),
+                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=4),
                 after=["build aarch64"])
 
     run.lanes(compile_and_check, test)
