@@ -11,6 +11,7 @@
 static int check(const mli_client *client, mli_client_error *error)
 {
     int status = request_may_wait(client, error);
+
     if (status == 0 && client->inlined)
         return error_set(error, MLI_CLIENT_IMPOSSIBLE,
                          "a buffer needs shared memory, which this connection does not support");
@@ -36,6 +37,7 @@ int mli_client_buffer_register(mli_client *client, int fd, uint64_t size,
     struct call call;
     struct buffer_info info;
     int status = check(client, error);
+
     if (status)
         return status;
     if ((unsigned)access > MLI_CLIENT_WRITE)
@@ -61,6 +63,7 @@ static int send_release(mli_client *client, uint32_t id, mli_client_error *error
 {
     struct call call;
     struct jsonw *w = request_params(client);
+
     jsonw_object_begin(w, NULL);
     jsonw_uint(w, "buffer", id);
     jsonw_object_end(w);
@@ -74,6 +77,7 @@ static int send_release(mli_client *client, uint32_t id, mli_client_error *error
 static int map(mli_client_buffer *buffer, int fd, mli_client_error *error)
 {
     struct stat stat;
+
     if (fd < 0 || fstat(fd, &stat) || (uint64_t)stat.st_size < buffer->size || buffer->size == 0 ||
         buffer->size > SIZE_MAX)
         return error_set(error, MLI_CLIENT_UNREADABLE,
@@ -92,6 +96,7 @@ int mli_client_buffer_alloc(mli_client *client, uint64_t size, mli_client_buffer
     struct buffer_info info;
     mli_client_buffer made;
     int status = check(client, error);
+
     if (status)
         return status;
     struct jsonw *w = request_params(client);
@@ -121,6 +126,7 @@ int mli_client_buffer_release(mli_client *client, mli_client_buffer *buffer,
                               mli_client_error *error)
 {
     uint32_t id = buffer->id;
+
     if (buffer->address)
         munmap(buffer->address, (size_t)buffer->size);
     if (buffer->address && buffer->fd >= 0)

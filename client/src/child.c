@@ -23,6 +23,7 @@ static int spawn(char *const argv[], int end, pid_t *child)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, usual;
+
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
@@ -51,6 +52,7 @@ static int spawn(char *const argv[], int end, pid_t *child)
 int child_start(char *const argv[], pid_t *child, int *socket, mli_client_error *error)
 {
     int ends[2];
+
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return error_set(error, MLI_CLIENT_SYSTEM, "socketpair: %s", strerror(errno));
     int failure = spawn(argv, ends[1], child);
@@ -68,6 +70,7 @@ int child_wait(pid_t child)
 {
     int64_t deadline = clock_deadline(PATIENCE_MS);
     int status = 0;
+
     for (;;) {
         pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child)
@@ -83,6 +86,7 @@ int child_wait(pid_t child)
 void child_end(pid_t child)
 {
     static const int signals[] = {SIGTERM, SIGKILL};
+
     for (size_t i = 0; i < 2 && child_wait(child) < 0; i++)
         kill(child, signals[i]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {

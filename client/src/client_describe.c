@@ -44,6 +44,7 @@ static int take_axis(struct tensor_desc *desc, const mli_tensor *tensor, const c
 {
     const mli_element_params *params = &tensor->el_params;
     uint32_t axis = (uint32_t)params->sa.dim;
+
     if (axis >= tensor->rank)
         return error_set(error, MLI_CLIENT_MISUSE, "%s.el_params.sa.dim: %u given, below %u needed",
                          which, axis, tensor->rank);
@@ -105,6 +106,7 @@ static int take_src(struct tensor_desc *desc, const mli_tensor *tensor, mli_elem
 static int take_dst(struct tensor_desc *desc, const mli_client_job *job, mli_client_error *error)
 {
     const mli_tensor *tensor = &job->dst;
+
     if (tensor->rank > MLI_MAX_RANK)
         return error_set(error, MLI_CLIENT_MISUSE, "dst.rank: %u given, 0 to %d needed",
                          tensor->rank, MLI_MAX_RANK);
@@ -175,6 +177,7 @@ int describe_job(mli_client *client, const mli_client_job *job, bool detach,
     struct job_ref after[MLI_CLIENT_AFTER_MAX];
     mli_element_params storage;
     struct job wire;
+
     *parts = (struct job_parts){0};
     job_init(&wire);
     int status = check(job, error);

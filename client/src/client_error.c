@@ -54,6 +54,7 @@ int error_from_fault(mli_client_error *error, const struct fault *fault, uint64_
 mli_client_error *error_copy(const mli_client_error *error)
 {
     mli_client_error *copy = malloc(sizeof(*copy));
+
     if (!copy)
         return &no_memory;
     *copy = *error;

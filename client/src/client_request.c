@@ -33,6 +33,7 @@ static int inlined_init(struct inlined *inlined, const mli_client_attachment *at
                         size_t count, mli_client_error *error)
 {
     uint64_t total = 0;
+
     *inlined = (struct inlined){.count = (uint32_t)count};
     for (size_t i = 0; i < count; i++) {
         struct stat stat;
@@ -57,6 +58,7 @@ static int inlined_init(struct inlined *inlined, const mli_client_attachment *at
 static int inlined_write(const struct inlined *inlined, char *text)
 {
     int length = sprintf(text, ",\"inline\":[");
+
     for (uint32_t i = 0; i < inlined->count; i++) {
         length +=
             sprintf(text + length, "%s{\"bytes\":%" PRIu64 ",\"size\":%" PRIu64 "%s}", i ? "," : "",
@@ -106,6 +108,7 @@ static int write_line(mli_client *client, const struct request *request, mli_cli
                       const struct inlined *inlined)
 {
     char *text = out_room(&client->out, ENVELOPE_MAX + request->params_length);
+
     if (!text)
         return -1;
     int length = sprintf(text, "{\"jsonrpc\":\"2.0\",\"id\":%" PRIu64 ",\"method\":\"%s\"", ticket,
@@ -127,6 +130,7 @@ static int write_line(mli_client *client, const struct request *request, mli_cli
 static int attach(mli_client *client, const struct request *request)
 {
     int fds[PROTO_FDS_MAX];
+
     if (client->inlined || request->count == 0)
         return 0;
     for (size_t i = 0; i < request->count; i++)
@@ -164,6 +168,7 @@ static int send_descriptors(mli_client *client, mli_client_error *error)
 {
     uint64_t before = client->out.position + client->out.line_text - client->out.begin;
     int status = mli_client_flush(client, error);
+
     if (status)
         return status;
     int failure = out_keep(&client->out);
@@ -181,6 +186,7 @@ int request_send(mli_client *client, const struct request *request, mli_client_t
                  mli_client_error *error)
 {
     struct inlined inlined = {0};
+
     if (client->socket < 0)
         return error_give(error, &client->lost);
     int status = check(request, error);
@@ -255,6 +261,7 @@ int call_take_fd(struct call *call)
 {
     struct slot *slot = table_find(&call->client->table, call->ticket);
     int fd = slot->fd;
+
     slot->fd = -1;
     return fd;
 }
@@ -268,6 +275,7 @@ int call_unreadable(struct call *call, mli_client_error *error)
 {
     int code = error_set(error, MLI_CLIENT_UNREADABLE, "the service's answer cannot be read: %s",
                          call->reply->fault.text);
+
     call_finish(call);
     return code;
 }
@@ -284,6 +292,7 @@ int mli_client_call(mli_client *client, const char *method, const char *params,
                               .count = count,
                               .kind = SLOT_LINE};
     int status = request_may_wait(client, error);
+
     if (status == 0)
         status = request_send(client, &request, &ticket, error);
     if (status)

@@ -18,6 +18,7 @@ void result_take_layout(struct tensor_desc *desc, mli_tensor *tensor, void **own
 int result_read(const struct json *value, mli_client_result *result, mli_client_error *error)
 {
     struct job_result read = {0};
+
     if (job_result_read(value, &read))
         return error_set(error, MLI_CLIENT_UNREADABLE, "the daemon's result cannot be read: %s",
                          value->fault->text);

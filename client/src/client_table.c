@@ -49,6 +49,7 @@ void table_finish(struct table *table)
 static bool grow(struct table *table)
 {
     uint32_t capacity = table->capacity ? 2 * table->capacity : FIRST_CAPACITY;
+
     if (capacity > TABLE_MAX)
         capacity = TABLE_MAX;
     if (table->used == capacity)
@@ -70,6 +71,7 @@ struct slot *table_take(struct table *table, mli_client_ticket *ticket)
 {
     uint32_t index = table->first_free;
     uint32_t generation = 0;
+
     if (index != NO_SLOT) {
         table->first_free = table->slots[index].next_free;
         generation = table->slots[index].generation;
@@ -89,6 +91,7 @@ struct slot *table_take(struct table *table, mli_client_ticket *ticket)
 struct slot *table_find(const struct table *table, mli_client_ticket ticket)
 {
     uint32_t number = (uint32_t)(ticket & TABLE_MAX);
+
     if (number == 0 || number > table->used)
         return NULL;
     struct slot *slot = &table->slots[number - 1];

@@ -14,6 +14,7 @@
 int64_t clock_ms(void)
 {
     struct timespec now;
+
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
@@ -41,6 +42,7 @@ size_t mli_client_pending(const mli_client *client)
 int mli_client_flush(mli_client *client, mli_client_error *error)
 {
     int status;
+
     if (client->socket < 0)
         return error_give(error, &client->lost);
     do {
@@ -59,6 +61,7 @@ int mli_client_flush(mli_client *client, mli_client_error *error)
 int mli_client_dispatch(mli_client *client, mli_client_error *error)
 {
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     status = mli_client_flush(client, error);
@@ -75,6 +78,7 @@ static int wait_for_socket(const mli_client *client, int64_t deadline, mli_clien
     struct pollfd polled[] = {{.fd = client->socket, .events = mli_client_poll_events(client)},
                               {.fd = client->interrupt, .events = POLLIN}};
     int64_t left = deadline < 0 ? -1 : deadline - clock_ms();
+
     if (deadline >= 0 && left < 0)
         left = 0;
     int ready = poll(polled, 2, left > 60000 ? 60000 : (int)left);
@@ -90,6 +94,7 @@ static int wait_for_socket(const mli_client *client, int64_t deadline, mli_clien
 int wait_round(mli_client *client, int64_t deadline, mli_client_error *error)
 {
     int status = mli_client_flush(client, error);
+
     if (status == 0)
         status = wait_for_socket(client, deadline, error);
     return status ? status : mli_client_dispatch(client, error);
@@ -99,6 +104,7 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
                     mli_client_error *error)
 {
     int64_t deadline = clock_deadline(timeout_ms);
+
     for (;;) {
         struct slot *slot = table_find(&client->table, ticket);
         if (slot->state == SLOT_DONE)
@@ -122,6 +128,7 @@ int mli_client_wait(mli_client *client, mli_client_ticket ticket, int timeout_ms
                     mli_client_result *result, mli_client_error *error)
 {
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     struct slot *slot = table_find(&client->table, ticket);
@@ -143,12 +150,14 @@ int mli_client_wait(mli_client *client, mli_client_ticket ticket, int timeout_ms
 bool mli_client_done(const mli_client *client, mli_client_ticket ticket)
 {
     const struct slot *slot = table_find(&client->table, ticket);
+
     return slot && slot->state != SLOT_WAITING;
 }
 
 void mli_client_forget(mli_client *client, mli_client_ticket ticket)
 {
     struct slot *slot = table_find(&client->table, ticket);
+
     if (!slot)
         return;
     slot->done = NULL;
@@ -161,6 +170,7 @@ int mli_client_wait_pending(mli_client *client, int timeout_ms, mli_client_error
 {
     int64_t deadline = clock_deadline(timeout_ms);
     int status = request_may_wait(client, error);
+
     while (status == 0 && client->table.waiting > 0)
         status = wait_round(client, deadline, error);
     return status;

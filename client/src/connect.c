@@ -26,6 +26,7 @@ _Static_assert(SOCKET_PATH_MAX == sizeof(((struct sockaddr_un *)0)->sun_path), "
 static mli_client *create(int interrupt)
 {
     mli_client *client = calloc(1, sizeof(*client));
+
     if (!client)
         return NULL;
     client->socket = -1;
@@ -44,6 +45,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
 {
     const char *from_environment = getenv("MLID_SOCKET");
     const char *run = getenv("XDG_RUNTIME_DIR");
+
     if (!path && from_environment && *from_environment)
         path = from_environment;
     int length = SOCKET_PATH_MAX;
@@ -64,6 +66,7 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
 static int connect_patiently(int fd, const char *path, int interrupt)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+
     memcpy(address.sun_path, path, sizeof(address.sun_path));
     for (int i = 0; i < CONNECT_TRIES; i++) {
         if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
@@ -80,6 +83,7 @@ static int connect_patiently(int fd, const char *path, int interrupt)
 static int explain_connect(mli_client_error *error, const char *path, int failure)
 {
     struct stat there;
+
     if (failure == -ECONNREFUSED && stat(path, &there) == 0 && !S_ISSOCK(there.st_mode))
         return error_set(error, MLI_CLIENT_NO_SERVICE, "%s is not a socket", path);
     switch (failure) {
@@ -122,6 +126,7 @@ static int open_socket(const char *path, int interrupt, char found[SOCKET_PATH_M
 int mli_client_open_socket(const char *path, int interrupt, int *out, mli_client_error *error)
 {
     char found[SOCKET_PATH_MAX];
+
     return open_socket(path, interrupt, found, out, error);
 }
 
@@ -131,6 +136,7 @@ int mli_client_connect_interruptible(const char *path, int interrupt, mli_client
     char found[SOCKET_PATH_MAX];
     int fd = -1;
     int status = open_socket(path, interrupt, found, &fd, error);
+
     if (status == 0)
         status = mli_client_adopt(fd, 0, out, error);
     if (status)
@@ -149,6 +155,7 @@ int mli_client_adopt(int socket, unsigned flags, mli_client **out, mli_client_er
 {
     int status = 0, mode = fcntl(socket, F_GETFL);
     mli_client *client = NULL;
+
     if (mode < 0 || fcntl(socket, F_SETFL, mode | O_NONBLOCK))
         status = error_set(error, MLI_CLIENT_SYSTEM, "socket: %s", strerror(errno));
     else if (!(client = create(-1)))
@@ -168,6 +175,7 @@ int mli_client_spawn(char *const argv[], mli_client **out, mli_client_error *err
     pid_t child;
     int socket;
     int status = child_start(argv, &child, &socket, error);
+
     if (status)
         return status;
     status = mli_client_adopt(socket, MLI_CLIENT_INLINE, out, error);
@@ -253,6 +261,7 @@ int connection_lost(mli_client *client, const char *format, ...)
     char why[256];
     mli_client_error error;
     va_list arguments;
+
     va_start(arguments, format);
     vsnprintf(why, sizeof(why), format, arguments);
     va_end(arguments);
@@ -264,6 +273,7 @@ int mli_client_greet(mli_client *client, mli_client_greeting *greeting, mli_clie
 {
     int64_t deadline = clock_deadline(client->timeout_ms);
     int status = request_may_wait(client, error);
+
     while (status == 0 && !client->greeted)
         status = wait_round(client, deadline, error);
     if (status)

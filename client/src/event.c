@@ -17,6 +17,7 @@ void event_deliver(mli_client *client, const struct json *params)
 {
     struct event read;
     mli_client_event event;
+
     if (event_read(params, &read))
         return;
     event.kind = (enum mli_client_event_kind)read.kind;
@@ -34,6 +35,7 @@ int mli_client_subscribe(mli_client *client, uint32_t events, enum mli_client_sc
 {
     struct call call;
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     if (events >> EVENT_COUNT || (unsigned)scope > MLI_CLIENT_SCOPE_ALL)

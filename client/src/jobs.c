@@ -16,6 +16,7 @@ int mli_client_submit_async(mli_client *client, const mli_client_job *job, mli_c
 {
     struct job_parts parts;
     int status = describe_job(client, job, false, &parts, error);
+
     if (status)
         return status;
     struct request request = {.method = "job.submit",
@@ -36,6 +37,7 @@ int mli_client_submit(mli_client *client, const mli_client_job *job, mli_client_
 {
     mli_client_ticket ticket = 0;
     int status = request_may_wait(client, error);
+
     if (status == 0)
         status = mli_client_submit_async(client, job, NULL, NULL, &ticket, error);
     if (status)
@@ -53,6 +55,7 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
     struct call call;
     struct job_brief read;
     int status = request_may_wait(client, error);
+
     if (status == 0)
         status = describe_job(client, job, true, &parts, error);
     for (size_t i = 0; status == 0 && client->inlined && i < parts.count; i++) {
@@ -80,6 +83,7 @@ static int call_with_job(struct call *call, mli_client *client, const char *meth
 {
     struct job_ref borrowed;
     int status = request_may_wait(client, error);
+
     if (status == 0)
         status = describe_refs(&ref, 1, &borrowed, error);
     if (status)
@@ -97,6 +101,7 @@ int mli_client_status(mli_client *client, mli_client_ref ref, mli_client_job_inf
     struct call call;
     struct job_info read;
     int status = call_with_job(&call, client, "job.status", ref, error);
+
     if (status)
         return status;
     if (job_info_read(&call.reply->result, &read))
@@ -112,6 +117,7 @@ int mli_client_cancel(mli_client *client, mli_client_ref ref, enum mli_client_st
     struct call call;
     struct job_brief read;
     int status = call_with_job(&call, client, "job.cancel", ref, error);
+
     if (status)
         return status;
     if (job_brief_read(&call.reply->result, &read))
@@ -126,6 +132,7 @@ static int call_wait(struct call *call, mli_client *client, const struct job_wai
                      mli_client_error *error)
 {
     struct jsonw *w = request_params(client);
+
     jsonw_object_begin(w, NULL);
     job_wait_write(w, wait);
     jsonw_object_end(w);
@@ -139,6 +146,7 @@ int mli_client_wait_job(mli_client *client, mli_client_ref ref, uint32_t timeout
     struct job_ref borrowed;
     mli_client_result read;
     int status = request_may_wait(client, error);
+
     if (status == 0)
         status = describe_refs(&ref, 1, &borrowed, error);
     if (status)
@@ -164,6 +172,7 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
     struct call call;
     struct job_ref *borrowed = NULL;
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     if (count > JOB_WAIT_MAX)
@@ -190,6 +199,7 @@ static int read_list(const struct json *result, mli_client_job_info **jobs, size
 {
     struct json list = json_member(result, "jobs"), last = json_member(result, "more"), item = {0};
     size_t length, filled = 0;
+
     if (json_array(&list, &length) || json_bool(&last, more))
         return -1;
     *jobs = calloc(length ? length : 1, sizeof(**jobs));
@@ -213,6 +223,7 @@ int mli_client_list(mli_client *client, const mli_client_query *query, mli_clien
     struct call call;
     bool storage;
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     struct job_list_query params = {.states = query->states,

@@ -16,6 +16,7 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     struct call call;
     struct job_prepared read = {0};
     int status = request_may_wait(client, error);
+
     if (status == 0 && client->inlined)
         status =
             error_set(error, MLI_CLIENT_IMPOSSIBLE,
@@ -45,6 +46,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
 {
     struct call call;
     uint32_t id = prepared->id;
+
     free(prepared->owned);
     *prepared = (mli_client_prepared){0};
     struct jsonw *w = request_params(client);
@@ -62,6 +64,7 @@ static int start_slowly(mli_client *client, const mli_client_start_args *args,
                         struct request *request, mli_client_ticket *ticket, mli_client_error *error)
 {
     struct job_ref after[MLI_CLIENT_AFTER_MAX];
+
     if (args->after_count > MLI_CLIENT_AFTER_MAX)
         return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d allowed",
                          args->after_count, MLI_CLIENT_AFTER_MAX);

@@ -17,6 +17,7 @@ static char *put_number(char *at, uint64_t number)
 {
     char digits[20];
     size_t count = 0;
+
     do {
         digits[count++] = (char)('0' + number % 10);
         number /= 10;
@@ -50,12 +51,14 @@ static char *put_memory(char *at, const char *key, const mli_client_other *other
 size_t quick_write_start(char text[QUICK_START_MAX], uint64_t id, const mli_client_start_args *args)
 {
     char *at = PUT(text, "{\"jsonrpc\":\"2.0\",\"id\":");
+
     at = put_number(at, id);
     at = PUT(at, ",\"method\":\"job.start\",\"params\":{\"prepared\":");
     at = put_number(at, args->prepared);
     at = put_memory(at, "src", &args->src);
     at = put_memory(at, "dst", &args->dst);
     at = PUT(at, "}}\n");
+
     return (size_t)(at - text);
 }
 
@@ -80,6 +83,7 @@ static bool take_number(struct scan *scan, uint64_t *number)
 {
     const char *begin = scan->at;
     uint64_t value = 0;
+
     while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9' && scan->at - begin < 16)
         value = value * 10 + (uint64_t)(*scan->at++ - '0');
     size_t digits = (size_t)(scan->at - begin);
@@ -107,6 +111,7 @@ bool quick_read_result(const char *line, size_t length, uint64_t *id, mli_client
 {
     struct scan scan = {line, line + length};
     uint64_t channels;
+
     if (!TAKE(&scan, "{\"jsonrpc\":\"2.0\",\"id\":") || !take_number(&scan, id) ||
         !TAKE(&scan, ",\"result\":{\"job\":") || !take_number(&scan, &result->job) ||
         !TAKE(&scan, ",\"cost\":{\"bytes\":") || !take_number(&scan, &result->bytes) ||

@@ -25,6 +25,7 @@ static int lose(mli_client *client, const char *why)
 static void call_back(mli_client *client, mli_client_ticket ticket, const mli_client_error *error)
 {
     struct slot *slot = table_find(&client->table, ticket);
+
     /* The callback may begin requests, which can move slots: release this slot before calling it.
      */
     mli_client_done_fn *done = slot->done;
@@ -49,6 +50,7 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
 static const mli_client_error *error_of_source(mli_client_error *storage)
 {
     struct fault fault;
+
     fault_set(&fault, FAULT_IO_ERROR, "/src", "src: the file became shorter while it was sent");
     error_from_fault(storage, &fault, 0);
     return storage;
@@ -58,6 +60,7 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
 {
     struct slot *slot = table_find(&client->table, ticket);
     mli_client_error storage;
+
     if (slot->suspect && !error)
         error = error_of_source(&storage);
     slot_end(&client->table, slot, error ? SLOT_FAILED : SLOT_DONE);
@@ -79,6 +82,7 @@ void reply_end(mli_client *client, mli_client_ticket ticket, const mli_client_er
 static int take_fds(mli_client *client, const struct rpc_reply *reply, struct slot *slot)
 {
     int fds[PROTO_FDS_MAX];
+
     if (reply->fds > PROTO_FDS_MAX || frame_take_fds(&client->in, reply->fds, fds))
         return -1;
     size_t kept = slot && reply->fds > 0 ? 1 : 0;
@@ -114,6 +118,7 @@ static int expect_payload(mli_client *client, mli_client_ticket ticket, const st
                           const struct inline_payload *inlines)
 {
     struct payload *payload = &client->payload;
+
     if (inlines->count != slot->back_count)
         return -1;
     *payload = (struct payload){.count = inlines->count};
@@ -156,6 +161,7 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     mli_client_ticket ticket = (uint64_t)(*reply)->id.number;
     struct slot *slot = (*reply)->id.kind == RPC_ID_INT ? table_find(&client->table, ticket) : NULL;
     mli_client_error error;
+
     if (!slot || slot->state != SLOT_WAITING)
         return lose(client, "it sent a reply to no request");
     if (take_fds(client, *reply, slot))
@@ -182,6 +188,7 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
 static int receive_parting(mli_client *client, const struct rpc_reply *reply)
 {
     mli_client_error error;
+
     if (reply->ok)
         return lose(client, "it sent a reply to no request");
     error_from_fault(&error, &reply->error, 0);
@@ -192,6 +199,7 @@ static int receive_line(mli_client *client, const char *line, size_t length)
 {
     struct rpc_reply *reply = malloc(sizeof(*reply));
     int status;
+
     if (!reply)
         return lose(client, "out of memory");
     if (rpc_reply_parse(line, length, reply))
@@ -216,6 +224,7 @@ static bool receive_quickly(mli_client *client, const char *line, size_t length)
 {
     mli_client_result result = {0};
     uint64_t id;
+
     if (!quick_read_result(line, length, &id, &result))
         return false;
     struct slot *slot = table_find(&client->table, id);
@@ -232,6 +241,7 @@ static void write_back(mli_client *client, struct slot *slot, const char *bytes,
     struct payload *payload = &client->payload;
     int fd = slot->backs[payload->index].fd;
     uint64_t offset = payload->offset;
+
     while (size > 0 && !slot->error) {
         ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
         if (written < 0 && errno == EINTR)
@@ -254,6 +264,7 @@ static bool receive_payload(mli_client *client)
 {
     struct payload *payload = &client->payload;
     struct slot *slot = table_find(&client->table, payload->ticket);
+
     while (payload->index < payload->count) {
         uint64_t *left = &payload->left[payload->index];
         if (*left == 0) {
@@ -283,6 +294,7 @@ static int take_lines(mli_client *client)
     const char *line;
     size_t length;
     int status = 0;
+
     while (status == 0 && client->socket >= 0) {
         if (client->payload.ticket != 0 && !receive_payload(client))
             break;
@@ -308,6 +320,7 @@ static int receive_some(mli_client *client, bool *more)
 {
     size_t room = 0, count = 0;
     int fds[PROTO_FDS_MAX];
+
     *more = false;
     char *bytes = frame_room(&client->in, &room);
     if (!bytes)
@@ -329,6 +342,7 @@ int receive(mli_client *client)
 {
     bool more = true;
     int status = 0;
+
     for (int i = 0; i < ROUNDS_MAX && more && status == 0 && client->socket >= 0; i++)
         status = receive_some(client, &more);
     return client->socket < 0 ? client->lost.code : status;

@@ -14,6 +14,7 @@ int mli_client_ping(mli_client *client, mli_client_error *error)
 {
     struct call call;
     int status = call_begin(&call, client, "daemon.ping", false, NULL, 0, error);
+
     if (status == 0)
         call_finish(&call);
     return status;
@@ -24,6 +25,7 @@ int mli_client_get_info(mli_client *client, mli_client_info *info, mli_client_er
     struct call call;
     struct daemon_info read;
     int status = call_begin(&call, client, "daemon.info", false, NULL, 0, error);
+
     if (status)
         return status;
     if (daemon_info_read(&call.reply->result, &read))
@@ -105,6 +107,7 @@ int mli_client_get_stats(mli_client *client, mli_client_stats *stats, mli_client
 {
     struct call call;
     int status = call_begin(&call, client, "daemon.stats", false, NULL, 0, error);
+
     if (status)
         return status;
     struct daemon_stats *read = malloc(sizeof(*read));
@@ -126,6 +129,7 @@ static int change_phase(mli_client *client, const char *method, bool with_params
     struct call call;
     enum service_phase read;
     int status = call_begin(&call, client, method, with_params, NULL, 0, error);
+
     if (status)
         return status;
     struct json state = json_member(&call.reply->result, "state");
@@ -141,6 +145,7 @@ int mli_client_drain(mli_client *client, bool wait, enum mli_client_phase *phase
                      mli_client_error *error)
 {
     int status = request_may_wait(client, error);
+
     if (status)
         return status;
     struct jsonw *w = request_params(client);

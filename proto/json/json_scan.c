@@ -377,6 +377,7 @@ int json_scan(const char *text, size_t length, const struct json_limits *limits,
         return fail(&scan, 0, FAULT_PARSE_ERROR, "the text must not begin with a byte order mark");
     do {
         next = scan_value(&scan);
+
         if (next == NEXT_DONE)
             next = scan_after(&scan);
     } while (next == NEXT_VALUE);

@@ -73,6 +73,7 @@ static int add_object(struct dl_phdr_info *object, size_t size, void *context)
     struct xxh64 *x = context;
     const char *slash = strrchr(object->dlpi_name, '/');
     const char *name = slash ? slash + 1 : object->dlpi_name;
+
     (void)size;
     if (x->total > 0 && strncmp(name, "libmli", strlen("libmli")) != 0)
         return 0;
@@ -84,6 +85,7 @@ static int add_object(struct dl_phdr_info *object, size_t size, void *context)
 static void compute(void)
 {
     struct xxh64 x;
+
     xxh64_init(&x);
     dl_iterate_phdr(add_object, &x);
     snprintf(text, sizeof(text), "%016" PRIx64, xxh64_value(&x));

@@ -41,6 +41,7 @@ static int read_start(const struct json *params, struct job_start *start)
     static const char *const keys[] = {"prepared",   "src",   "dst",    "priority",
                                        "timeout_ms", "after", "detach", NULL};
     struct json prepared = json_member(params, "prepared"), after;
+
     enum { NO_PRIORITY = 2 };
     int64_t number, priority = NO_PRIORITY;
 

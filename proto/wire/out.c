@@ -77,6 +77,7 @@ void out_commit(struct out *out, size_t size)
 int out_add(struct out *out, const void *bytes, size_t size)
 {
     char *room = out_room(out, size);
+
     if (!room)
         return -ENOMEM;
     memcpy(room, bytes, size);
@@ -122,6 +123,7 @@ static struct out_mark *add_mark(struct out *out)
 int out_attach(struct out *out, const int *fds, size_t count)
 {
     struct out_mark *mark = add_mark(out);
+
     if (!mark)
         return -ENOMEM;
     mark->count = (uint32_t)count;
@@ -132,6 +134,7 @@ int out_attach(struct out *out, const int *fds, size_t count)
 int out_file(struct out *out, int fd, uint64_t size, uint64_t owner)
 {
     struct out_mark *mark = add_mark(out);
+
     if (!mark)
         return -ENOMEM;
     mark->is_file = true;
@@ -145,6 +148,7 @@ int out_file(struct out *out, int fd, uint64_t size, uint64_t owner)
 static int keep_mark(struct out_mark *mark)
 {
     int own[PROTO_FDS_MAX];
+
     for (uint32_t i = 0; i < mark->count; i++) {
         own[i] = fcntl(mark->fds[i], F_DUPFD_CLOEXEC, 0);
         if (own[i] < 0) {
@@ -172,6 +176,7 @@ int out_keep(struct out *out)
 static ssize_t transmit(int fd, const void *bytes, size_t size, const int *fds, size_t count)
 {
     ssize_t sent = fd_send(fd, bytes, size, fds, count);
+
     if (sent != -ENOTSOCK || count > 0)
         return sent;
     sent = write(fd, bytes, size);
@@ -217,6 +222,7 @@ static ssize_t send_text(struct out *out, size_t size, const struct out_mark *ma
 {
     ssize_t sent = sent_or_broken(out, transmit(socket, out->text + out->begin, size,
                                                 mark ? mark->fds : NULL, mark ? mark->count : 0));
+
     if (sent > 0) {
         out->begin += (size_t)sent;
         out->position += (uint64_t)sent;
@@ -234,6 +240,7 @@ static ssize_t send_some(struct out *out, int socket)
 {
     struct out_mark *mark = NULL;
     uint64_t limit = out->position + out_waiting(out);
+
     if (out->mark_begin < out->mark_end)
         mark = &out->marks[out->mark_begin];
     if (!mark || mark->at > out->position)

@@ -18,6 +18,7 @@ static uint64_t rotate(uint64_t value, unsigned bits)
 static uint64_t read_64(const unsigned char *at)
 {
     uint64_t word;
+
     memcpy(&word, at, sizeof(word));
     return le64toh(word);
 }
@@ -25,6 +26,7 @@ static uint64_t read_64(const unsigned char *at)
 static uint64_t read_32(const unsigned char *at)
 {
     uint32_t word;
+
     memcpy(&word, at, sizeof(word));
     return le32toh(word);
 }
@@ -43,6 +45,7 @@ void xxh64_init(struct xxh64 *x)
 static void add_stripes(struct xxh64 *x, const unsigned char *at, size_t count)
 {
     uint64_t a = x->lanes[0], b = x->lanes[1], c = x->lanes[2], d = x->lanes[3];
+
     for (; count > 0; count--, at += XXH64_STRIPE) {
         a = mix(a, read_64(at));
         b = mix(b, read_64(at + 8));
@@ -59,6 +62,7 @@ void xxh64_add(struct xxh64 *x, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
     size_t held = (size_t)(x->total % XXH64_STRIPE);
+
     x->total += size;
     if (held > 0) {
         size_t part = XXH64_STRIPE - held < size ? XXH64_STRIPE - held : size;
@@ -78,6 +82,7 @@ static uint64_t join_lanes(const struct xxh64 *x)
 {
     uint64_t value = rotate(x->lanes[0], 1) + rotate(x->lanes[1], 7) + rotate(x->lanes[2], 12) +
                      rotate(x->lanes[3], 18);
+
     for (int i = 0; i < XXH64_LANES; i++)
         value = (value ^ mix(0, x->lanes[i])) * PRIME_1 + PRIME_4;
     return value;
@@ -88,6 +93,7 @@ uint64_t xxh64_value(const struct xxh64 *x)
     const unsigned char *at = x->rest;
     size_t left = (size_t)(x->total % XXH64_STRIPE);
     uint64_t value = (x->total < XXH64_STRIPE ? PRIME_5 : join_lanes(x)) + x->total;
+
     for (; left >= 8; left -= 8, at += 8)
         value = rotate(value ^ mix(0, read_64(at)), 27) * PRIME_1 + PRIME_4;
     if (left >= 4) {

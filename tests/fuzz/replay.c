@@ -62,6 +62,7 @@ static void run(const uint8_t *bytes, size_t size)
 static void add_file(const char *path)
 {
     struct input *input = &inputs[input_count];
+
     FILE *file = fopen(path, "rb");
 
     if (!file || input_count == INPUTS_MAX) {

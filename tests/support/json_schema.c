@@ -14,6 +14,7 @@ int json_schema_load(const char *path, struct json *schema, struct fault *fault)
     static const struct json_limits limits = {
         .bytes = SCHEMA_BYTES_MAX, .depth = JSON_DEPTH_MAX, .values = SCHEMA_VALUES_MAX};
     static char text[SCHEMA_BYTES_MAX + 1];
+
     FILE *file = fopen(path, "r");
     size_t length;
 

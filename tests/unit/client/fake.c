@@ -13,6 +13,7 @@ void fake_init(struct fake *fake, unsigned flags)
 {
     int ends[2];
     mli_client_error error;
+
     fake->fds_before = proto_count_fds();
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     fake->fd = ends[1];
@@ -37,6 +38,7 @@ void fake_say(struct fake *fake, const char *format, ...)
 {
     static char text[1 << 16];
     va_list arguments;
+
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
@@ -48,6 +50,7 @@ void fake_say(struct fake *fake, const char *format, ...)
 void fake_say_with_fd(struct fake *fake, int fd, const char *text)
 {
     char line[1024];
+
     snprintf(line, sizeof(line), "%s", text);
     for (char *at = line; *at; at++)
         *at = *at == '\'' ? '"' : *at;
@@ -58,6 +61,7 @@ const char *fake_hear(struct fake *fake)
 {
     static char text[1 << 20];
     size_t length = 0;
+
     for (;;) {
         ssize_t got = recv(fake->fd, text + length, sizeof(text) - 1 - length, MSG_DONTWAIT);
         if (got <= 0)

@@ -13,6 +13,7 @@
 static int memory(const char *text)
 {
     int fd = memfd_create("test", MFD_CLOEXEC);
+
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     return fd;
@@ -21,6 +22,7 @@ static int memory(const char *text)
 static void assert_content(int fd, const char *text)
 {
     char found[64] = "";
+
     assert_int_equal(pread(fd, found, sizeof(found) - 1, 0), strlen(text));
     assert_string_equal(found, text);
 }
@@ -47,6 +49,7 @@ static void test_submit(void **state)
     mli_client_job job;
     mli_client_result result;
     mli_client_error error = {0};
+
     (void)state;
     fake_init(&fake, 0);
     describe(&job, src, dst);
@@ -85,6 +88,7 @@ static void test_what_is_refused_here(void **state)
     struct fake fake;
     mli_client_job job;
     mli_client_error error;
+
     (void)state;
     fake_init(&fake, 0);
     describe(&job, -1, -1);
@@ -114,6 +118,7 @@ static void test_a_buffer(void **state)
     struct fake fake;
     mli_client_buffer buffer;
     int fd = memory("hello");
+
     (void)state;
     fake_init(&fake, 0);
     fake_say_with_fd(&fake, fd,
@@ -138,6 +143,7 @@ static void test_a_bad_buffer(void **state)
     struct fake fake;
     mli_client_buffer buffer;
     int fd = memory("hello");
+
     (void)state;
     for (int i = 0; i < 2; i++) {
         const char *text = i ? "{'jsonrpc':'2.0','id':1,'result':{'buffer':3,'size':5,"
@@ -164,6 +170,7 @@ static void test_inline(void **state)
     int src = memory("abcdef"), dst = memory("......");
     mli_client_job job;
     mli_client_error error = {0};
+
     (void)state;
     fake_init(&fake, MLI_CLIENT_INLINE);
     describe(&job, src, dst);
@@ -191,6 +198,7 @@ static void test_inline(void **state)
 static void test_too_much_inline(void **state)
 {
     static const char *const answers[] = {"[0,7]", "[1,0]", "[6]", "[0,6,0]"};
+
     (void)state;
     for (size_t i = 0; i < COUNT_OF(answers); i++) {
         struct fake fake;
@@ -271,6 +279,7 @@ static void test_notifications(void **state)
 {
     struct fake fake;
     mli_client_greeting greeting;
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_set_notify(fake.client, take_line, NULL);
@@ -302,6 +311,7 @@ static void test_raw(void **state)
     struct fake fake;
     char *line;
     size_t length;
+
     (void)state;
     fake_init(&fake, 0);
     fake_say(&fake, "{'jsonrpc':'2.0','id':1,'result':{'any':[1]}}\n");
@@ -321,6 +331,7 @@ static void test_commands(void **state)
     mli_client *client;
     mli_client_error error;
     size_t before = proto_count_fds();
+
     (void)state;
     int status = mli_client_spawn((char *[]){none, NULL}, &client, &error);
     if (status == 0) { /* valgrind's posix_spawn() reports no error; the child exits with 127 */
@@ -348,6 +359,7 @@ static void test_where_a_service_is_looked_for(void **state)
 {
     char path[MLI_CLIENT_PATH_MAX], longest[MLI_CLIENT_PATH_MAX + 1];
     mli_client_error error = {0};
+
     (void)state;
     setenv("MLID_SOCKET", "/from/environment", 1);
     assert_int_equal(mli_client_socket_path("/given", path, &error), 0);
@@ -385,5 +397,6 @@ int main(void)
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_where_a_service_is_looked_for),
     };
+
     return cmocka_run_group_tests_name("client calls", tests, NULL, NULL);
 }

@@ -79,6 +79,7 @@ static void use_client(void)
 static void test_hooks(void **state)
 {
     static const char text[] = "{\"weights\":[1,2.5,\"three\"]}";
+
     cJSON_Hooks hooks = {.malloc_fn = host_malloc, .free_fn = host_free};
     cJSON *before, *after;
     size_t allocations, frees;

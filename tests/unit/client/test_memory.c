@@ -45,6 +45,7 @@ static int operate(struct fake *fake, mli_client_error *error)
     mli_client_result result;
     mli_client_ticket tickets[100];
     const mli_client_start_args args = {.prepared = 1};
+
     mli_client_job_init(&job);
     job.src = (mli_tensor){.rank = 1, .shape = {4}, .el_type = MLI_EL_FX_8};
     job.src_memory.buffer = job.dst_memory.buffer = 1;
@@ -60,6 +61,7 @@ static int operate(struct fake *fake, mli_client_error *error)
 static void test_every_allocation(void **state)
 {
     bool through = false;
+
     (void)state;
     for (int failing = 0; !through; failing++) {
         struct fake fake;
@@ -86,5 +88,6 @@ static void test_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation)};
+
     return cmocka_run_group_tests_name("client memory", tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ static int setup(void **state)
     struct fixture *f = calloc(1, sizeof(*f));
     struct config config;
     int socket;
+
     config_defaults(&config);
     config.log_level = 3;
     assert_int_equal(service_thread_start(&config, &f->service, &socket), 0);
@@ -39,6 +40,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct fixture *f = *state;
+
     mli_client_close(f->client);
     service_thread_stop(f->service);
     free(f);
@@ -62,6 +64,7 @@ static void test_greeting(void **state)
     mli_client_greeting greeting;
     mli_client_info info;
     mli_client_stats stats;
+
     assert_done(mli_client_greet(f->client, &greeting, &f->error));
     assert_int_equal(greeting.protocol, 1);
     assert_int_equal(greeting.prepared, 256);
@@ -127,6 +130,7 @@ static void test_descriptors(void **state)
     mli_client_result result;
     mli_client_job job;
     int fds[100];
+
     for (int i = 0; i < 100; i++) {
         fds[i] = memfd_create("test", MFD_CLOEXEC);
         int file = dup(fds[i]);
@@ -163,6 +167,7 @@ static void test_looking_after_jobs(void **state)
     size_t length;
     uint64_t number;
     bool more;
+
     assert_done(mli_client_buffer_alloc(f->client, 4096, &buffer, &f->error));
     describe(&job, &buffer);
     job.name = "first";
@@ -207,5 +212,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_looking_after_jobs, setup, teardown),
     };
+
     return cmocka_run_group_tests_name("client service", tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ static mli_client_ticket start(struct fake *fake, mli_client_done_fn *done, void
     const mli_client_start_args args = {.prepared = 7};
     mli_client_ticket ticket = 0;
     mli_client_error error;
+
     assert_int_equal(mli_client_start(fake->client, &args, done, user, &ticket, &error), 0);
     assert_int_not_equal(ticket, 0);
     return ticket;
@@ -22,6 +23,7 @@ static void expect(struct fake *fake, mli_client_ticket ticket, uint64_t job)
 {
     mli_client_result result;
     mli_client_error error = {0};
+
     assert_int_equal(mli_client_wait(fake->client, ticket, 1000, &result, &error), 0);
     assert_int_equal(result.job, job);
     assert_int_equal(result.bytes, 4);
@@ -61,6 +63,7 @@ static void test_what_is_sent(void **state)
     char wanted[1024];
     mli_client_ticket ticket;
     mli_client_start_args args = {.prepared = 3, .dst = {.buffer = 2}};
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_ticket plain = start(&fake, NULL, NULL);
@@ -94,6 +97,7 @@ static void test_a_start_with_more(void **state)
                                         .timeout_ms = 20,
                                         .after = after,
                                         .after_count = 2};
+
     (void)state;
     fake_init(&fake, 0);
     assert_int_equal(mli_client_start(fake.client, &args, NULL, NULL, &ticket, NULL), 0);
@@ -111,6 +115,7 @@ static void test_split_and_spelt_otherwise(void **state)
         "'engine':'threads','ns_queued':5,'ns_moving':6}}}\n",
         " { 'id':%d, 'result':{'cost':{'channels':1,'ns_queued':5,'bytes':4,'ns_moving':6,"
         "'engine':'threads'},'job':3,'new':[1,{}]},'jsonrpc':'2.0','new':null}\r\n"};
+
     (void)state;
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         char line[512];
@@ -141,6 +146,7 @@ static void note(mli_client *client, mli_client_ticket ticket, const mli_client_
                  const mli_client_error *error, void *user)
 {
     struct heard *heard = user;
+
     (void)ticket;
     heard->calls++;
     assert_true((result == NULL) == (error != NULL));
@@ -162,6 +168,7 @@ static void test_callbacks(void **state)
 {
     struct fake fake;
     struct heard heard = {0};
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_ticket ticket = start(&fake, note, &heard);
@@ -186,6 +193,7 @@ static void test_an_error(void **state)
 {
     struct fake fake;
     mli_client_error error;
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_ticket ticket = start(&fake, NULL, NULL);
@@ -209,6 +217,7 @@ static void assert_lost(struct fake *fake, int code)
     struct heard heard = {0};
     mli_client_error error;
     mli_client_ticket kept = start(fake, NULL, NULL);
+
     start(fake, note, &heard);
     mli_client_flush(fake->client, NULL);
     assert_int_equal(mli_client_wait(fake->client, kept, 1000, NULL, &error), code);
@@ -237,6 +246,7 @@ static void test_garbage(void **state)
         "{'jsonrpc':'2.0','id':1,'result':{},'inline':[3]}\n",
         "{'jsonrpc':'2.0','id':1,'fds':1,'result':{}}\n",
         "{'jsonrpc':'2.0','method':'hello','params':{'protocol':'x'}}\n"};
+
     (void)state;
     for (size_t i = 0; i < COUNT_OF(garbage); i++) {
         struct fake fake;
@@ -250,6 +260,7 @@ static void test_garbage(void **state)
 static void test_hung_up(void **state)
 {
     struct fake fake;
+
     (void)state;
     fake_init(&fake, 0);
     fake_say(&fake, "{'jsonrpc':'2.0','id':1,'res");
@@ -270,6 +281,7 @@ static void test_an_unreadable_result(void **state)
 {
     struct fake fake;
     mli_client_error error;
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_ticket ticket = start(&fake, NULL, NULL);
@@ -284,6 +296,7 @@ static void test_late(void **state)
 {
     struct fake fake;
     mli_client_error error;
+
     (void)state;
     fake_init(&fake, 0);
     mli_client_ticket ticket = start(&fake, NULL, NULL);
@@ -315,6 +328,7 @@ static void test_an_interrupt(void **state)
 {
     struct fake fake, interrupt;
     mli_client_error error;
+
     (void)state;
     fake_init(&interrupt, 0);
     fake_init(&fake, 0);
@@ -365,5 +379,6 @@ int main(void)
         cmocka_unit_test(test_an_interrupt),
         cmocka_unit_test(test_a_full_socket),
     };
+
     return cmocka_run_group_tests_name("client tickets", tests, NULL, NULL);
 }

@@ -397,6 +397,7 @@ static void test_nearest(void **state)
 {
     static const char *const words[] = {"src",         "dst",          "cfg", "sub_sample_step",
                                         "padding_pre", "padding_post", NULL};
+
     static const struct {
         const char *given, *nearest;
     } cases[] = {

@@ -325,5 +325,5 @@ int main(void)
         cmocka_unit_test(test_long_key_is_cut),
     };
 
-    return cmocka_run_group_tests_name("prescan", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("json_scan", tests, NULL, NULL);
 }

@@ -243,6 +243,7 @@ static void test_trace(void **state)
     struct event done = make_event(EVENT_DONE, 13500, NULL);
     int seen[128] = {0};
     struct chrome_trace trace;
+
     const cJSON *event;
     struct textw w;
     cJSON *root;

@@ -190,6 +190,7 @@ static void test_apply_exhaustively(void **state)
 static void test_missing_dimensions(void **state)
 {
     static const int64_t extents[] = {10, 11, 12, 13};
+
     static const struct {
         const char *text;
         uint32_t rank;

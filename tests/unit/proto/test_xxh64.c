@@ -8,6 +8,7 @@
 static uint64_t of(const void *bytes, size_t size)
 {
     struct xxh64 x;
+
     xxh64_init(&x);
     xxh64_add(&x, bytes, size);
     return xxh64_value(&x);
@@ -17,6 +18,7 @@ static uint64_t of(const void *bytes, size_t size)
 static void test_known(void **state)
 {
     static const char text[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
     (void)state;
     assert_true(of("", 0) == UINT64_C(0xef46db3751d8e999));
     assert_true(of("a", 1) == UINT64_C(0xd24ec4f1a98c6e5b));
@@ -27,6 +29,7 @@ static void test_known(void **state)
 static void test_in_pieces(void **state)
 {
     unsigned char bytes[300];
+
     (void)state;
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (unsigned char)(i * 37 + i / 7);
@@ -45,6 +48,7 @@ static void test_every_bit_counts(void **state)
 {
     unsigned char bytes[100] = {0};
     uint64_t before = of(bytes, sizeof(bytes));
+
     (void)state;
     for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
         bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -56,6 +60,7 @@ static void test_every_bit_counts(void **state)
 static void test_build_id(void **state)
 {
     const char *id = build_id();
+
     (void)state;
     assert_int_equal(strlen(id), BUILD_ID_SIZE - 1);
     assert_int_equal(strspn(id, "0123456789abcdef"), BUILD_ID_SIZE - 1);
@@ -70,5 +75,6 @@ int main(void)
         cmocka_unit_test(test_every_bit_counts),
         cmocka_unit_test(test_build_id),
     };
+
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
