@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cmocka with what its header needs before it, and assertions that speak of faults. */
+/* Includes cmocka and the headers it requires; has assertions about faults. */
 #ifndef PROTO_UNIT_H
 #define PROTO_UNIT_H
 
@@ -14,26 +14,29 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* One bad input and what must be said of it. */
+/* One bad input and its expected fault. */
 struct bad {
     const char *input;
-    const char *pointer; /* null: none */
-    const char *text;    /* the whole sentence */
+    const char *pointer; /* null: the fault has no pointer */
+    const char *text;    /* the whole message */
 };
 
-/* Code, pointer and sentence of a fault, all printed where one differs; `what` is the input. */
+/*
+ * Compares code, pointer and message of a fault; prints all of them if one differs. `what` is the
+ * input.
+ */
 #define assert_fault(fault, code, pointer, text, what)                                             \
     proto_assert_fault((fault), (code), (pointer), (text), (what), __FILE__, __LINE__)
 void proto_assert_fault(const struct fault *fault, enum fault_code code, const char *pointer,
                         const char *text, const char *what, const char *file, int line);
 
-/* Fails with the fault's sentence where `call` does not return 0. */
+/* Fails with the fault's message if `call` does not return 0. */
 #define assert_no_fault(call, fault)                                                               \
     proto_assert_no_fault((call), (fault), #call, __FILE__, __LINE__)
 void proto_assert_no_fault(int status, const struct fault *fault, const char *call,
                            const char *file, int line);
 
-/* Descriptors this process has open. */
+/* Returns the number of open descriptors of this process. */
 size_t proto_count_fds(void);
 
 #endif /* PROTO_UNIT_H */
