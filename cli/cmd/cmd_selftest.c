@@ -201,7 +201,7 @@ static enum exit_code run_all(struct selftest_report *report, struct round_plan 
         engines.count = 1;
         snprintf(engines.specs[0], sizeof(engines.specs[0]), "%s", named);
     }
-    plan->round_ns = seconds * NS_PER_S / engines.count;
+    plan->round_ns = engines.count > 0 ? seconds * NS_PER_S / engines.count : 0;
     for (size_t i = 0; i < engines.count && !stop; i++) {
         const enum exit_code one = run_engine(report, plan, engines.specs[i], named != NULL, &stop);
         if (code == EXIT_CODE_DONE)

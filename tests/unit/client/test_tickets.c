@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/scale.h"
 #include "tests/unit/client/fake.h"
 
 static mli_client_ticket start(struct fake *fake, mli_client_done_fn *done, void *user)
@@ -347,19 +348,19 @@ static void test_an_interrupt(void **state)
 /* With a full socket, a start does not wait, and no request is lost. */
 static void test_a_full_socket(void **state)
 {
-    enum { COUNT = 20000 };
+    const size_t count = scaled(20000);
     struct fake fake;
     size_t lines = 0;
     (void)state;
     fake_init(&fake, 0);
-    for (int i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < count; i++)
         start(&fake, NULL, NULL);
-    for (int i = 0; i < COUNT && lines < COUNT; i++) {
+    for (size_t i = 0; i < count && lines < count; i++) {
         assert_int_equal(mli_client_flush(fake.client, NULL), 0);
         for (const char *at = fake_hear(&fake); *at; at++)
             lines += *at == '\n';
     }
-    assert_int_equal(lines, COUNT);
+    assert_int_equal(lines, count);
     fake_finish(&fake);
 }
 
