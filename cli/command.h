@@ -43,7 +43,7 @@ extern const struct option command_leading[];
 /** Returns a command, in the order of the help; null after the last. */
 const struct command *command_at(size_t index);
 
-/** Prints the usage of a command whose arguments are wrong. Returns EXIT_CODE_INVALID. */
+/** Prints the usage of a command after wrong arguments. Returns EXIT_CODE_INVALID. */
 enum exit_code command_misused(const struct command *command);
 
 #endif /* CLI_COMMAND_H */

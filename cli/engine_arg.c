@@ -15,6 +15,7 @@ static int check_name(const char *text, size_t length, struct fault *fault)
 {
     const char *names[MLI_ENGINES_MAX + 1] = {NULL};
     char name[NAME_MAX_SHOWN], list[WORDS_TEXT_MAX];
+
     snprintf(name, sizeof(name), "%.*s", (int)length, text);
     for (int i = 0; i < MLI_ENGINES_MAX && (names[i] = mli_mov_engine_at(i)); i++) {
         if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
@@ -33,6 +34,7 @@ int engine_arg_check(const char *spec, struct fault *fault)
 {
     static const char wrapper[] = "fault";
     size_t length = strcspn(spec, ":");
+
     if (length == 0)
         return 0;
     if (check_name(spec, length, fault))

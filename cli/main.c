@@ -58,6 +58,7 @@ const struct command *command_at(size_t index)
 static void list_commands(void)
 {
     int name = 0, arguments = 0;
+
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         int length = (int)strlen(commands[i]->name);
         name = length > name ? length : name;
@@ -110,6 +111,7 @@ static const char *command_for_file(const char *name)
     static const char *const endings[][2] = {
         {".json", "run"}, {".npy", "show"}, {".npz", "show"}, {".safetensors", "show"}};
     const char *ending = strrchr(name, '.');
+
     for (size_t i = 0; ending && i < sizeof(endings) / sizeof(endings[0]); i++) {
         if (strcmp(ending, endings[i][0]) == 0)
             return endings[i][1];
@@ -120,6 +122,7 @@ static const char *command_for_file(const char *name)
 static const struct command *find(const char *name)
 {
     const char *names[COMMAND_COUNT + 1] = {NULL};
+
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
@@ -150,6 +153,7 @@ const struct option command_leading[] = {
 static int count_leading(int argc, char **argv)
 {
     int at = 1;
+
     while (at < argc && argv[at][0] == '-' && strcmp(argv[at], "--help") != 0 &&
            strcmp(argv[at], "-h") != 0 && strcmp(argv[at], "--version") != 0) {
         int used = options_word(command_leading, argv + at);
@@ -177,6 +181,7 @@ static bool names_host(const char *word)
 static void turn(char **argv, int leading)
 {
     char *command = argv[leading + 1];
+
     memmove(argv + 2, argv + 1, (size_t)leading * sizeof(*argv));
     argv[1] = command;
 }
@@ -185,6 +190,7 @@ static enum exit_code run_command(const char *name, int argc, char **argv, int l
 {
     const struct command *command = find(name);
     struct options options;
+
     if (!command)
         return EXIT_CODE_INVALID;
     for (int i = 0; i < leading; i++) {
@@ -234,6 +240,7 @@ static bool wants_json(int argc, char **argv)
 static enum exit_code run(int argc, char **argv)
 {
     int leading = count_leading(argc, argv);
+
     if (leading < 0)
         return EXIT_CODE_INVALID;
     if (argc < leading + 2) {

@@ -19,6 +19,7 @@ const struct value value_engine = {VALUE_ENGINE, NULL};
 static int unknown(const struct option *table, const char *word, size_t length)
 {
     char name[64];
+
     snprintf(name, sizeof(name), "%.*s", (int)length, word);
     const char *names[OPTIONS_MAX + 1];
     size_t count = 0;
@@ -66,6 +67,7 @@ static int note_repeat(struct options *options, const struct option *option, con
 static int check_path(const struct option *option, const char *value)
 {
     const struct value *takes = option->takes;
+
     if (*value || !option->value || !takes ||
         (takes->kind != VALUE_FILE && takes->kind != VALUE_JOB_FILE &&
          takes->kind != VALUE_DIRECTORY))
@@ -80,6 +82,7 @@ static int take(struct options *options, const struct option *option, const char
                 char **words, int *used)
 {
     const char *value = "";
+
     if (!option->value && inline_value) {
         print_error("--%s takes no value", option->name);
         return -1;
@@ -109,6 +112,7 @@ static int take(struct options *options, const struct option *option, const char
 static int parse_word(struct options *options, char **words, int *used)
 {
     const char *word = words[0];
+
     *used = 1;
     if (word[1] == '-') {
         const char *name = word + 2;
@@ -133,6 +137,7 @@ static int parse_word(struct options *options, char **words, int *used)
 int options_word(const struct option *table, char *const *words)
 {
     const char *word = words[0];
+
     if (word[0] != '-' || !word[1])
         return -1;
     bool spelt = word[1] == '-';
@@ -168,6 +173,7 @@ int options_parse(struct options *options, const struct option *table, int argc,
 const char *options_get(const struct options *options, const char *name)
 {
     const struct option *option = find_long(options->table, name, strlen(name));
+
     return option ? options->values[option - options->table] : NULL;
 }
 
@@ -190,6 +196,7 @@ int options_uint(const struct options *options, const char *name, uint64_t min, 
                  uint64_t *out)
 {
     const char *text = options_get(options, name);
+
     if (!text)
         return 0;
     char *end;
@@ -209,6 +216,7 @@ int options_choice(const struct options *options, const char *name, size_t *inde
     const struct option *option = find_long(options->table, name, strlen(name));
     const char *text = options->values[option - options->table];
     char what[OPTION_TEXT_MAX];
+
     if (!text)
         return 0;
     snprintf(what, sizeof(what), "--%s", name);
@@ -230,6 +238,7 @@ struct print_style options_style(const struct options *options)
 static void print_wrapped(const char *text)
 {
     size_t column = HELP_INDENT;
+
     while (*text) {
         const size_t word = strcspn(text, " ");
         if (column > HELP_INDENT && column + 1 + word > HELP_WIDTH) {

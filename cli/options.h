@@ -41,7 +41,7 @@ extern const struct value value_file, value_job_file, value_directory, value_eng
 
 /*
  * One option of a command. A table of options ends with a null name. Parsing, help and completion
- * use the same table.
+ * all use this table.
  */
 struct option {
     const char *name;  /* without the dashes */

@@ -10,6 +10,7 @@
 const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
 {
     size_t length = 0;
+
     out[0] = '\0';
     for (size_t i = 0; words[i] && length < WORDS_TEXT_MAX; i++) {
         const char *between = i == 0 ? "" : words[i + 1] ? ", " : " or ";
@@ -22,6 +23,7 @@ const char *words_text(char out[WORDS_TEXT_MAX], const char *const *words)
 int words_find(const char *what, const char *given, const char *const *words)
 {
     char list[WORDS_TEXT_MAX];
+
     for (int i = 0; words[i]; i++) {
         if (strcmp(words[i], given) == 0)
             return i;

@@ -21,6 +21,7 @@ static void print_brief(const struct session *session, const void *answer)
 {
     const struct job_brief *brief = answer;
     char job[32];
+
     snprintf(job, sizeof(job), "job %" PRIu64 ": ", brief->job);
     print_coloured(&session->style, job, job_state_colour(brief->state),
                    job_state_name(brief->state),
@@ -37,6 +38,7 @@ static enum exit_code cancel_all(struct session *session, void *context)
 {
     const struct options *options = session->options;
     enum exit_code code = EXIT_CODE_DONE;
+
     (void)context;
     for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
         const struct question question = {.method = "job.cancel",

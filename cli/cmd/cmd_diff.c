@@ -17,6 +17,7 @@ static enum exit_code report(const struct print_style *style, const struct optio
     const char *a = options->arguments[0], *b = options->arguments[1];
     char text[COMPARE_TEXT_MAX];
     bool same = difference->kind == DIFFERENCE_NONE;
+
     difference_text(difference, a, b, text);
     difference_print(style, "", same, text);
     if (style->json) {
@@ -37,6 +38,7 @@ static enum exit_code report(const struct print_style *style, const struct optio
 static const char *unreadable(const struct tensor_file *a, const struct tensor_file *b)
 {
     struct fault ignored;
+
     return !a->map || tensor_file_check(a, &ignored) ? a->path : b->path;
 }
 
@@ -47,6 +49,7 @@ static enum exit_code diff_tensors(const struct print_style *style, const struct
     struct difference difference;
     struct fault fault;
     enum exit_code code = tensor_args_open(options, options->arguments[0], formats[0], &a);
+
     if (code == EXIT_CODE_DONE)
         code = tensor_args_open(options, options->arguments[1], formats[1], &b);
     if (code != EXIT_CODE_DONE)
@@ -65,6 +68,7 @@ static enum exit_code diff(const struct options *options)
 {
     struct print_style style = options_style(options);
     enum file_format formats[2];
+
     if (options->argument_count != 2)
         return command_misused(&cmd_diff);
     if (tensor_args_formats(options, formats))

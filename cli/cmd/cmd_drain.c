@@ -17,6 +17,7 @@ static const struct option resume_options[] = {
 static int read_phase(const struct json *result, void *phase)
 {
     struct json state = json_member(result, "state");
+
     return service_phase_read(&state, phase);
 }
 
@@ -36,6 +37,7 @@ static enum exit_code ask_drain(struct session *session, void *context)
 {
     struct jsonw w;
     enum service_phase phase;
+
     (void)context;
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
@@ -63,6 +65,7 @@ static enum exit_code ask_resume(struct session *session, void *context)
     static const struct question question = {
         .method = "daemon.resume", .read = read_phase, .print = print_phase, .write = write_phase};
     enum service_phase phase;
+
     (void)context;
     return session_ask(session, &question, &phase);
 }

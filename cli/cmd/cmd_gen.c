@@ -54,6 +54,7 @@ static int read_format(const struct options *options, bool *npy)
 {
     const char *path = options->arguments[0];
     enum file_format format;
+
     if (tensor_args_format(options, path, &format))
         return -1;
     *npy = format == FILE_FORMAT_NPY;
@@ -68,6 +69,7 @@ static int read_request(const struct options *options, struct request *request)
 {
     size_t kind = PATTERN_index;
     uint64_t seed = 1;
+
     if (tensor_args_header(options, &request->header) || read_format(options, &request->npy) ||
         options_uint(options, "seed", 0, INT64_MAX, &seed) ||
         options_choice(options, "pattern", &kind))
@@ -103,6 +105,7 @@ static int write_elements(struct output *output, struct request *request, struct
 {
     const struct npy_header *header = &request->header;
     uint8_t *chunk = malloc(CHUNK_BYTES);
+
     if (!chunk)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     uint32_t at[MLI_MAX_RANK] = {0};
@@ -129,6 +132,7 @@ static int write_file(struct request *request, const char *path, bool force, str
     struct output output;
     char header[NPY_FORMAT_SIZE];
     int status = output_init(&output, path, NULL, fault);
+
     if (status)
         goto out;
     status = output_check_fresh(&output, force, fault);
@@ -158,6 +162,7 @@ static void formula_text(const struct request *request, char out[FORMULA_MAX])
 {
     const struct pattern *pattern = &request->pattern;
     int length = 0;
+
     out[0] = '\0';
     if (pattern->kind != PATTERN_index && pattern->kind != PATTERN_ramp)
         return;
@@ -177,6 +182,7 @@ static void report(const struct print_style *style, const struct request *reques
     const struct npy_header *header = &request->header;
     const struct pattern *pattern = &request->pattern;
     char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], formula[FORMULA_MAX];
+
     formula_text(request, formula);
     print_line(style, "%s: %s %s, %s, %s%s%s%s", path, pattern->dtype->name,
                print_shape(shape, header->rank, header->shape),
@@ -204,6 +210,7 @@ static enum exit_code gen(const struct options *options)
     struct print_style style = options_style(options);
     struct request request = {0};
     struct fault fault;
+
     if (options->argument_count != 1)
         return command_misused(&cmd_gen);
     if (read_request(options, &request))

@@ -20,6 +20,7 @@ static void print_info(const struct session *session, const void *answer)
     const struct print_style *style = &session->style;
     const struct daemon_info *info = answer;
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
+
     print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version,
                session->client.where, info->pid, service_phase_name(info->phase),
                print_since(uptime, info->uptime_ms));
@@ -50,6 +51,7 @@ static enum exit_code ask_info(struct session *session, void *context)
     static const struct question question = {
         .method = "daemon.info", .read = read_info, .print = print_info, .write = write_info};
     struct daemon_info info;
+
     (void)context;
     return session_ask(session, &question, &info);
 }

@@ -33,6 +33,7 @@ enum { STATE_WORD_MAX = 32 };
 static int take_states(const struct options *options, uint32_t *states)
 {
     const char *text = options_get(options, "state");
+
     while (text && *text) {
         char word[STATE_WORD_MAX];
         size_t length = strcspn(text, ",");
@@ -57,6 +58,7 @@ struct list {
 static void print_job(void *context, const struct job_info *info)
 {
     struct list *list = context;
+
     if (list->style->json)
         job_print_json(info);
     job_print_table(list->style, info, !list->has_lines);
@@ -68,6 +70,7 @@ static enum exit_code print_list(struct session *session, void *context)
     struct list *list = context;
     struct fault fault;
     bool more = true;
+
     list->style = &session->style;
     do {
         if (session_list(session, &list->query, print_job, list, &more, &fault))
@@ -86,6 +89,7 @@ static enum exit_code jobs(const struct options *options)
     struct list list = {.style = NULL};
     char name[PROTO_NAME_MAX + 1] = "";
     uint64_t limit = JOB_LIST_LIMIT;
+
     if (options->argument_count > 0)
         return command_misused(&cmd_jobs);
     if (take_states(options, &list.query.states) ||

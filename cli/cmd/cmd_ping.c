@@ -12,6 +12,7 @@ static const struct option options_table[] = {
 static void print_pong(const struct session *session, const void *ns)
 {
     char time[PRINT_TEXT_MAX];
+
     print_line(&session->style, "mlid at %s answers in %s", session->client.where,
                print_time(time, *(const uint64_t *)ns));
 }
@@ -28,6 +29,7 @@ static enum exit_code ask_ping(struct session *session, void *context)
         .method = "daemon.ping", .print = print_pong, .write = write_pong};
     struct fault fault;
     const uint64_t begin = clock_ns();
+
     (void)context;
     if (session_call(session, &question, NULL, &fault))
         return print_failure(&session->style, NULL, &fault);

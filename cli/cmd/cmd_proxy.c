@@ -24,6 +24,7 @@ static enum exit_code explain(const mli_client_error *error)
     struct jsonw w;
     struct fault fault;
     const struct rpc_id nobody = {.kind = RPC_ID_NULL};
+
     fault_set(&fault, FAULT_STREAM_ERROR, NULL, "%s", error->message);
     jsonw_init(&w);
     rpc_write_error(&w, &nobody, &fault);
@@ -58,6 +59,7 @@ static enum exit_code run(const struct options *options)
     mli_client_error error;
     int daemon, input_mode, output_mode = -1;
     enum exit_code code = EXIT_CODE_FAILED;
+
     if (options->argument_count > 0)
         return command_misused(&cmd_proxy);
     if (isatty(STDIN_FILENO)) {

@@ -28,6 +28,7 @@ static enum exit_code run(const struct options *options)
         .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
     uint32_t channels = 0;
+
     if (embedded_channels(options, &channels))
         return EXIT_CODE_INVALID;
     enum exit_code code = sequence_init(&sequence, options);

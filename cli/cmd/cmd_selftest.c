@@ -63,6 +63,7 @@ static void note_shaping(const struct options *options, char out[SHAPING_MAX])
 {
     static const char *const shaping[] = {"channels", "max-bytes", "mode"};
     size_t length = 0;
+
     out[0] = '\0';
     for (size_t i = 0; i < sizeof(shaping) / sizeof(shaping[0]); i++) {
         const char *value = options_get(options, shaping[i]);
@@ -75,6 +76,7 @@ static void note_shaping(const struct options *options, char out[SHAPING_MAX])
 static uint64_t random_seed(void)
 {
     uint32_t seed;
+
     if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
         seed = (uint32_t)flight_now_ns() ^ (uint32_t)getpid();
     return seed;
@@ -84,6 +86,7 @@ static int read_mode(const struct options *options, enum case_mode *mode)
 {
     size_t index = CASE_MODE_mixed;
     const int status = options_choice(options, "mode", &index);
+
     *mode = (enum case_mode)index;
     return status;
 }
@@ -92,6 +95,7 @@ static int read_mode(const struct options *options, enum case_mode *mode)
 static int read_amount(const struct options *options, struct round_plan *plan, uint64_t *seconds)
 {
     const bool timed = options_get(options, "seconds") != NULL;
+
     if (timed && options_get(options, "iterations")) {
         print_error("--seconds cannot be combined with --iterations");
         return -1;
@@ -107,6 +111,7 @@ static int read_amount(const struct options *options, struct round_plan *plan, u
 static int read_plan(const struct options *options, struct round_plan *plan, uint64_t *seconds)
 {
     uint64_t channels = CHANNELS, threads = THREADS, timeout_ms = TIMEOUT_MS;
+
     *plan = (struct round_plan){.seed = random_seed(), .limits = {.max_bytes = MAX_BYTES}};
     if (read_amount(options, plan, seconds) || read_mode(options, &plan->limits.mode) ||
         options_uint(options, "seed", 0, SEED_MAX, &plan->seed) ||
@@ -145,6 +150,7 @@ static void add_engine(struct engines *engines, const char *before, const char *
 static void list_engines(struct engines *engines)
 {
     const char *name;
+
     engines->count = 0;
     for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
         if (strcmp(name, "fault") == 0)
@@ -162,6 +168,7 @@ static enum exit_code run_engine(struct selftest_report *report, const struct ro
 {
     struct round *round = calloc(1, sizeof(*round));
     enum exit_code code = EXIT_CODE_FAILED;
+
     if (!round) {
         print_error("out of memory");
         return code;
@@ -196,6 +203,7 @@ static enum exit_code run_all(struct selftest_report *report, struct round_plan 
     struct engines engines;
     enum exit_code code = EXIT_CODE_DONE;
     bool stop = false;
+
     list_engines(&engines);
     if (named) {
         engines.count = 1;
@@ -240,6 +248,7 @@ static enum exit_code selftest(const struct options *options)
     uint64_t seconds;
     struct selftest_report report;
     struct fault fault;
+
     if (options->argument_count != 0)
         return command_misused(&cmd_selftest);
     if (read_plan(options, &plan, &seconds))

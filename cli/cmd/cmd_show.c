@@ -22,6 +22,7 @@ static void print_header(const struct print_style *style, const struct tensor_fi
     const struct npy_header *header = &file->header;
     char shape[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX], strides[PRINT_TEXT_MAX];
     uint32_t steps[MLI_MAX_RANK];
+
     for (uint32_t d = 0; d < header->rank; d++)
         steps[d] = (uint32_t)file->strides[d];
     bool archive = file_format_is_archive(file->format);
@@ -40,6 +41,7 @@ static int print_object(const struct tensor_file *file, const char *tensor,
 {
     const struct npy_header *header = &file->header;
     struct jsonw w;
+
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "file", file->path);
@@ -72,6 +74,7 @@ static enum exit_code show_file(const struct print_style *style, struct tensor_f
 {
     struct corner corner = {0};
     struct fault fault;
+
     if (most > 0) {
         if (tensor_file_map(file, &fault))
             return print_file_failure(style, file->path, &fault);
@@ -92,6 +95,7 @@ static enum exit_code show(const struct options *options)
     struct tensor_file file;
     enum file_format format;
     uint64_t most = CORNER_DEFAULT;
+
     if (options->argument_count != 1)
         return command_misused(&cmd_show);
     if (options_uint(options, "corner", 0, CORNER_MAX, &most) ||

@@ -23,6 +23,7 @@ static void print_channel(const struct print_style *style, const struct channel_
     static const char *const states[] = {
         [CHANNEL_IDLE] = "idle", [CHANNEL_BUSY] = "busy", [CHANNEL_QUARANTINED] = "quarantined"};
     char bytes[PRINT_TEXT_MAX], busy[PRINT_TEXT_MAX];
+
     print_line(style,
                "channel %-2" PRIu32 " %-11s %" PRIu64 " transfer%s, %" PRIu64 " failed, %" PRIu64
                " cancelled, %s, busy for %s",
@@ -36,6 +37,7 @@ static void print_stats(const struct session *session, const void *answer)
     const struct print_style *style = &session->style;
     const struct daemon_stats *stats = answer;
     char one[PRINT_TEXT_MAX], two[PRINT_TEXT_MAX];
+
     print_line(style, "%s, up %s", service_phase_name(stats->phase),
                print_since(one, stats->uptime_ms));
     print_line(style,
@@ -81,6 +83,7 @@ static void write_stats(struct jsonw *w, const struct session *session, const vo
 static enum exit_code print_metrics(const struct daemon_stats *stats)
 {
     struct textw w;
+
     textw_init(&w);
     prometheus_write(&w, stats);
     enum exit_code code = w.failed ? EXIT_CODE_FAILED : EXIT_CODE_DONE;
@@ -97,6 +100,7 @@ static enum exit_code ask_stats(struct session *session, void *context)
     static const struct question printed = {.print = print_stats, .write = write_stats};
     struct daemon_stats stats;
     struct fault fault;
+
     (void)context;
     if (session_stats(session, &stats, &fault))
         return print_failure(&session->style, NULL, &fault);

@@ -24,6 +24,7 @@ static void print_status(const struct session *session, const void *answer)
     char bytes[PRINT_TEXT_MAX], done[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX];
     char moving[PRINT_TEXT_MAX];
     char job[sizeof("job (): ") + 20 + PROTO_NAME_MAX];
+
     snprintf(job, sizeof(job), "job %" PRIu64 "%s%s%s: ", info->job, *info->name ? " (" : "",
              info->name, *info->name ? ")" : "");
     print_coloured(style, job, job_state_colour(info->state), job_state_name(info->state),
@@ -58,6 +59,7 @@ static enum exit_code ask_status(struct session *session, void *context)
                                       .print = print_status,
                                       .write = write_status};
     struct job_info info;
+
     (void)context;
     return session_ask(session, &question, &info);
 }

@@ -22,6 +22,7 @@ static enum exit_code submit(const struct options *options)
     struct execution execution = {
         .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
+
     if (execution.sync && options_get(options, "detach")) {
         print_error("--sync cannot be combined with --detach, which does not wait for the outputs");
         return EXIT_CODE_INVALID;

@@ -38,6 +38,7 @@ struct table {
 static void add_job(void *context, const struct job_info *info)
 {
     struct table *table = context;
+
     if (!table->has_lines)
         textw_printf(table->w, "\n%s\n", JOB_PRINT_HEADING);
     table->has_lines = true;
@@ -50,6 +51,7 @@ static void add_job(void *context, const struct job_info *info)
 static void draw(const struct textw *text)
 {
     int rows = ROWS_UNKNOWN, columns = ROWS_UNKNOWN;
+
     terminal_size(STDOUT_FILENO, &rows, &columns);
     fputs("\033[H", stdout);
     int row = 1, column = 0;
@@ -70,6 +72,7 @@ static int show(struct top *top, struct fault *fault)
     struct textw text;
     struct table table = {.w = &text};
     struct job_list_query query = {.limit = JOBS_SHOWN};
+
     textw_init(&text);
     top_view(&text, top->session->client.where, top->now, top->before);
     int status = session_list(top->session, &query, add_job, &table, NULL, fault);
@@ -86,6 +89,7 @@ static int show(struct top *top, struct fault *fault)
 static void show_json(const struct top *top)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     top_json(&w, top->now, top->before);
     print_json(&w);
@@ -138,6 +142,7 @@ static enum exit_code show_views(struct session *session, void *context)
     struct top *top = context;
     struct top_sample *samples = calloc(2, sizeof(*samples));
     struct fault fault;
+
     top->session = session;
     top->terminal = !top->once && !session->style.json && terminal_draws(STDOUT_FILENO);
     if (!samples) {
@@ -155,6 +160,7 @@ static enum exit_code run(const struct options *options)
 {
     struct top top = {.once = options_get(options, "once") != NULL};
     uint64_t interval_ms = 1000;
+
     if (options->argument_count > 0)
         return command_misused(&cmd_top);
     if (options_uint(options, "interval", 50, 3600000, &interval_ms))

@@ -44,6 +44,7 @@ static void take(mli_client *client, const char *line, size_t length, void *user
     struct recorder *recorder = user;
     struct rpc_reply reply;
     struct event event;
+
     (void)client;
     if (rpc_reply_parse(line, length, &reply) || reply.notification != RPC_EVENT) {
         rpc_reply_finish(&reply);
@@ -62,6 +63,7 @@ static void take(mli_client *client, const char *line, size_t length, void *user
 static int write_text(struct recorder *recorder, struct fault *fault)
 {
     struct textw *text = &recorder->text;
+
     if (text->failed)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     if (text->length == 0)
@@ -88,6 +90,7 @@ static int subscribe(struct recorder *recorder, struct fault *fault)
                                           .scope = all ? EVENT_SCOPE_ALL : EVENT_SCOPE_USER,
                                           .interval_ms = 250};
     struct jsonw w;
+
     mli_client_set_notify(recorder->session->client.library, take, recorder);
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
@@ -103,6 +106,7 @@ static int subscribe(struct recorder *recorder, struct fault *fault)
 static int left_ms(uint64_t deadline_ns)
 {
     const uint64_t now = clock_ns();
+
     if (deadline_ns == 0)
         return -1;
     return now < deadline_ns ? (int)((deadline_ns - now) / CLOCK_NS_PER_MS + 1) : 0;
@@ -113,6 +117,7 @@ static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault 
 {
     mli_client *library = recorder->session->client.library;
     mli_client_error error;
+
     for (;;) {
         const int left = left_ms(deadline_ns);
         if (left == 0)
@@ -142,6 +147,7 @@ static int finish_file(struct recorder *recorder, struct fault *fault)
 static void print_recording(const struct session *session, const void *answer)
 {
     const struct recorder *recorder = answer;
+
     print_line(&session->style, "%s: %" PRIu64 " event%s, %" PRIu64 " dropped", recorder->path,
                recorder->events, print_s(recorder->events), recorder->dropped);
 }
@@ -149,6 +155,7 @@ static void print_recording(const struct session *session, const void *answer)
 static void write_recording(struct jsonw *w, const struct session *session, const void *answer)
 {
     const struct recorder *recorder = answer;
+
     (void)session;
     jsonw_string(w, "file", recorder->path);
     jsonw_uint(w, "events", recorder->events);
@@ -170,6 +177,7 @@ static enum exit_code record_trace(struct session *session, void *context)
     static const struct question printed = {.print = print_recording, .write = write_recording};
     struct recorder *recorder = context;
     struct fault fault;
+
     recorder->session = session;
     textw_init(&recorder->text);
     chrome_trace_init(&recorder->trace);
@@ -193,6 +201,7 @@ static enum exit_code run(const struct options *options)
 {
     struct recorder recorder = {.output = {.directory = -1, .fd = -1},
                                 .path = options_get(options, "output")};
+
     if (options->argument_count > 0 || !recorder.path)
         return command_misused(&cmd_trace);
     recorder.streamed = strcmp(recorder.path, "-") == 0;

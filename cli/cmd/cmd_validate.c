@@ -24,6 +24,7 @@ static int check_limits(const struct job_limits *limits, const struct job_file *
                         const struct resolved *resolved, struct fault *fault)
 {
     struct explained explained;
+
     if (explained_init(&explained, file, resolved, resolved->job->common.channels, fault))
         return -1;
     return job_limits_check(limits, resolved, &explained, fault);
@@ -36,6 +37,7 @@ static void validate_job(void *context, const struct job_file *file, const struc
     struct produced *produced = &validation->produced;
     struct resolved resolved;
     struct fault *fault = &outcome->fault;
+
     outcome->validated = true;
     if (resolved_init(&resolved, file, job, produced, fault) ||
         check_limits(&validation->limits, file, &resolved, fault) ||
@@ -55,6 +57,7 @@ static enum exit_code validate(const struct options *options)
     struct validation validation = {0};
     struct fault fault;
     enum exit_code code = sequence_init(&sequence, options);
+
     if (code == EXIT_CODE_DONE && job_limits_find(&validation.limits, options, &fault))
         code = print_failure(&sequence.style, NULL, &fault);
     if (code == EXIT_CODE_DONE)

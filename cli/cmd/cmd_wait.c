@@ -35,6 +35,7 @@ static void print_wait(const struct session *session, const void *answer)
     const struct wait *wait = answer;
     const struct job_result *result = &wait->result;
     char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX], before[32], after[2 * PRINT_TEXT_MAX + 8];
+
     if (wait->fault && wait->fault->code == FAULT_NOT_FOUND) {
         print_error("%s", wait->fault->text); /* it names the job */
     } else if (wait->fault) {
@@ -51,6 +52,7 @@ static void print_wait(const struct session *session, const void *answer)
 static void write_wait(struct jsonw *w, const struct session *session, const void *answer)
 {
     const struct wait *wait = answer;
+
     (void)session;
     session_write_job(w, wait->job);
     jsonw_uint(w, "exit", wait->exit);
@@ -71,6 +73,7 @@ static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, co
                                 .write = write_wait};
     struct wait wait = {.job = job};
     struct fault fault;
+
     if (deadline_ns > 0) {
         uint64_t now = clock_ns();
         question.job_timeout_ms =
@@ -95,6 +98,7 @@ struct pending {
 static void add_pending(void *context, const struct job_info *info)
 {
     struct pending *pending = context;
+
     if (pending->count < JOB_LIST_LIMIT_MAX)
         pending->numbers[pending->count++] = info->job;
 }
@@ -107,6 +111,7 @@ static enum exit_code wait_for_all(struct session *session, uint64_t deadline_ns
     struct pending pending = {.count = 0};
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
+
     if (session_list(session, &query, add_pending, &pending, NULL, &fault))
         return print_failure(&session->style, NULL, &fault);
     if (pending.count == 0)
@@ -126,6 +131,7 @@ static enum exit_code wait_for_jobs(struct session *session, void *context)
     const uint64_t timeout_ms = *(const uint64_t *)context;
     const uint64_t deadline_ns = timeout_ms ? clock_ns() + timeout_ms * CLOCK_NS_PER_MS : 0;
     enum exit_code code = EXIT_CODE_DONE;
+
     if (options_get(options, "all"))
         return wait_for_all(session, deadline_ns);
     for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
@@ -139,6 +145,7 @@ static enum exit_code run(const struct options *options)
 {
     uint64_t timeout_ms = 0;
     bool all = options_get(options, "all") != NULL;
+
     if (all == (options->argument_count > 0))
         return command_misused(&cmd_wait);
     if (session_check_jobs(options) ||

@@ -13,6 +13,7 @@ enum exit_code session_run(const struct options *options, session_fn *talk, void
     enum exit_code code = client_open(&session.client, options, &fault)
                               ? print_failure(&session.style, NULL, &fault)
                               : talk(&session, context);
+
     client_finish(&session.client);
     return code;
 }
@@ -43,6 +44,7 @@ static int call(struct session *session, const struct question *question, struct
                                            .params = params,
                                            .timeout_ms = question->timeout_ms ? question->timeout_ms
                                                                               : CLIENT_ASK_MS};
+
     return client_call(&session->client, &request, reply, fault);
 }
 
@@ -50,6 +52,7 @@ static int call_about_job(struct session *session, const struct question *questi
                           struct rpc_reply *reply, struct fault *fault)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     session_write_job(&w, question->job);
@@ -70,6 +73,7 @@ int session_call(struct session *session, const struct question *question, void 
     struct rpc_reply reply;
     int status = question->job ? call_about_job(session, question, &reply, fault)
                                : call(session, question, question->params, &reply, fault);
+
     if (status)
         return -1;
     if (question->read)
@@ -84,6 +88,7 @@ void session_print(const struct session *session, const struct question *questio
                    const void *answer)
 {
     struct jsonw w;
+
     question->print(session, answer);
     if (!session->style.json)
         return;
@@ -97,6 +102,7 @@ void session_print(const struct session *session, const struct question *questio
 enum exit_code session_ask(struct session *session, const struct question *question, void *answer)
 {
     struct fault fault;
+
     if (session_call(session, question, answer, &fault))
         return print_failure(&session->style, NULL, &fault);
     session_print(session, question, answer);
@@ -111,6 +117,7 @@ static int read_stats(const struct json *result, void *stats)
 int session_stats(struct session *session, struct daemon_stats *stats, struct fault *fault)
 {
     const struct question question = {.method = "daemon.stats", .read = read_stats};
+
     return session_call(session, &question, stats, fault);
 }
 
@@ -127,6 +134,7 @@ static int read_page(const struct json *result, void *answer)
     struct page *page = answer;
     struct json jobs = json_member(result, "jobs"), more = json_member(result, "more"), item = {0};
     size_t count;
+
     if (json_array(&jobs, &count) || json_bool(&more, &page->more))
         return -1;
     while (json_next(&jobs, &item)) {
@@ -146,6 +154,7 @@ int session_list(struct session *session, struct job_list_query *query,
 {
     struct page page = {.query = query, .each = each, .context = context};
     struct jsonw w;
+
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     job_list_query_write(&w, query);

@@ -4,7 +4,7 @@
  * drain, resume, top, trace): connect, call, print the answer as text or as JSON, exit code.
  *
  *     session_run()            connects, runs the command's function, closes the connection
- *       session_ask()          one call whose answer is printed
+ *       session_ask()          one call, and its printed answer
  *         session_call()       the call: parameters, reply, struct with the answer
  *         session_print()      lines for people, or one object with --json
  *

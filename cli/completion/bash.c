@@ -177,6 +177,7 @@ static void write_case(FILE *out, const struct option *table, const struct value
 static void write_skipping(FILE *out)
 {
     bool first = true;
+
     fputs("        ", out);
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)
@@ -192,6 +193,7 @@ void completion_bash(FILE *out)
 {
     static const struct value commands = {VALUE_COMMAND, NULL};
     static const struct option none = {0};
+
     fputs(helpers, out);
     fputs(beginning, out);
     write_skipping(out);

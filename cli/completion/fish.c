@@ -144,6 +144,7 @@ static void write_command(FILE *out, const struct command *command)
 void completion_fish(FILE *out)
 {
     static const struct value commands = {VALUE_COMMAND, NULL};
+
     fputs(helpers, out);
     for (const struct option *o = command_leading; o->name; o++) {
         if (!o->value)

@@ -15,6 +15,7 @@ void completion_write_commands(FILE *out)
 static void write_engines(FILE *out)
 {
     const char *name;
+
     for (int i = 0; (name = mli_mov_engine_at(i)); i++)
         fprintf(out, "%s%s", i ? " " : "", name);
 }

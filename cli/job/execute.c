@@ -19,6 +19,7 @@ enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 };
 static int prepare_output(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->whole.stat.st_size;
+
     if (r->before.fd >= 0)
         return output_copy(&r->output, r->before.fd, size, fault);
     return output_reserve(&r->output, size, fault);
@@ -56,6 +57,7 @@ static int limit_time(const struct execution *execution, struct resolved *r, str
 static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
 {
     uint32_t grace = execution->deadline_ns ? LAST_GRACE_MS : GRACE_MS;
+
     return timeout_ms && timeout_ms < INT32_MAX - grace ? (int)(timeout_ms + grace) : -1;
 }
 
@@ -75,6 +77,7 @@ static int submit(const struct execution *execution, const struct resolved *r,
 {
     struct jsonw params;
     struct rpc_reply reply;
+
     /* A new output has only zeros, which need not be sent over a stream. */
     const mli_client_attachment attachments[RESOLVED_FDS] = {
         [RESOLVED_FD_SRC] = {.fd = r->src.fd, .send = true},
@@ -121,6 +124,7 @@ static int write_header(struct resolved *r, struct fault *fault)
 {
     char bytes[NPY_FORMAT_SIZE];
     struct npy_header header = r->whole.header;
+
     if (r->whole.format == FILE_FORMAT_RAW || r->before.fd >= 0)
         return 0; /* raw, or copied with the rest */
     if (npy_format(&header, bytes, sizeof(bytes)))
@@ -159,6 +163,7 @@ static int commit(const struct execution *execution, struct resolved *r, struct 
 {
     int (*put)(struct output *, bool, struct fault *) =
         execution->sync ? output_commit_synced : output_commit;
+
     if (r->params_path && put(&r->params, false, fault))
         return -1;
     return put(&r->output, is_fresh(execution, r), fault);
@@ -167,6 +172,7 @@ static int commit(const struct execution *execution, struct resolved *r, struct 
 static int produce_params(const struct execution *execution, struct resolved *r)
 {
     const struct tensor_file bytes = {.fd = -1, .format = FILE_FORMAT_RAW};
+
     if (!r->params_path)
         return 0;
     return produced_add(execution->produced, r->params_path, &bytes, output_take(&r->params));
@@ -192,6 +198,7 @@ static int run(const struct execution *execution, const struct job_file *file,
                const struct job_spec *job, struct resolved *r, struct outcome *outcome)
 {
     struct fault *fault = &outcome->fault;
+
     if (resolved_init(r, file, job, execution->produced, fault))
         return -1;
     outcome_describe(outcome, r);
@@ -218,6 +225,7 @@ static void judge_end(const struct execution *execution, const struct job_spec *
                       struct outcome *outcome)
 {
     bool late = is_overdue(execution, &outcome->fault);
+
     if (late)
         overdue(&outcome->fault);
     outcome_judge_failure(job, late || outcome->disconnected, outcome);
@@ -228,6 +236,7 @@ void execution_run(void *context, const struct job_file *file, const struct job_
 {
     const struct execution *execution = context;
     struct resolved r;
+
     job_progress_begin(execution->progress, file, job);
     int status = run(execution, file, job, &r, outcome);
     job_progress_end(execution->progress);
@@ -282,6 +291,7 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
                  struct job_refs *after, struct fault *fault)
 {
     const struct job_spec *job = &detach->file->list.jobs[index];
+
     if (job->after_count > JOB_AFTER_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
                          "after: %zu jobs given, at most %d are possible with --detach",
@@ -299,6 +309,7 @@ static int send_detached(struct client *client, const struct resolved *r, struct
     struct rpc_reply reply;
     const mli_client_attachment attachments[RESOLVED_FDS] = {
         [RESOLVED_FD_SRC] = {.fd = r->src.fd}, [RESOLVED_FD_DST] = {.fd = r->output.fd}};
+
     jsonw_init(&params);
     jsonw_object_begin(&params, NULL);
     job_wire_write_members(&params, &r->wire);
@@ -327,6 +338,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     struct job_brief brief;
     struct resolved r;
     size_t index = (size_t)(job - file->list.jobs);
+
     if (check_detached(detach, job, fault) || begin_file(detach, file, fault))
         return -1;
     int status = resolved_init(&r, file, job, NULL, fault);
@@ -355,6 +367,7 @@ void detach_job(void *context, const struct job_file *file, const struct job_spe
                 struct outcome *outcome)
 {
     struct detach *detach = context;
+
     if (run_detached(detach, file, job, outcome)) {
         translate(&outcome->fault);
         fault_prefix(&outcome->fault, job->pointer);

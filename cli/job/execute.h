@@ -31,7 +31,7 @@ struct execution {
     struct job_progress *progress; /* null: no progress is shown */
     uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
     bool sync;                     /* sync outputs to storage before a job counts as done */
-    bool fresh;                    /* refuse a job whose new output would replace a file */
+    bool fresh;                    /* refuse new outputs that would replace a file */
     /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;

@@ -25,6 +25,7 @@ static int refuse_tensor(const char *path, const struct text *text, struct fault
 {
     static const char npy[] = "\x93NUMPY", zip[] = "PK\3\4";
     const char *kind = NULL;
+
     if (text->length >= strlen(npy) && memcmp(text->bytes, npy, strlen(npy)) == 0)
         kind = "a .npy file";
     else if (text->length >= strlen(zip) && memcmp(text->bytes, zip, strlen(zip)) == 0)
@@ -42,6 +43,7 @@ static int refuse_tensor(const char *path, const struct text *text, struct fault
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
+
     if (!slash)
         return strdup(".");
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
@@ -80,6 +82,7 @@ static int find_predecessors(struct job_file *file)
 {
     size_t named_count = 0;
     struct named *names = calloc(file->list.count, sizeof(*names));
+
     file->after = calloc(file->list.count, sizeof(*file->after));
     int result = names && file->after ? 0 : -1;
     for (size_t i = 0; i < file->list.count && !result; i++) {
@@ -116,6 +119,7 @@ static int find_order(struct job_file *file)
     size_t *path = calloc(count, sizeof(*path));
     size_t *next = calloc(count, sizeof(*next));
     bool *done = calloc(count, sizeof(*done));
+
     file->order = calloc(count, sizeof(*file->order));
     int result = path && next && done && file->order ? 0 : -1;
     for (size_t i = 0; i < count && !result; i++) {
@@ -162,6 +166,7 @@ int job_file_load(struct job_file *file, const char *path, struct fault *fault)
     struct text text = {0};
     int status = is_standard_input(path) ? text_read(&text, STDIN_FILENO, JOB_FILE_BYTES_MAX, fault)
                                          : text_load(&text, path, JOB_FILE_BYTES_MAX, false, fault);
+
     if (status == 0)
         status = job_file_load_text(file, path, &text, fault);
     else
@@ -185,6 +190,7 @@ char *job_file_path(const struct job_file *file, const char *path)
 {
     char *joined = NULL;
     const char *slash = strcmp(file->directory, "/") == 0 ? "" : "/";
+
     if (path[0] == '/' || strcmp(file->directory, ".") == 0)
         joined = strdup(path);
     else if (asprintf(&joined, "%s%s%s", file->directory, slash, path) < 0)

@@ -12,6 +12,7 @@ static int ask(struct job_limits *limits, struct client *client, struct fault *f
     mli_client_greeting greeting;
     mli_client_info info;
     mli_client_error error;
+
     if (!client->remote)
         mli_client_set_timeout(client->library, CLIENT_ASK_MS);
     if (mli_client_greet(client->library, &greeting, &error) ||
@@ -29,6 +30,7 @@ static int ask_daemon(struct job_limits *limits, const struct options *options, 
 {
     struct client client;
     int status = client_open(&client, options, fault);
+
     if (status == 0)
         status = ask(limits, &client, fault);
     client_finish(&client);
@@ -38,6 +40,7 @@ static int ask_daemon(struct job_limits *limits, const struct options *options, 
 int job_limits_find(struct job_limits *limits, const struct options *options, struct fault *fault)
 {
     bool given = options_get(options, "limit-bytes") != NULL;
+
     *limits = (struct job_limits){0};
     if (options_get(options, "socket") || options_get(options, "host")) {
         if (given)
@@ -55,6 +58,7 @@ int job_limits_find(struct job_limits *limits, const struct options *options, st
 uint64_t job_limits_job_bytes(const struct explained *explained)
 {
     const mli_explanation *move = &explained->move;
+
     /* A service maps at least one element, even if all samples are padding. */
     uint64_t read = move->read.end > move->elem ? move->read.end : move->elem;
     return read + move->written.end;
@@ -64,6 +68,7 @@ static int check_bytes(const struct job_limits *limits, const struct explained *
                        struct fault *fault)
 {
     uint64_t bytes = job_limits_job_bytes(explained);
+
     if (bytes <= limits->job_bytes)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
@@ -75,6 +80,7 @@ static int check_bytes(const struct job_limits *limits, const struct explained *
 static uint64_t size_of(const struct tensor_file *file)
 {
     struct stat stat;
+
     if (file->format == FILE_FORMAT_SAFETENSORS)
         return file->header.data_size; /* only the tensor is sent */
     return fstat(file->fd, &stat) ? (uint64_t)file->stat.st_size : (uint64_t)stat.st_size;
@@ -84,6 +90,7 @@ static int check_sent(const struct job_limits *limits, const struct resolved *r,
                       struct fault *fault)
 {
     uint64_t bytes = size_of(&r->src) + (uint64_t)r->whole.stat.st_size;
+
     if (limits->sent_bytes == 0 || bytes <= limits->sent_bytes)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
@@ -96,6 +103,7 @@ int job_limits_check(const struct job_limits *limits, const struct resolved *res
                      const struct explained *explained, struct fault *fault)
 {
     uint32_t channels = explained->channels;
+
     if (limits->channels && channels > limits->channels)
         return fault_set(fault, FAULT_LIMIT, "/channels",
                          "channels: %" PRIu32 " wanted, the daemon has %" PRIu32, channels,

@@ -22,6 +22,7 @@ enum colour_role job_state_colour(enum job_state state)
         [JOB_STATE_WAITING] = COLOUR_FAINT,  [JOB_STATE_QUEUED] = COLOUR_FAINT,
         [JOB_STATE_RUNNING] = COLOUR_STRONG, [JOB_STATE_DONE] = COLOUR_GOOD,
         [JOB_STATE_FAILED] = COLOUR_BAD,     [JOB_STATE_CANCELLED] = COLOUR_WARN};
+
     return roles[state];
 }
 
@@ -36,6 +37,7 @@ static void fill(struct line *line, const struct job_info *info)
     static const char *const priorities[] = {"low", "normal", "high"};
     char bytes[PRINT_TEXT_MAX], queued[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX];
     char where[PRINT_TEXT_MAX];
+
     snprintf(line->number, NUMBER_MAX, "%8" PRIu64 "  ", info->job);
     snprintf(line->state, STATE_MAX, "%-9s", job_state_name(info->state));
     snprintf(line->rest, REST_MAX, "  %-6s%8s  %11s  %8s  %8s%s%s%s%s",
@@ -48,6 +50,7 @@ static void fill(struct line *line, const struct job_info *info)
 void job_print_line(struct textw *w, const struct job_info *info)
 {
     struct line line;
+
     fill(&line, info);
     textw_printf(w, "%s%s%s", line.number, line.state, line.rest);
 }
@@ -55,6 +58,7 @@ void job_print_line(struct textw *w, const struct job_info *info)
 void job_print_table(const struct print_style *style, const struct job_info *info, bool first)
 {
     struct line line;
+
     if (first)
         print_line(style, "%s", JOB_PRINT_HEADING);
     fill(&line, info);
@@ -64,6 +68,7 @@ void job_print_table(const struct print_style *style, const struct job_info *inf
 void job_print_json(const struct job_info *info)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     job_info_write(&w, NULL, info);
     print_json(&w);

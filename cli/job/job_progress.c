@@ -8,6 +8,7 @@ enum { INTERVAL_MS = 100, SUBSCRIBE_MS = 1000 };
 static void show(mli_client *library, const mli_client_event *event, void *user)
 {
     struct job_progress *progress = user;
+
     (void)library;
     meter_show(&progress->meter, event->job.bytes_done, event->job.bytes);
 }
@@ -16,6 +17,7 @@ void job_progress_follow(struct job_progress *progress, struct client *client,
                          const struct print_style *style)
 {
     mli_client_error error;
+
     *progress = (struct job_progress){.style = *style};
     if (!meter_wanted(style) || !client_connected(client))
         return;

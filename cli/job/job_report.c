@@ -44,6 +44,7 @@ static const char *state_name(const struct outcome *outcome)
                                          [EXIT_CODE_INVALID] = "invalid",
                                          [EXIT_CODE_LOST] = "lost",
                                          [EXIT_CODE_STOPPED] = "stopped"};
+
     if (outcome->skipped)
         return "skipped";
     if (outcome->difference.kind != DIFFERENCE_NONE)
@@ -75,6 +76,7 @@ static int entries_text(char *out, size_t size, const struct quant *quant, enum 
     static const char *const names[] = {"scale", "scale_frac_bits", "zero_point"};
     int length = snprintf(out, size, ", %s [", names[parameter]);
     uint32_t shown = quant->count > ENTRIES_SHOWN ? ENTRIES_SHOWN : quant->count;
+
     for (uint32_t i = 0; i < shown; i++)
         length += snprintf(out + length, size - (size_t)length, "%s%d", i ? ", " : "",
                            entry_of(quant, parameter, i));
@@ -113,6 +115,7 @@ static void print_moved(const struct print_style *style, const struct job_file *
     char moving[PRINT_TEXT_MAX], parameters[QUANT_TEXT_MAX], line[PRINT_LINE_MAX];
     const char *type = element_type_name(result->dst.type);
     bool expected = outcome->verdict == VERDICT_SAME;
+
     snprintf(line, sizeof(line), "%s: %s %s -> %s %s, %s in %s, %" PRIu32 " channel%s, %s %s %s%s",
              label(name, file, job), op_name(job),
              print_shape(from, outcome->src.rank, outcome->src.shape),
@@ -131,6 +134,7 @@ static void print_refused(const struct print_style *style, const struct job_file
                           const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX], before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+
     snprintf(before, sizeof(before), "%s: ", label(name, file, job));
     snprintf(rest, sizeof(rest), ": %s: %s", expectation_error_name(&outcome->fault),
              outcome->fault.text);
@@ -216,6 +220,7 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
 {
     enum verdict verdict = outcome->verdict;
     bool refused = verdict == VERDICT_REFUSED;
+
     if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
         (refused && expect->kind != EXPECT_ERROR))
         return;
@@ -239,6 +244,7 @@ void job_report_json(const struct job_file *file, const struct job_spec *job,
                      const struct outcome *outcome)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "file", file->path);
@@ -266,6 +272,7 @@ void job_report_outcome(const struct print_style *style, const struct job_file *
                         const struct job_spec *job, const struct outcome *outcome)
 {
     char name[LABEL_MAX];
+
     if (outcome->moved)
         print_moved(style, file, job, outcome);
     else if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED)
@@ -285,6 +292,7 @@ void job_report_validated(const struct print_style *style, const struct job_file
     char name[LABEL_MAX], from[PRINT_TEXT_MAX], to[PRINT_TEXT_MAX], bytes[PRINT_TEXT_MAX];
     const char *error = job->expect.error;
     char before[LABEL_MAX + 2], rest[PRINT_LINE_MAX];
+
     if (outcome->verdict == VERDICT_REFUSED_AS_EXPECTED) {
         print_refused(style, file, job, outcome);
     } else if (outcome->exit == EXIT_CODE_DONE) {

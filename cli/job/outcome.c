@@ -58,6 +58,7 @@ void outcome_judge_failure(const struct job_spec *job, bool lost, struct outcome
 {
     const struct expectation *expect = &job->expect;
     struct fault *fault = &outcome->fault;
+
     outcome->verdict = VERDICT_REFUSED;
     outcome->exit = exit_code_of(fault);
     if (expect->kind != EXPECT_ERROR || is_disturbed(fault, lost))
@@ -74,6 +75,7 @@ void outcome_judge_failure(const struct job_spec *job, bool lost, struct outcome
 int outcome_judge_success(const struct job_spec *job, struct outcome *outcome)
 {
     char wanted[ERROR_TEXT_MAX];
+
     if (job->expect.kind != EXPECT_ERROR)
         return 0;
     outcome->verdict = VERDICT_NOT_REFUSED;
@@ -83,7 +85,7 @@ int outcome_judge_success(const struct job_spec *job, struct outcome *outcome)
                      error_text(wanted, job->expect.error, job->expect.pointer));
 }
 
-/* Closes a copy of a tensor file whose descriptor belongs to another owner. */
+/* Closes a copy of a tensor file without closing its descriptor, which has another owner. */
 static void close_borrowed(struct tensor_file *file)
 {
     file->fd = -1;
@@ -94,6 +96,7 @@ static void close_borrowed(struct tensor_file *file)
 static int compare_whole_files(const struct resolved *r, struct outcome *outcome)
 {
     struct tensor_file output = r->whole, golden = r->expect;
+
     output.fd = r->output.fd;
     golden.map = NULL; /* remains mapped by r->expect */
     output.header.data_offset = golden.header.data_offset = 0;
@@ -114,6 +117,7 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
 {
     struct difference *difference = &outcome->difference;
     struct tensor_file output = r->whole;
+
     output.fd = r->output.fd;
     int status = compare_tensors(&output, &r->expect, difference, &outcome->fault);
     close_borrowed(&output);
@@ -127,6 +131,7 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
 static int complain_missing(const struct resolved *r, struct outcome *outcome)
 {
     char shown[PRINT_PATH_MAX];
+
     outcome->verdict = VERDICT_NO_GOLDEN;
     outcome->exit = EXIT_CODE_FAILED;
     fault_set(&outcome->fault, FAULT_BAD_DESCRIPTOR, "/expect/file",
@@ -138,6 +143,7 @@ static int compare_digests(const struct resolved *r, struct outcome *outcome)
 {
     const uint8_t *wanted = r->job->expect.digest;
     uint8_t got[SHA256_SIZE];
+
     if (regular_digest(r->output.fd, got, &outcome->fault))
         return -1;
     if (memcmp(got, wanted, SHA256_SIZE) != 0)
@@ -148,6 +154,7 @@ static int compare_digests(const struct resolved *r, struct outcome *outcome)
 static void conclude(struct outcome *outcome)
 {
     bool same = outcome->difference.kind == DIFFERENCE_NONE;
+
     outcome->verdict = same ? VERDICT_SAME : VERDICT_MISMATCH;
     outcome->exit = same ? EXIT_CODE_DONE : EXIT_CODE_FAILED;
 }
@@ -155,6 +162,7 @@ static void conclude(struct outcome *outcome)
 int outcome_judge_output(struct resolved *r, struct outcome *outcome)
 {
     int status = 0;
+
     switch (r->job->expect.kind) {
     case EXPECT_NOTHING:
     case EXPECT_ERROR: /* outcome_judge_success() has refused the success */

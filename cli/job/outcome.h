@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The outcome of a job as plain data, and its verdict: whether the outcome is what the job's
- * "expect" says. One of the outcome_judge_ functions is called at each end of a job; nothing else
- * sets the verdict and the exit code:
+ * The outcome of a job as plain data, and its verdict: the comparison with the job's "expect". One
+ * of the outcome_judge_ functions is called at each end of a job; nothing else sets the verdict and
+ * the exit code:
  *
  *     refused or failed  -> outcome_judge_failure()
  *     moved              -> outcome_judge_success(), the output is put in place,
@@ -52,7 +52,7 @@ void outcome_finish(struct outcome *outcome);
 void outcome_describe(struct outcome *outcome, const struct resolved *resolved);
 
 /**
- * Judges a job that ended with outcome->fault, whose pointer is relative to the job. `lost`: the
+ * Judges a job that ended with outcome->fault (its pointer is relative to the job). `lost`: the
  * connection was lost, which is never the expected error. If another error was expected, the
  * fault's text names both.
  */
@@ -66,7 +66,7 @@ int outcome_judge_success(const struct job_spec *job, struct outcome *outcome);
 
 /**
  * Compares the finished output, open at resolved->output, with the golden file or the digest.
- * Returns 0; or -1 with the fault filled if one of them cannot be read: the caller then calls
+ * Returns 0; or -1 with the fault filled if a file cannot be read: the caller then calls
  * outcome_judge_failure().
  */
 int outcome_judge_output(struct resolved *resolved, struct outcome *outcome);

@@ -25,6 +25,7 @@ void produced_finish(struct produced *produced)
 static size_t hash(const struct place *place)
 {
     uint64_t value = 0xcbf29ce484222325 ^ place->device ^ place->inode;
+
     for (const char *c = place->name; *c; c++)
         value = (value ^ (unsigned char)*c) * 0x100000001b3;
     return (size_t)(value ^ value >> 32);
@@ -38,6 +39,7 @@ static size_t *head_of(const struct produced *produced, const struct place *plac
 static void enter(struct produced *produced, size_t index)
 {
     size_t *head = head_of(produced, &produced->files[index].place);
+
     produced->files[index].next = *head;
     *head = index + 1;
 }
@@ -46,6 +48,7 @@ static int grow(struct produced *produced)
 {
     size_t capacity = produced->capacity ? 2 * produced->capacity : 16;
     struct produced_file *files = realloc(produced->files, capacity * sizeof(*files));
+
     if (!files)
         return -1;
     produced->files = files;
@@ -75,6 +78,7 @@ static struct produced_file *find(const struct produced *produced, const struct 
 static struct produced_file *make_room(struct produced *produced, const struct place *place)
 {
     struct produced_file *found = find(produced, place);
+
     if (found) {
         drop(found);
         return found;
@@ -92,6 +96,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
 {
     struct place place;
     struct produced_file *added = place_of(path, &place) ? make_room(produced, &place) : NULL;
+
     if (!added) {
         if (fd >= 0)
             close(fd);
@@ -106,6 +111,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
 const struct tensor_file *produced_find(const struct produced *produced, const char *path)
 {
     struct place place;
+
     if (produced->count == 0 || !place_of(path, &place))
         return NULL;
     const struct produced_file *found = find(produced, &place);

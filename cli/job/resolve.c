@@ -50,6 +50,7 @@ static int open_tensor(struct tensor_file *file, const struct produced *produced
                        const struct tensor_spec *ref, const char *path, struct fault *fault)
 {
     const struct tensor_file *found = produced ? produced_find(produced, path) : NULL;
+
     if (found)
         return open_produced(file, found, ref, path, fault);
     return tensor_file_open(file, path, tensor_spec_format(ref), ref->tensor, fault);
@@ -60,6 +61,7 @@ static int describe_raw(struct tensor_file *file, const struct tensor_spec *ref,
                         const struct dtype *dtype, struct fault *fault)
 {
     struct npy_header header = {.rank = ref->desc.rank, .data_offset = ref->offset};
+
     memcpy(header.shape, ref->desc.shape, sizeof(header.shape));
     dtype_to_header(dtype, &header);
     return tensor_file_set_raw(file, &header, ref->desc.has_strides ? ref->desc.strides : NULL,
@@ -71,6 +73,7 @@ static int check_type(const struct resolved *r, struct fault *fault)
     const struct npy_header *header = &r->src.header;
     const struct tensor_desc *desc = &r->wire.src.desc;
     uint32_t size = (desc->type & 0xff) / 8;
+
     if (size != header->item_size)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/src/type",
                          "src.type: %s has elements of %" PRIu32
@@ -93,6 +96,7 @@ static int open_src(struct resolved *r, const struct produced *produced, struct 
 {
     const struct tensor_spec *ref = &r->job->src;
     struct tensor_ref *wire = &r->wire.src;
+
     if (open_tensor(&r->src, produced, ref, r->src_path, fault))
         return blame(fault, "src");
     if (r->src.format == FILE_FORMAT_RAW &&
@@ -115,6 +119,7 @@ static int check_before(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *src = &r->src.header, *before = &r->before.header;
     struct difference difference;
+
     compare_headers(src, before, &difference);
     if (difference.kind == DIFFERENCE_DTYPE)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
@@ -132,6 +137,7 @@ static int check_before(const struct resolved *r, struct fault *fault)
 static bool is_current(const struct tensor_file *file)
 {
     struct stat now;
+
     return stat(file->path, &now) == 0 && now.st_dev == file->stat.st_dev &&
            now.st_ino == file->stat.st_ino;
 }
@@ -155,6 +161,7 @@ static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, 
 static int open_updated(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     const struct tensor_spec *ref = &r->job->dst;
+
     if (!produced)
         return open_locked(&r->before, ref, r->dst_path, fault);
     return open_tensor(&r->before, produced, ref, r->dst_path, fault) ? blame(fault, "dst") : 0;
@@ -163,6 +170,7 @@ static int open_updated(struct resolved *r, const struct produced *produced, str
 static int open_before(struct resolved *r, const struct produced *produced, struct fault *fault)
 {
     const struct tensor_spec *ref = &r->job->dst;
+
     if (!ref->update)
         return 0;
     if (open_updated(r, produced, fault))
@@ -183,6 +191,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
 static int describe_raw_expect(struct resolved *r, struct fault *fault)
 {
     struct npy_header header = r->whole.header;
+
     if (tensor_file_content(&r->expect) != tensor_file_content(&r->whole))
         return 0; /* rank 0: compare_outlines() reports the sizes */
     if (r->whole.format != FILE_FORMAT_RAW)
@@ -202,6 +211,7 @@ static bool can_be_written(const char *path)
 {
     struct stat status;
     struct place place;
+
     return lstat(path, &status) && errno == ENOENT && place_of(path, &place);
 }
 
@@ -270,6 +280,7 @@ static int make_path(char **out, const struct job_file *file, const char *path, 
 static int make_paths(struct resolved *r, const struct job_file *file, struct fault *fault)
 {
     const struct job_spec *job = r->job;
+
     if (make_path(&r->src_path, file, job->src.file, fault) ||
         make_path(&r->dst_path, file, job->dst.file, fault) ||
         make_path(&r->params_path, file, job->dst.params, fault) ||
@@ -282,6 +293,7 @@ static int make_paths(struct resolved *r, const struct job_file *file, struct fa
 static int begin_wire(struct resolved *r, struct fault *fault)
 {
     const char *name = r->job->common.name;
+
     r->wire.common = r->job->common;
     r->wire.common.name = name ? strdup(name) : NULL;
     if (name && !r->wire.common.name)
@@ -294,6 +306,7 @@ static int check_wire(const struct resolved *r, struct fault *fault)
 {
     struct jsonw w;
     struct fault why;
+
     jsonw_init(&w);
     job_wire_write(&w, NULL, &r->wire);
     const char *text = jsonw_text(&w);
@@ -309,6 +322,7 @@ static int begin_outputs(struct resolved *r, const struct produced *produced, st
 {
     int (*begin)(struct output *, const char *, const char *, struct fault *) =
         produced && produced->memory ? output_init_memory : output_init;
+
     if (begin(&r->output, r->dst_path, "/dst/file", fault))
         return -1;
     return r->params_path ? begin(&r->params, r->params_path, "/dst/params", fault) : 0;
@@ -319,6 +333,7 @@ int resolved_plan(struct resolved *r, const struct job_file *file, const struct 
 {
     static const struct tensor_file closed = {.fd = -1};
     static const struct output unbegun = {.fd = -1, .directory = -1};
+
     *r = (struct resolved){.job = job,
                            .src = closed,
                            .before = closed,

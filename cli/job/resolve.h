@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Turns a job whose tensors are files into a job whose tensors are open descriptors: reads headers,
+ * Turns a job with tensors in files into a job with tensors in open descriptors: reads headers,
  * checks everything that can be checked before data moves, and begins the output.
  *
  *     struct job_spec -> resolve.c         src, before, expect: opened and described
@@ -42,7 +42,7 @@ int resolved_plan(struct resolved *resolved, const struct job_file *file,
 
 /**
  * Resolves `job` of `file`. `produced`: files that count as existing, for a job that is only
- * checked or whose outputs are kept in memory; null: the job will write to the disk, and the file
+ * checked or keeps its outputs in memory; null: the job will write to the disk, and the file
  * that it updates is locked. Fault pointers are relative to the job. Returns 0 or -1;
  * resolved_finish() is legal after both.
  */

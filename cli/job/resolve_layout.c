@@ -19,6 +19,7 @@ static bool has_before(const struct resolved *r)
 static int check_extents(const struct resolved *r, const mli_tensor *result, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
+
     for (uint32_t d = 0; d < header->rank; d++) {
         if (result->shape[d] <= header->shape[d])
             continue;
@@ -38,6 +39,7 @@ static int refuse_result(const struct resolved *r, const mli_tensor *src, mli_st
                          struct fault *fault)
 {
     mli_tensor packed = {0};
+
     fault_set_refused(fault, status, mli_last_error());
     if (has_before(r) && mli_mov_layout(src, &r->wire.common.cfg, &packed) == MLI_STATUS_OK)
         check_extents(r, &packed, fault);
@@ -53,6 +55,7 @@ static int apply_slice(struct resolved *r, struct fault *fault)
     mli_mov_cfg_t *cfg = &r->wire.common.cfg;
     struct fault why;
     struct slice slice;
+
     if (!r->job->slice)
         return 0;
     for (uint32_t d = 0; d < header->rank; d++)
@@ -74,6 +77,7 @@ static int find_result(struct resolved *r, struct fault *fault)
 {
     const struct tensor_desc *dst = &r->job->dst.desc;
     mli_tensor src = {0};
+
     tensor_desc_to_mli(&r->wire.src.desc, &src);
     r->result = (mli_tensor){0};
     if (has_before(r))
@@ -88,6 +92,7 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
                            struct fault *fault)
 {
     char pointer[40];
+
     snprintf(pointer, sizeof(pointer), "/cfg/dst_mem_stride/%" PRIu32, d);
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
                      "cfg.dst_mem_stride[%" PRIu32 "]: %" PRId32 " given, %" PRId32 " needed: %s",
@@ -98,6 +103,7 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
 static int check_within(const struct resolved *r, struct fault *fault)
 {
     const struct npy_header *header = &r->before.header;
+
     if (check_extents(r, &r->result, fault))
         return -1;
     for (uint32_t d = 0; d < header->rank; d++) {
@@ -111,6 +117,7 @@ static int check_within(const struct resolved *r, struct fault *fault)
 static int check_packed(const struct resolved *r, struct fault *fault)
 {
     int32_t packed[MLI_MAX_RANK];
+
     if (!tensor_strides(r->result.rank, r->result.shape, NULL, packed))
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst", "dst: a stride exceeds 31 bits");
     for (uint32_t d = 0; d < r->result.rank; d++) {
@@ -127,6 +134,7 @@ static int check_packed(const struct resolved *r, struct fault *fault)
 static int plan_fresh(struct resolved *r, struct fault *fault)
 {
     struct npy_header *header = &r->whole.header;
+
     r->whole.format = tensor_spec_format(&r->job->dst);
     bool npy = r->whole.format == FILE_FORMAT_NPY;
     if (npy && check_packed(r, fault))
@@ -145,6 +153,7 @@ static int plan_fresh(struct resolved *r, struct fault *fault)
 static int plan_raw_update(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->before.stat.st_size;
+
     if (plan_fresh(r, fault))
         return -1;
     r->whole.header.data_offset = r->job->dst.offset;
@@ -177,6 +186,7 @@ static int plan_whole(struct resolved *r, struct fault *fault)
 static int check_axis(const struct resolved *r, struct fault *fault)
 {
     int32_t given = r->job->dst.desc.quant.axis, from = r->wire.src.desc.quant.axis;
+
     if (r->job->dst.desc.quant.count == 0 || given < 0 || r->wire.src.desc.quant.count == 0)
         return 0;
     if (from >= 0 && r->job->common.cfg.perm_dim[given] == from)
@@ -189,6 +199,7 @@ static int check_axis(const struct resolved *r, struct fault *fault)
 static int fill_wire(struct resolved *r, struct fault *fault)
 {
     struct tensor_ref *wire = &r->wire.dst;
+
     if (tensor_desc_copy(&wire->desc, &r->job->dst.desc))
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     wire->where = TENSOR_IN_FD;

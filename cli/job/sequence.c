@@ -33,6 +33,7 @@ static enum exit_code load_failure(const struct sequence *sequence, const char *
 static bool names_stdin_twice(const struct options *options)
 {
     size_t count = 0;
+
     for (size_t i = 0; i < options->argument_count; i++)
         count += strcmp(options->arguments[i], "-") == 0;
     return count > 1;
@@ -81,6 +82,7 @@ void sequence_finish(struct sequence *sequence)
 uint32_t sequence_channels(const struct sequence *sequence)
 {
     uint32_t most = 1;
+
     for (size_t i = 0; i < sequence->file_count; i++) {
         const struct job_list *list = &sequence->files[i].list;
         for (size_t k = 0; k < list->count; k++) {
@@ -91,11 +93,12 @@ uint32_t sequence_channels(const struct sequence *sequence)
     return most;
 }
 
-/* Skips a job whose predecessor failed, with the exit code and the reason of the predecessor. */
+/* Skips a job after a failed predecessor, with the exit code and the reason of the predecessor. */
 static bool skip_dependant(const struct job_file *file, size_t index, const struct mark *marks,
                            struct outcome *outcome)
 {
     const struct job_spec *job = &file->list.jobs[index];
+
     for (size_t k = 0; k < job->after_count; k++) {
         const struct mark *before = &marks[file->after[index][k]];
         if (before->exit == EXIT_CODE_DONE)
@@ -115,6 +118,7 @@ static bool skip_dependant(const struct job_file *file, size_t index, const stru
 static void remember(struct mark *mark, const struct outcome *outcome)
 {
     char text[COMPARE_TEXT_MAX];
+
     mark->exit = outcome->exit;
     if (outcome->exit == EXIT_CODE_DONE)
         return;
@@ -175,6 +179,7 @@ static void run_file(const struct sequence *sequence, const struct sequence_work
 enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work)
 {
     struct progress progress = {.exit = EXIT_CODE_DONE};
+
     for (size_t i = 0; i < sequence->file_count; i++) {
         const struct job_file *file = &sequence->files[i];
         struct mark *marks = calloc(file->list.count, sizeof(*marks));

@@ -21,17 +21,19 @@ static bool has_directory(const char *path)
     struct stat status;
     char directory[MLI_CLIENT_PATH_MAX];
     const char *slash = strrchr(path, '/');
+
     if (!slash)
         return true;
     snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path) + 1, path);
     return stat(directory, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Explains that no daemon listens. mlid has the same default socket: the proposal omits it. */
+/* Explains that no daemon listens, and how to start one; --socket is omitted for the default. */
 static int explain_absent(const char *asked, const char *where, struct fault *fault)
 {
     const char *from_environment = getenv("MLID_SOCKET");
     bool by_default = !asked && !(from_environment && *from_environment);
+
     if (by_default && strcmp(where, "/run/mlid.sock") == 0 && geteuid() != 0)
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                          "no daemon listens at %s, the default where XDG_RUNTIME_DIR %s; start one "
@@ -53,6 +55,7 @@ static int explain_closed(const char *where, struct fault *fault)
 {
     struct stat there;
     char user[ID_TEXT_MAX], group[ID_TEXT_MAX];
+
     if (stat(where, &there))
         return fault_set(fault, FAULT_STREAM_ERROR, NULL,
                          "no permission to connect to %s: this user cannot enter its directory",
@@ -82,6 +85,7 @@ static int explain_refused(const char *path, int code, struct fault *fault)
     char where[MLI_CLIENT_PATH_MAX];
     mli_client_error error;
     struct stat there;
+
     if (mli_client_socket_path(path, where, &error))
         return -1;
     if (code == MLI_CLIENT_NO_SERVICE && stat(where, &there) == 0 && !S_ISSOCK(there.st_mode))
@@ -109,6 +113,7 @@ static int explain_own_limit(const struct client *client, struct fault *fault)
 {
     static const char job_bytes[] = "limits.job_bytes: ";
     const struct fault bare = *fault;
+
     if (!client->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
         return -1;
     return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s (%s)", bare.text,
@@ -154,11 +159,12 @@ static enum fault_code code_of(int code)
     return (enum fault_code)code;
 }
 
-/* Explains the exit code of ssh, whose messages are on stderr. */
+/* Explains the exit code of ssh, which prints its own messages on stderr. */
 static void explain_remote(struct client *client, struct fault *fault)
 {
     const char *command = mli_client_path(client->library);
     int status = mli_client_command_status(client->library);
+
     switch (status) {
     case -1:
         break;
@@ -201,6 +207,7 @@ static int open_local(struct client *client, const char *path, struct fault *fau
 {
     mli_client_error error;
     int code = mli_client_connect_interruptible(path, cancel_fd(), &client->library, &error);
+
     if (code == 0) {
         snprintf(client->where, sizeof(client->where), "%s", mli_client_path(client->library));
         return 0;
@@ -217,6 +224,7 @@ static int open_remote(struct client *client, const char *url, const char *socke
     struct host host;
     mli_client_error error;
     mli_client_greeting greeting;
+
     if (host_parse(&host, url, socket, fault))
         return -1;
     client->remote = true;
@@ -236,6 +244,7 @@ int client_open(struct client *client, const struct options *options, struct fau
 {
     const char *socket = options_get(options, "socket");
     const char *url = options_get(options, "host");
+
     *client = (struct client){0};
     if (!url)
         url = getenv("MLID_HOST");
@@ -247,6 +256,7 @@ int client_open(struct client *client, const struct options *options, struct fau
 int client_adopt(struct client *client, int socket, struct fault *fault)
 {
     mli_client_error error;
+
     *client = (struct client){0};
     if (mli_client_adopt(socket, 0, &client->library, &error))
         return client_fault(client, &error, fault);
@@ -270,6 +280,7 @@ int client_call(struct client *client, const struct client_request *request,
     mli_client_error error;
     char *line;
     size_t length;
+
     if (!client_connected(client)) {
         fault_set(fault, FAULT_STREAM_ERROR, NULL,
                   "the connection to the daemon is lost: it was closed before");
@@ -294,6 +305,7 @@ int client_ask(struct client *client, const char *method, struct rpc_reply *repl
                struct fault *fault)
 {
     const struct client_request request = {.method = method, .timeout_ms = CLIENT_ASK_MS};
+
     return client_call(client, &request, reply, fault);
 }
 

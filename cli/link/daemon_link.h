@@ -69,7 +69,7 @@ int client_call(struct client *client, const struct client_request *request,
 int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
                struct fault *fault);
 
-/** Fills the fault for a reply whose result is not as the protocol says. Returns -1. */
+/** Fills the fault for a result that does not follow the protocol. Returns -1. */
 int client_unreadable(const struct rpc_reply *reply, struct fault *fault);
 
 /** Fills the fault from an error of the library; closes a connection that is unusable. Returns -1.

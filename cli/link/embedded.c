@@ -17,6 +17,7 @@ enum { LOG_ERRORS = 3 }; /* config.h: the number of syslog */
 int embedded_channels(const struct options *options, uint32_t *channels)
 {
     uint64_t number = *channels;
+
     if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &number))
         return -1;
     *channels = (uint32_t)number;
@@ -30,6 +31,7 @@ int embedded_job_bytes(const struct options *options, uint64_t *bytes, struct fa
 {
     const char *text = options_get(options, "limit-bytes");
     char *end = NULL;
+
     if (!text) {
         uint64_t memory = memory_limit();
         *bytes = memory < LIMIT_BYTES_MAX ? memory : LIMIT_BYTES_MAX;
@@ -66,6 +68,7 @@ static int name_engine(struct config *config, const char *engine, struct fault *
 static int check_engine(const struct config *config, struct fault *fault)
 {
     const int status = service_check(config, fault);
+
     fault->has_pointer = false; /* the configuration is not a file */
     return status;
 }
@@ -103,6 +106,7 @@ int embedded_start(const struct options *options, uint32_t channels,
     const char *engine = options_get(options, "engine");
     struct config config;
     int socket;
+
     *client = (struct client){0};
     *service = NULL;
     config_defaults(&config);
@@ -119,6 +123,7 @@ int embedded_connect(struct service_thread *service, const struct options *optio
                      struct client *client, struct fault *fault)
 {
     int socket;
+
     *client = (struct client){0};
     int error = service_thread_connect(service, &socket);
     if (error)

@@ -54,6 +54,7 @@ static const char *take_port(struct host *host, const char *text)
 static const char *take_host(const char *text, const char **begin, size_t *length, const char **end)
 {
     bool bracket = *text == '[';
+
     *begin = text + bracket;
     *length = strcspn(*begin, bracket ? "]" : ":/");
     *end = *begin + *length;
@@ -75,6 +76,7 @@ static const char *take_host(const char *text, const char **begin, size_t *lengt
 static int take_url(struct host *host, const char *url, struct fault *fault)
 {
     static const char scheme[] = "ssh://";
+
     if (strncmp(url, scheme, sizeof(scheme) - 1) != 0 && is_name(url, strlen(url), "@:"))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "host %.128s: not an ssh:// URL; did you mean %s%.128s?", url, scheme,
@@ -107,6 +109,7 @@ static int take_url(struct host *host, const char *url, struct fault *fault)
 static int quote(char *out, size_t size, const char *text, struct fault *fault)
 {
     size_t length = 0;
+
     out[length++] = '\'';
     for (; *text; text++) {
         const char *piece = *text == '\'' ? "'\\''" : (const char[]){*text, '\0'};
@@ -124,6 +127,7 @@ int host_parse(struct host *host, const char *url, const char *socket, struct fa
 {
     static char proxy[] = "proxy", mlictl[] = "mlictl", port[] = "-p", path[] = "--socket";
     static char ssh[] = "ssh";
+
     *host = (struct host){.port = ""};
     if (take_url(host, url, fault))
         return -1;

@@ -23,6 +23,7 @@ static void lower(uint64_t *limit, const char *path)
 {
     char text[32] = "", *end;
     FILE *file = fopen(path, "re");
+
     if (!file)
         return;
     if (!fgets(text, sizeof(text), file))
@@ -38,6 +39,7 @@ static void lower_to_group(uint64_t *limit, const char *root, const struct hiera
                            const char *group)
 {
     char name[LINE_SIZE], path[PATH_SIZE];
+
     snprintf(name, sizeof(name), "%s", group);
     for (;;) {
         char *slash = strrchr(name, '/');
@@ -55,6 +57,7 @@ static void lower_to_group(uint64_t *limit, const char *root, const struct hiera
 static bool controls_memory(const char *list, size_t length)
 {
     static const char word[] = "memory";
+
     while (length > 0) {
         size_t size = strcspn(list, ",:");
         if (size == sizeof(word) - 1 && strncmp(list, word, size) == 0)
@@ -69,6 +72,7 @@ static bool controls_memory(const char *list, size_t length)
 uint64_t memory_limit_of(uint64_t physical, const char *groups, const char *root)
 {
     uint64_t limit = physical;
+
     /* Each line: NUMBER:CONTROLLERS:GROUP; version 2 has the number 0 and no controllers. */
     for (const char *line = groups; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         char group[LINE_SIZE];
@@ -93,6 +97,7 @@ uint64_t memory_limit(void)
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t physical = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "re");
+
     if (file) {
         groups[fread(groups, 1, sizeof(groups) - 1, file)] = '\0';
         fclose(file);

@@ -63,13 +63,14 @@ static int check_layout(const char *layout, size_t length, char *why)
 }
 
 /*
- * Reads two layouts with the same letters, each once in a layout. Upper and lower case differ.
+ * Reads two layouts with equal letters, each once in a layout. Upper and lower case differ.
  * Returns 0, or -1 with a sentence in `why`.
  */
 static int parse_layouts(const char *text, struct layouts *layouts, char why[LAYOUT_WHY_MAX])
 {
     const size_t length = strcspn(text, ":");
     const char *from = text, *to = text + length + 1;
+
     if (text[length] == '\0') {
         snprintf(why, LAYOUT_WHY_MAX, "two layouts with a colon are needed, as in NHWC:NCHW");
         return -1;
@@ -122,6 +123,7 @@ static int complain_numbers(const struct number_rule *rule, const char *text)
 static const char *take_number(const char *text, const struct number_rule *rule, int64_t *number)
 {
     size_t sign = rule->min < 0 && *text == '-';
+
     if (strspn(text + sign, "0123456789") == 0)
         return NULL;
     char *end;
@@ -135,6 +137,7 @@ static int parse_numbers(const struct options *options, const struct number_rule
                          struct number_list *list)
 {
     const char *text = options_get(options, rule->option);
+
     *list = (struct number_list){0};
     if (!text)
         return 0;
@@ -168,6 +171,7 @@ static int copy(char **out, const char *text)
 static int copy_path(char **out, const char *path)
 {
     size_t left = strlen(path), size;
+
     for (const char *c = path; left > 0; c += size, left -= size) {
         size = utf8_char(c, left);
         if (size == 0) {
@@ -185,6 +189,7 @@ static int read_pad(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"pad", 0, UINT8_MAX, true, "0,1,1 or 0,1:2,1"};
     struct number_list list;
+
     if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++) {
@@ -199,6 +204,7 @@ static int read_layouts(const char *text, struct job_spec *job)
 {
     struct layouts layouts;
     char why[LAYOUT_WHY_MAX];
+
     if (parse_layouts(text, &layouts, why)) {
         print_error("--perm %s: %s", text, why);
         return -1;
@@ -215,6 +221,7 @@ static int read_perm(const struct options *options, struct job_spec *job)
                                             "2,0,1"};
     struct number_list list;
     const char *text = options_get(options, "perm");
+
     if (text && is_layouts(text))
         return read_layouts(text, job);
     if (parse_numbers(options, &rule, &list))
@@ -242,6 +249,7 @@ static int read_at(const struct options *options, struct job_spec *job)
 {
     static const struct number_rule rule = {"at", 0, UINT32_MAX, false, "0,4,0"};
     struct number_list list;
+
     if (parse_numbers(options, &rule, &list))
         return -1;
     for (uint32_t i = 0; i < list.count; i++)
@@ -255,6 +263,7 @@ static int read_slice(const struct options *options, struct job_spec *job)
     const char *text = options_get(options, "slice");
     struct slice slice;
     struct fault fault;
+
     if (!text)
         return 0;
     if (slice_parse(text, &slice, &fault)) {
@@ -268,6 +277,7 @@ static int read_slice(const struct options *options, struct job_spec *job)
 static int check_op(const struct options *options, const struct job_spec *job)
 {
     static const char *const of_mov[] = {"slice", "pad", "at"};
+
     for (size_t i = 0; i < sizeof(of_mov) / sizeof(of_mov[0]); i++) {
         if (job->common.op == JOB_OP_PERMUTE && options_get(options, of_mov[i])) {
             print_error("--%s: a permute takes --perm only; use make mov", of_mov[i]);
@@ -282,6 +292,7 @@ static int check_format(const struct options *options, const struct tensor_spec 
 {
     bool raw = tensor_spec_format(src) == FILE_FORMAT_RAW;
     const char *shape = options_get(options, "shape");
+
     if (!raw && (shape || options_get(options, "offset"))) {
         print_error("--%s describes raw files; %s has its own header", shape ? "shape" : "offset",
                     src->file);
@@ -304,6 +315,7 @@ static int read_src(const struct options *options, const char *in, struct job_sp
     const char *tensor = options_get(options, "tensor");
     struct tensor_desc *desc = &job->src.desc;
     struct npy_header header = {.rank = 0};
+
     if (copy_path(&job->src.file, in) || (tensor && copy_path(&job->src.tensor, tensor)))
         return -1;
     size_t word = 0;
@@ -322,6 +334,7 @@ static int read_expect(const struct options *options, struct job_spec *job)
 {
     const char *text = options_get(options, "expect");
     struct expectation *expect = &job->expect;
+
     if (!text)
         return 0;
     bool digest = sha256_from_text(text, expect->digest);
@@ -340,6 +353,7 @@ static int read_rest(const struct options *options, const char *out, struct job_
 {
     const char *name = options_get(options, "name");
     uint64_t channels = 1;
+
     if (options_uint(options, "channels", 1, MLI_MOV_MAX_CHANNELS, &channels))
         return -1;
     job->common.channels = (uint32_t)channels;
@@ -352,6 +366,7 @@ static int read_rest(const struct options *options, const char *out, struct job_
 int make_job(const struct make_request *request, struct job_spec *job)
 {
     const struct options *options = request->options;
+
     job_spec_init(job);
     job->common.op = request->op;
     if (check_op(options, job) || read_pad(options, job) || read_perm(options, job) ||

@@ -24,7 +24,7 @@ static bool is_missing(const char *path)
     return path && access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* Without a source, checks that all lists of the job have the same length. */
+/* Without a source, checks that all lists of the job have equal lengths. */
 static int check_lists(const struct job_spec *job, struct fault *fault)
 {
     const struct {
@@ -61,6 +61,7 @@ static int check_golden(const struct resolved *r, struct fault *fault)
 {
     char text[COMPARE_TEXT_MAX];
     struct outcome outcome = {.verdict = VERDICT_NONE};
+
     outcome_judge_plan(r, &outcome);
     if (outcome.verdict == VERDICT_NONE)
         return 0;
@@ -77,6 +78,7 @@ static int check_job(const struct job_file *file, struct fault *fault)
     static const struct produced nothing = {0};
     struct job_spec job = file->list.jobs[0]; /* borrows */
     struct resolved r;
+
     if (is_missing(job.src.file))
         return check_lists(&job, fault);
     if (is_missing(job.expect.golden.file))
@@ -94,6 +96,7 @@ static int check_job(const struct job_file *file, struct fault *fault)
 static const char *target_of(const struct make_request *request)
 {
     const char *path = options_get(request->options, "output");
+
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
@@ -110,6 +113,7 @@ static int save(const char *path, bool force, const struct jsonw *text, struct f
 {
     struct output output;
     int status = output_init(&output, path, NULL, fault);
+
     if (status == 0)
         status = output_check_fresh(&output, force, fault);
     if (status == 0)
@@ -141,6 +145,7 @@ static void report_saved(const struct print_style *style, const char *path,
 static int check_target(const char *path, const struct job_spec *job, struct fault *fault)
 {
     const char *const files[] = {job->src.file, job->dst.file, job->expect.golden.file};
+
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         if (files[i] && place_same_file(path, files[i]))
             return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
@@ -155,6 +160,7 @@ static int save_relocated(const struct make_request *request, struct job_spec *j
     struct print_style style = options_style(request->options);
     const char *path = target_of(request);
     struct jsonw text;
+
     jsonw_init(&text);
     int status = check_target(path, job, fault);
     if (status == 0)
@@ -193,6 +199,7 @@ static enum exit_code run(const struct options *options, struct job_file *file)
         .client = &client, .progress = &progress, .fresh = options_get(options, "force") == NULL};
     struct fault fault;
     enum exit_code code;
+
     if (connect(options, sequence_channels(&sequence), &service, &client, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
     } else {
@@ -205,12 +212,13 @@ static enum exit_code run(const struct options *options, struct job_file *file)
     return code;
 }
 
-/* Refuses to run a job whose OUT cannot be written, before JOB.json is written. */
+/* Checks before JOB.json is written that a job to run can write OUT. */
 static int check_out(const struct make_request *request, const struct job_spec *job,
                      struct fault *fault)
 {
     struct output output;
     bool replace = job->dst.update || options_get(request->options, "force");
+
     if (!request->run)
         return 0;
     int status = output_init(&output, job->dst.file, "/dst/file", fault);
@@ -225,6 +233,7 @@ static int read_back(struct job_file *file, const struct make_request *request,
                      const struct jsonw *text, struct fault *fault)
 {
     const struct text borrowed = {.bytes = text->data, .length = text->length};
+
     if (job_file_load_text(file, "make", &borrowed, fault))
         return -1;
     file->path = request->label;
@@ -239,6 +248,7 @@ static enum exit_code finish(const struct make_request *request, struct job_spec
     struct jsonw text;
     struct fault fault;
     enum exit_code code = EXIT_CODE_DONE;
+
     if (write_text(&text, style.json, job, &fault) || read_back(&file, request, &text, &fault) ||
         check_job(&file, &fault) || check_out(request, job, &fault) ||
         (target_of(request) && save_relocated(request, job, &fault)))
@@ -257,6 +267,7 @@ static int check_options(const struct make_request *request)
 {
     static const char *const embedded[] = {"engine", "limit-bytes"};
     const struct options *options = request->options;
+
     if (request->run && options_get(options, "output") && !target_of(request)) {
         print_error("--output - cannot be combined with running the job: name a file, or use make "
                     "without --run");
@@ -279,6 +290,7 @@ static int check_options(const struct make_request *request)
 enum exit_code make_request_carry_out(const struct make_request *request)
 {
     struct job_spec job;
+
     if (check_options(request))
         return EXIT_CODE_INVALID;
     enum exit_code code = make_job(request, &job) ? EXIT_CODE_INVALID : finish(request, &job);

@@ -58,6 +58,7 @@ static int parts_init(struct parts *parts, const char *base, const char *path)
 static char *join(const struct parts *directory, const struct parts *file)
 {
     size_t same = 0, size = 1;
+
     while (same < directory->count && same + 1 < file->count &&
            strcmp(directory->names[same], file->names[same]) == 0)
         same++;
@@ -84,6 +85,7 @@ static int rewrite(char **name, const char *working, const struct parts *directo
                    struct fault *fault)
 {
     struct parts file;
+
     if (!*name || **name == '/')
         return 0;
     char *path = parts_init(&file, working, *name) ? NULL : join(directory, &file);
@@ -102,6 +104,7 @@ static int rewrite(char **name, const char *working, const struct parts *directo
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
+
     if (!slash)
         return realpath(".", NULL);
     char *name = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
@@ -115,6 +118,7 @@ int relocate(struct job_spec *job, const char *path, struct fault *fault)
     char *working = realpath(".", NULL), *target = directory_of(path);
     struct parts directory = {0};
     int status = -1;
+
     if (!working || !target)
         fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: its directory must exist: %s", path,
                   strerror(errno));

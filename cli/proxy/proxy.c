@@ -41,6 +41,7 @@ static int add_with_bytes(struct proxy *proxy, const struct proxy_request *reque
     char text[INLINE_TEXT_MAX];
     const struct inline_item *items = request->payload.items;
     int written = snprintf(text, sizeof(text), ",\"inline\":[");
+
     while (length > 0 && line[length - 1] != '}')
         length--;
     for (uint32_t i = 0; i < request->count; i++)
@@ -65,6 +66,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     int error = 0;
     struct proxy_request *request = NULL;
     bool known = rpc_reply_parse(line, length, &reply) == 0;
+
     if (known && reply.notification == RPC_NOT_A_NOTIFICATION && reply.id.kind != RPC_ID_NULL)
         request = find(proxy, &reply.id);
     if (known && reply.fds > 0)
@@ -85,6 +87,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
 static bool downward_open(const struct proxy *proxy)
 {
     const struct out *out = &proxy->to_client;
+
     return out_waiting(out) < PROXY_WAITING_MAX && out->mark_begin == out->mark_end;
 }
 
@@ -95,6 +98,7 @@ static enum proxy_end downward_receive(struct proxy *proxy)
     const char *line;
     enum proxy_end end = PROXY_GOES_ON;
     char *bytes = frame_room(&proxy->from_daemon, &room);
+
     if (!bytes)
         return PROXY_FAILED;
     ssize_t got = fd_recv(proxy->daemon, bytes, room, fds, &count);
@@ -143,6 +147,7 @@ void proxy_finish(struct proxy *proxy)
 static enum proxy_end flush(struct proxy *proxy)
 {
     int error;
+
     do {
         proxy->to_client.cut = 0;
         error = out_flush(&proxy->to_client, proxy->output);
@@ -158,6 +163,7 @@ static enum proxy_end flush(struct proxy *proxy)
 static short daemon_events(const struct proxy *proxy)
 {
     short events = downward_open(proxy) ? POLLIN : 0;
+
     return out_empty(&proxy->to_daemon) || proxy->to_daemon.broken ? events : events | POLLOUT;
 }
 
@@ -167,6 +173,7 @@ static enum proxy_end settle(struct proxy *proxy)
     enum proxy_end end;
     bool was_open;
     size_t before, after = proxy->from_client.end - proxy->from_client.begin;
+
     do {
         before = after;
         was_open = upward_open(proxy);
@@ -185,6 +192,7 @@ static enum proxy_end turn(struct proxy *proxy)
         {.fd = proxy->output, .events = out_empty(&proxy->to_client) ? 0 : POLLOUT},
         {.fd = proxy->daemon, .events = daemon_events(proxy)},
         {.fd = cancel_fd(), .events = POLLIN}};
+
     if (poll(polled, 4, -1) < 0 && errno != EINTR)
         return PROXY_FAILED;
     if (polled[3].revents)
@@ -215,6 +223,7 @@ static void part(struct proxy *proxy)
 enum proxy_end proxy_run(struct proxy *proxy)
 {
     enum proxy_end end = PROXY_GOES_ON;
+
     while (end == PROXY_GOES_ON && !(proxy->leaving && out_empty(&proxy->to_client)))
         end = turn(proxy);
     if (end == PROXY_DAEMON_GONE)

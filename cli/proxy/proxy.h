@@ -22,10 +22,10 @@
 
 enum {
     PROXY_WAITING_MAX = 256 * 1024, /* bytes unsent to one side; beyond, the other is not read */
-    PROXY_REQUESTS_MAX = 1024       /* requests under way whose reply has payload */
+    PROXY_REQUESTS_MAX = 1024       /* requests under way that expect payload */
 };
 
-/* A request whose bytes become memfds. */
+/* A request with its payload in memfds. */
 struct proxy_request {
     struct rpc_id id;
     uint32_t count;

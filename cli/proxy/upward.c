@@ -25,6 +25,7 @@ static const char *skip_string(const char *at, const char *end)
 static const char *skip_member(const char *at, const char *end)
 {
     int depth = 0;
+
     while (at < end) {
         if (*at == '"') {
             at = skip_string(at, end);
@@ -69,6 +70,7 @@ static size_t cut_member(const char *text, size_t length, const char *key, char 
         at = next < end && *next == ',' ? next + 1 : next;
     }
     out[written++] = '}';
+
     return written;
 }
 
@@ -76,6 +78,7 @@ static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
                              const struct fault *fault)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     rpc_write_error(&w, id, fault);
     const char *text = jsonw_text(&w);
@@ -100,6 +103,7 @@ static void read_id(const struct json *root, struct rpc_id *id)
     const char *text;
     struct fault ignored;
     struct json quiet = value;
+
     quiet.fault = &ignored;
     *id = (struct rpc_id){.kind = RPC_ID_NULL};
     if (json_is_int(&value) && json_int(&quiet, INT64_MIN, INT64_MAX, &id->number) == 0) {
@@ -117,6 +121,7 @@ static bool is_refused(const struct json *root)
     struct json method = json_member(root, "method");
     struct fault ignored;
     const char *text;
+
     method.fault = &ignored;
     if (!json_is_string(&method) || json_text(&method, PROTO_LINE_MAX, &text))
         return false;
@@ -133,6 +138,7 @@ static bool is_premature(const struct json *root, const struct inline_payload *p
     struct json params = json_member(root, "params"), detach = {0};
     struct fault ignored;
     bool detached = false, back = false;
+
     if (json_is_object(&params))
         detach = json_member(&params, "detach");
     detach.fault = &ignored;
@@ -146,6 +152,7 @@ static int read_payload(const struct json *root, struct proxy_request *request)
 {
     struct json fds = json_member(root, "fds"), inlines = json_member(root, "inline");
     int64_t count = 0;
+
     if (json_object(root, NULL) || inline_payload_read(&inlines, &request->payload) ||
         (json_present(&fds) && json_int(&fds, 0, PROTO_FDS_MAX, &count)))
         return -1;
@@ -171,11 +178,12 @@ static int make_memfds(struct proxy_request *request, struct fault *fault)
     return 0;
 }
 
-/* Begins a request whose payload follows its line. */
+/* Begins a request with a payload after its line. */
 static enum proxy_end begin(struct proxy *proxy, const struct json *root, const char *line,
                             size_t length)
 {
     struct proxy_intake *intake = &proxy->intake;
+
     *intake = (struct proxy_intake){.active = true};
     read_id(root, &intake->request.id);
     if (read_payload(root, &intake->request)) {
@@ -206,6 +214,7 @@ static enum proxy_end take_line(struct proxy *proxy, const char *line, size_t le
     struct json root;
     struct fault fault;
     enum proxy_end end;
+
     /* The daemon refuses invalid JSON with the right fault. */
     if (json_parse(line, length, &rpc_request_limits, &root, &fault))
         return out_add(&proxy->to_daemon, line, length) || out_add(&proxy->to_daemon, "\n", 1)
@@ -228,6 +237,7 @@ static bool take_bytes(struct proxy *proxy)
 {
     struct proxy_intake *intake = &proxy->intake;
     const struct inline_payload *payload = &intake->request.payload;
+
     while (intake->index < payload->count) {
         uint64_t left = payload->items[intake->index].bytes - intake->offset;
         const char *bytes;
@@ -261,6 +271,7 @@ static enum proxy_end forward(struct proxy *proxy)
     struct proxy_request *request = &intake->request;
     enum proxy_end end = PROXY_GOES_ON;
     bool back = false;
+
     if (intake->refused) {
         end = answer(proxy, &request->id, &intake->fault);
     } else if ((request->count > 0 &&
@@ -303,6 +314,7 @@ enum proxy_end upward_handle(struct proxy *proxy)
     const char *line;
     size_t length;
     enum proxy_end end = PROXY_GOES_ON;
+
     while (end == PROXY_GOES_ON && upward_open(proxy)) {
         if (proxy->intake.active) {
             if (!take_bytes(proxy))
@@ -320,6 +332,7 @@ enum proxy_end upward_handle(struct proxy *proxy)
 enum proxy_end upward_receive(struct proxy *proxy)
 {
     size_t room = 0;
+
     /* Empty the buffer first: a full buffer does not mean that the line is too long. */
     enum proxy_end end = upward_handle(proxy);
     if (end != PROXY_GOES_ON || !upward_open(proxy))

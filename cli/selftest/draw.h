@@ -32,6 +32,7 @@ static inline uint64_t draw_next(struct draw *draw)
 static inline uint32_t draw_below(struct draw *draw, uint64_t count)
 {
     const uint64_t number = draw_next(draw);
+
     return count > 1 ? (uint32_t)(number % count) : 0;
 }
 
@@ -58,12 +59,14 @@ static inline uint32_t draw_magnitude(struct draw *draw, uint64_t max)
 {
     const uint32_t bits = 64 - (uint32_t)__builtin_clzll(max);
     const uint64_t bound = UINT64_C(1) << (1 + draw_below(draw, bits));
+
     return 1 + draw_below(draw, bound - 1 < max ? bound - 1 : max);
 }
 
 static inline void draw_fill(struct draw *draw, void *at, size_t bytes)
 {
     uint8_t *to = at;
+
     for (size_t i = 0; i < bytes;) {
         uint64_t value = draw_next(draw);
         for (int k = 0; k < 8 && i < bytes; k++, i++, value >>= 8)

@@ -32,6 +32,7 @@ static bool differ(struct mismatch *mismatch, const uint8_t *found, const uint8_
 static void find_element(struct mismatch *mismatch, const struct move_case *c)
 {
     struct element element;
+
     element_first(&element, c);
     do {
         if (mismatch->at - element.dst < c->move.element_size) {
@@ -96,6 +97,7 @@ static bool trace(const struct mismatch *mismatch, const struct images *images,
     const uint8_t *right = images->expected + mismatch->at;
     const size_t left = c->dst_frame.bytes - mismatch->at;
     size_t length = 0;
+
     while (length < left && length < TRACE_MAX && wrong[length] != right[length] &&
            (wrong[length] & ZONE_SRC_KEPT))
         length++;
@@ -112,6 +114,7 @@ static void place_text(const struct mismatch *mismatch, const struct move_case *
 {
     const struct frame *frame = mismatch->in_src ? &c->src_frame : &c->dst_frame;
     char at[PRINT_TEXT_MAX];
+
     if (mismatch->in_element) {
         print_shape(at, c->move.src.rank, mismatch->element);
         at[0] = '[';
@@ -135,6 +138,7 @@ const char *mismatch_text(const struct mismatch *mismatch, const struct images *
     const struct frame *frame = mismatch->in_src ? &c->src_frame : &c->dst_frame;
     char place[PRINT_TEXT_MAX * 2], origin[PRINT_TEXT_MAX * 2];
     size_t where = 0;
+
     place_text(mismatch, c, place, sizeof(place));
     if (mismatch->found == former(mismatch, c) && !mismatch->in_src)
         snprintf(origin, sizeof(origin), "unchanged: not written");
@@ -155,6 +159,7 @@ const char *mismatch_text(const struct mismatch *mismatch, const struct images *
 int failure_set(struct failure *failure, enum failure_kind kind, const char *format, ...)
 {
     va_list args;
+
     if (failure->kind != FAILURE_none)
         return -1;
     failure->kind = kind;
@@ -171,5 +176,6 @@ const char *failure_kind_name(enum failure_kind kind)
         FAILURE_KINDS(FAILURE_NAME)
 #undef FAILURE_NAME
     };
+
     return names[kind];
 }

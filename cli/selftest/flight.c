@@ -9,6 +9,7 @@
 uint64_t flight_now_ns(void)
 {
     struct timespec now;
+
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -55,6 +56,7 @@ bool flight_watch(struct flight *flight, uint64_t timeout_ns, bool interrupt)
 {
     const uint64_t patience = interrupt && INTERRUPT_NS < timeout_ns ? INTERRUPT_NS : timeout_ns;
     bool lost = false;
+
     pthread_mutex_lock(&flight->mutex);
     const uint64_t now = flight_now_ns();
     if (flight->flying && (flight->expired || flight->interrupted)) {

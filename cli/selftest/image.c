@@ -17,6 +17,7 @@ uint8_t image_byte(enum zone zone, size_t at, uint8_t salt)
 int images_init(struct images *images, uint64_t max_bytes)
 {
     const size_t size = (size_t)(max_bytes + FRAME_GUARDS_MAX + PAGE - 1) / PAGE * PAGE;
+
     *images = (struct images){
         .src = aligned_alloc(PAGE, size),
         .src_image = aligned_alloc(PAGE, size),
@@ -42,6 +43,7 @@ void images_finish(struct images *images)
 static void element_locate(struct element *element, const struct move_case *c)
 {
     int64_t src = 0, dst = 0;
+
     element->inside = true;
     for (uint32_t i = 0; i < c->move.src.rank; i++) {
         const uint32_t s = c->move.cfg.perm_dim[i];
@@ -66,6 +68,7 @@ void element_first(struct element *element, const struct move_case *c)
 bool element_next(struct element *element, const struct move_case *c)
 {
     uint32_t i = c->move.src.rank;
+
     while (i-- > 0) {
         if (++element->at[i] < c->move.count[i]) {
             element_locate(element, c);
@@ -85,6 +88,7 @@ static void fill(uint8_t *frame, size_t bytes, enum zone zone, uint8_t salt)
 void images_fill(struct images *images, const struct move_case *c)
 {
     struct element element;
+
     fill(images->src_image, c->src_frame.bytes, ZONE_SRC_KEPT, c->salt);
     fill(images->dst, c->dst_frame.bytes, ZONE_DST_KEPT, c->salt);
     memcpy(images->expected, images->dst, c->dst_frame.bytes);
@@ -104,6 +108,7 @@ void images_fill(struct images *images, const struct move_case *c)
 void images_rearm(const struct images *images, const struct move_case *c)
 {
     struct element element;
+
     element_first(&element, c);
     do {
         for (size_t at = element.dst; at < element.dst + c->move.element_size; at++)

@@ -59,6 +59,7 @@ static void draw_large_shape(struct draw *draw, mli_tensor *t)
 static void draw_short_shape(struct draw *draw, mli_tensor *t)
 {
     static const uint32_t longest[MLI_MAX_RANK] = {80, 24, 10, 7};
+
     t->rank = draw_between(draw, 1, MLI_MAX_RANK);
     for (uint32_t d = 0; d < t->rank; d++)
         t->shape[d] = draw_percent(draw, 15) ? 1 : draw_between(draw, 1, longest[t->rank - 1]);
@@ -85,6 +86,7 @@ static uint64_t draw_size(struct draw *draw, uint64_t max_bytes)
 {
     const uint32_t size = draw_below(draw, 64);
     uint64_t bound = size == 0 ? max_bytes : size < 10 ? MIDDLE_BYTES : SMALL_BYTES;
+
     return bound < max_bytes ? bound : max_bytes;
 }
 
@@ -92,6 +94,7 @@ static void draw_shape(struct draw *draw, mli_tensor *t, const struct move_rules
                        uint32_t attempt, uint64_t elements)
 {
     const uint32_t class = draw_below(draw, 100);
+
     if (attempt < FREE_ATTEMPTS && class < rules->large_percent)
         draw_large_shape(draw, t);
     else if (attempt < FREE_ATTEMPTS && class < rules->large_percent + rules->short_percent)
@@ -135,6 +138,7 @@ static uint32_t draw_step(struct draw *draw, uint32_t extent)
 {
     static const uint32_t huge[] = {UINT32_MAX, UINT32_MAX - 1, 0x80000000u, 0x7fffffffu};
     const uint32_t class = draw_below(draw, 100);
+
     if (class < 4)
         return huge[draw_below(draw, 4)];
     return class < 12 ? draw_magnitude(draw, 2 * (uint64_t)extent) : draw_between(draw, 2, 9);
@@ -150,6 +154,7 @@ static void draw_window(struct random_move *m, struct draw *draw, uint32_t d, bo
                         uint32_t percent)
 {
     const uint32_t padded = padded_extent(m, d);
+
     m->cfg.offset[d] = used && draw_percent(draw, percent) ? draw_below(draw, padded) : 0;
     const uint32_t left = padded - m->cfg.offset[d];
     m->cfg.size[d] = draw_percent(draw, used ? 50 : 90) ? 0 : left;
@@ -161,6 +166,7 @@ static void draw_window(struct random_move *m, struct draw *draw, uint32_t d, bo
 static uint32_t samples(const struct random_move *m, uint32_t d)
 {
     const uint32_t size = m->cfg.size[d] ? m->cfg.size[d] : padded_extent(m, d) - m->cfg.offset[d];
+
     return (size - 1) / m->cfg.sub_sample_step[d] + 1;
 }
 
@@ -173,6 +179,7 @@ static void draw_cfg(struct random_move *m, struct draw *draw)
                                                             : &sparse;
     mli_mov_cfg_t *cfg = &m->cfg;
     const bool permuted = fields->permute && (m->kind == MOVE_permute || draw_percent(draw, 60));
+
     draw_permutation(draw, rank, permuted, cfg->perm_dim);
     for (uint32_t d = 0; d < rank; d++) {
         const bool plain = draw_percent(draw, density->plain);
@@ -206,6 +213,7 @@ static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool 
     uint8_t order[MLI_MAX_RANK];
     const bool gaps = draw_percent(draw, 60);
     uint64_t next = draw_percent(draw, 20) ? draw_between(draw, 2, 5) : 1;
+
     for (uint32_t i = 0; i < rank; i++)
         order[i] = (uint8_t)(rank - 1 - i);
     for (uint32_t i = rank; !natural && i > 1; i--) {
@@ -230,6 +238,7 @@ static bool nest_fortran(uint32_t rank, const uint32_t *extent, uint64_t max_ele
                          int32_t *stride)
 {
     uint64_t next = 1;
+
     for (uint32_t d = 0; d < rank; next *= extent[d++]) {
         if (next > max_elements)
             return false;
@@ -250,6 +259,7 @@ static bool draw_free_strides(struct draw *draw, uint32_t rank, uint32_t most, i
 static void leave_out(struct draw *draw, uint32_t rank, int32_t *stride)
 {
     const uint32_t kept = rank > 1 ? draw_between(draw, 1, (1u << rank) - 2) : 1;
+
     for (uint32_t d = 0; d < rank; d++)
         stride[d] = kept >> d & 1 ? stride[d] : 0;
 }
@@ -258,6 +268,7 @@ static void leave_out(struct draw *draw, uint32_t rank, int32_t *stride)
 static uint64_t span(uint32_t rank, const uint32_t *extent, const int32_t *stride)
 {
     uint64_t last = 0;
+
     for (uint32_t d = 0; d < rank; d++)
         last += (uint64_t)(extent[d] - 1) * (uint64_t)stride[d];
     return last + 1;
@@ -285,6 +296,7 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
     const uint32_t *extent = m->src.shape;
     int32_t *given = m->src.mem_stride;
     bool fits = true;
+
     if (class < 28) /* packed */
         memset(given, 0, rank * sizeof(*given));
     else if (class < 55)
@@ -308,6 +320,7 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
 static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, uint32_t *whole)
 {
     const bool larger = draw_once_in(draw, 2);
+
     for (uint32_t d = 0; d < rank; d++)
         whole[d] = shape[d] + (larger && draw_once_in(draw, 2) ? draw_below(draw, 5) : 0);
 }
@@ -319,6 +332,7 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
     const uint32_t rank = m->src.rank, class = draw_below(draw, 100);
     uint32_t whole[MLI_MAX_RANK] = {0};
     bool fits = true;
+
     draw_whole(draw, rank, m->dst_shape, whole);
     if (class < 22) /* packed */
         memset(given, 0, rank * sizeof(*given));
@@ -343,6 +357,7 @@ static bool draw_dst_strides(struct random_move *m, struct draw *draw, bool any,
 {
     const uint32_t rank = m->src.rank;
     int32_t given[MLI_MAX_RANK] = {0};
+
     if (!draw_given_dst(m, draw, any, max_elements, given) ||
         !resolve(rank, m->dst_shape, given, max_elements, m->dst_stride))
         return false;
@@ -380,6 +395,7 @@ void random_move_for_kernel(struct random_move *m)
 static bool draw_move(struct random_move *m, struct draw *draw, const struct move_rules *rules)
 {
     const uint64_t max_elements = rules->max_bytes / m->element_size;
+
     draw_cfg(m, draw);
     return draw_src_strides(m, draw, max_elements) &&
            draw_dst_strides(m, draw, rules->any_destination, max_elements);
@@ -389,6 +405,7 @@ static enum move_kind draw_kind(struct draw *draw, const struct move_rules *rule
 {
     const bool combined = draw_percent(draw, rules->combined_percent);
     const enum move_kind kind = (enum move_kind)draw_below(draw, MOVE_all);
+
     return rules->kernel ? MOVE_permute : combined ? MOVE_all : kind;
 }
 
@@ -399,6 +416,7 @@ void random_move_draw(struct random_move *m, struct draw *draw, const struct mov
         draw_below(draw, rules->kernel ? KERNEL_TYPES : sizeof(types) / sizeof(types[0]));
     const uint64_t size = draw_size(draw, rules->max_bytes);
     bool fits = false;
+
     m->src.el_type = types[type];
     m->element_size = ((uint32_t)types[type] & 0xff) / 8;
     m->kind = draw_kind(draw, rules);

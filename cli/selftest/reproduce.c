@@ -17,6 +17,7 @@ static int write_file(const char *directory, const char *name, const void *bytes
 {
     struct output output;
     char *path = NULL;
+
     if (asprintf(&path, "%s/%s", directory, name) < 0)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
     int status = output_init(&output, path, NULL, fault);
@@ -34,6 +35,7 @@ static int write_file(const char *directory, const char *name, const void *bytes
 static int write_images(const struct move_case *c, const char *directory, struct fault *fault)
 {
     struct images images;
+
     if (images_init(&images, c->src_frame.bytes > c->dst_frame.bytes ? c->src_frame.bytes
                                                                      : c->dst_frame.bytes))
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
@@ -68,6 +70,7 @@ static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3
                        char **after)
 {
     struct job_spec job;
+
     job_spec_init(&job);
     job.common.op = JOB_OP_MOV;
     job.common.name = name;
@@ -84,6 +87,7 @@ static void write_copy(struct jsonw *w, const struct move_case *c, char *names[3
 static struct cfg_lengths lengths_of(const struct move_case *c)
 {
     const uint8_t n = (uint8_t)c->move.src.rank;
+
     if (c->kernel)
         return (struct cfg_lengths){.perm_dim = n};
     return (struct cfg_lengths){n, n, n, n, n, n, n, n};
@@ -95,6 +99,7 @@ static void write_case(struct jsonw *w, const struct move_case *c, uint32_t time
     char *after[] = {restore};
     const size_t strides = c->move.src.rank * sizeof(int32_t);
     struct job_spec job;
+
     job_spec_init(&job);
     job.common.op = c->kernel ? JOB_OP_PERMUTE : JOB_OP_MOV;
     job.common.name = name;
@@ -127,6 +132,7 @@ static int write_jobs(const struct move_case *c, const char *directory, uint32_t
     char expect[] = "expect.raw", restore[] = "restore", check[] = "check", name[32];
     char *the_case[] = {name};
     struct jsonw w;
+
     snprintf(name, sizeof(name), "case-%" PRIu64, c->index);
     jsonw_init_lines(&w, 2);
     jsonw_array_begin(&w, NULL);

@@ -34,6 +34,7 @@ struct worker {
 static bool take_case(struct round *round, uint64_t *index)
 {
     const struct round_plan *plan = round->plan;
+
     if (atomic_load(&round->stop))
         return false;
     const uint64_t taken = atomic_fetch_add(&round->taken, 1);
@@ -76,6 +77,7 @@ static void fail(struct round *round, const struct failure *failure)
 static void note(struct round *round, const struct transfer *transfer)
 {
     const struct move_case *c = transfer->c;
+
     pthread_mutex_lock(&round->mutex);
     if (round->closed)
         goto out;
@@ -111,6 +113,7 @@ static void progress_show(struct progress *progress, const struct round *round)
     const uint64_t now = flight_now_ns();
     char bytes[PRINT_TEXT_MAX], total[PRINT_TEXT_MAX] = "", line[SHOWN_MAX];
     int rows = 0, columns = SHOWN_MAX;
+
     if (now - round->begin_ns < PATIENCE_NS || now - progress->shown_ns < PERIOD_NS)
         return;
     if (plan->iterations != UINT64_MAX)
@@ -151,6 +154,7 @@ static void audit_running(struct round *round)
 {
     struct failure failure = {.kind = FAILURE_none};
     mli_mov_channel_stats now;
+
     for (uint32_t i = 0; i < round->channels; i++) {
         if (mli_mov_get_channel_stats((int)i, &now) != MLI_STATUS_OK)
             failure_set(&failure, FAILURE_counters, "channel %" PRIu32 ": no statistics", i);
@@ -165,6 +169,7 @@ static void audit_running(struct round *round)
 static void check_sums(struct round *round, struct failure *failure)
 {
     uint64_t completed = 0, bytes = 0, rows = 0;
+
     for (uint32_t i = 0; i < round->channels; i++) {
         completed += round->stats[i].completed;
         bytes += round->stats[i].bytes;
@@ -193,6 +198,7 @@ static void read_stats(struct round *round)
 static void audit_final(struct round *round)
 {
     struct failure failure = {.kind = FAILURE_none};
+
     read_stats(round);
     for (uint32_t i = 0; i < round->channels; i++) {
         const mli_mov_channel_stats *s = &round->stats[i];
@@ -235,6 +241,7 @@ static void run_case(struct worker *worker, uint64_t index)
                                 .channels = round->channels,
                                 .timeout_ns = round->plan->timeout_ns,
                                 .failure = failure};
+
     failure->kind = FAILURE_none;
     failure->has_case = true;
     case_draw(c, round->plan->seed, index, &round->plan->limits);
@@ -254,6 +261,7 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     uint64_t index;
+
     while (take_case(worker->round, &index))
         run_case(worker, index);
     leave(worker->round);
@@ -290,6 +298,7 @@ static bool watch_once(struct round *round, struct worker *workers, uint32_t cou
     const struct round_plan *plan = round->plan;
     const bool interrupt = cancel_requested();
     bool lost = false;
+
     if (interrupt || (plan->round_ns && flight_now_ns() - round->begin_ns > plan->round_ns))
         atomic_store(&round->stop, true);
     for (uint32_t i = 0; i < count; i++) {
@@ -323,6 +332,7 @@ static bool watch(struct round *round, struct worker *workers, uint32_t count)
     struct progress progress = {.shown = false};
     uint32_t left = count;
     bool lost = false;
+
     while (left > 0 && !lost) {
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
@@ -347,6 +357,7 @@ static bool watch(struct round *round, struct worker *workers, uint32_t count)
 static uint32_t start(struct round *round, struct worker *workers)
 {
     uint32_t count = 0;
+
     for (; count < round->plan->threads; count++) {
         int error = -worker_init(&workers[count], round, count);
         pthread_mutex_lock(&round->mutex);
@@ -368,6 +379,7 @@ static uint32_t start(struct round *round, struct worker *workers)
 static void begin(struct round *round)
 {
     pthread_condattr_t attributes;
+
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&round->left, &attributes);

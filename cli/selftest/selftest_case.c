@@ -38,6 +38,7 @@ static void draw_execution(struct move_case *c, struct draw *draw, const struct 
     const uint64_t width = draw_next(draw);
     const bool again = draw_once_in(draw, 8), kernel = draw_once_in(draw, 2);
     const uint32_t starts = 2 + draw_below(draw, STARTS_MAX - 1);
+
     c->mode = limits->mode == CASE_MODE_mixed ? mode : limits->mode;
     c->width = 1 + (uint32_t)(width % limits->channels);
     c->starts = again ? starts : 1;
@@ -59,6 +60,7 @@ static void set_params(mli_tensor *src)
 static struct frame draw_frame(struct draw *draw, size_t tensor, uint32_t element_size)
 {
     struct frame frame = {.tensor = tensor};
+
     frame.before = (size_t)draw_below(draw, draw_once_in(draw, 8) ? PAGE : GUARD_MAX);
     frame.before *= element_size;
     if (frame.before >= PAGE)
@@ -77,6 +79,7 @@ void case_draw(struct move_case *c, uint64_t seed, uint64_t index, const struct 
                                      .short_percent = SHORT_PERCENT};
     struct draw draw = draw_init(seed, index);
     struct random_move *move = &c->move;
+
     *c = (struct move_case){.seed = seed, .index = index};
     c->salt = (uint8_t)draw_next(&draw);
     mli_mov_cfg_for_copy(&move->cfg);
@@ -95,6 +98,7 @@ void case_draw(struct move_case *c, uint64_t seed, uint64_t index, const struct 
 const char *case_text(const struct move_case *c, char out[CASE_TEXT_MAX])
 {
     char src[PRINT_TEXT_MAX], dst[PRINT_TEXT_MAX], channels[PRINT_TEXT_MAX] = "";
+
     if (c->mode != CASE_MODE_sync)
         snprintf(channels, sizeof(channels), ", %u channel%s", c->width, c->width == 1 ? "" : "s");
     snprintf(out, CASE_TEXT_MAX, "%s%s of %s %s -> %s, %s%s", random_move_kind_name(c->move.kind),

@@ -36,6 +36,7 @@ static void keep(struct selftest_report *report, const struct round *round,
 {
     char directory[64];
     struct fault fault;
+
     if (report->kept_engine)
         return;
     report->kept_engine = round->engine;
@@ -58,6 +59,7 @@ void selftest_report_failure(void *context, const struct round *round,
 {
     struct selftest_report *report = context;
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
+
     if (round->plan->progress)
         fprintf(stderr, "\r\033[K");
     if (!failure->has_case) {
@@ -96,6 +98,7 @@ static void json_mismatch(struct jsonw *w, const struct failure *failure)
 {
     const struct mismatch *m = &failure->mismatch;
     const struct frame *frame = m->in_src ? &failure->c.src_frame : &failure->c.dst_frame;
+
     jsonw_object_begin(w, "mismatch");
     jsonw_string(w, "tensor", m->in_src ? "src" : "dst");
     jsonw_int(w, "offset", (int64_t)m->at - (int64_t)frame->before);
@@ -113,6 +116,7 @@ static void json_failure(struct jsonw *w, const struct selftest_report *report,
                          const struct round *round, const struct failure *failure)
 {
     char text[CASE_TEXT_MAX], rerun[RERUN_MAX];
+
     jsonw_object_begin(w, NULL);
     jsonw_string(w, "kind", failure_kind_name(failure->kind));
     jsonw_string(w, "message", failure->text);
@@ -148,6 +152,7 @@ static void json_channels(struct jsonw *w, const struct round *round)
 static void print_round(const struct selftest_report *report, const struct round *round)
 {
     struct jsonw w;
+
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     jsonw_string(&w, "engine", round->engine);
@@ -174,6 +179,7 @@ void selftest_report_round(const struct selftest_report *report, const struct ro
 {
     char bytes[PRINT_TEXT_MAX], rate[PRINT_TEXT_MAX], failures[PRINT_TEXT_MAX];
     char line[PRINT_LINE_MAX];
+
     if (report->style.json)
         print_round(report, round);
     if (round->failures > ROUND_FAILURES_SHOWN)
@@ -197,6 +203,7 @@ void selftest_report_skipped(const struct selftest_report *report, const struct 
 {
     struct jsonw w;
     char engine[ENGINE_MAX], reason[PRINT_LINE_MAX];
+
     snprintf(engine, sizeof(engine), "%s: ", round->engine);
     snprintf(reason, sizeof(reason), ": %s", why);
     print_coloured(&report->style, engine, COLOUR_WARN, "skipped", reason);

@@ -58,6 +58,7 @@ static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, u
 static void mailbox_post(int32_t cookie)
 {
     struct mailbox *mailbox = &mailboxes[(uint32_t)cookie % MAILBOXES_MAX];
+
     if (cookie != atomic_load(&mailbox->cookie)) {
         atomic_fetch_add(&mailbox->strays, 1);
         return;
@@ -87,6 +88,7 @@ static void mailbox_rearm(struct mailbox *mailbox)
 static void doze(struct mailbox *mailbox)
 {
     struct timespec until;
+
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += DOZE_NS;
     until.tv_sec += until.tv_nsec / NS_PER_S;
@@ -109,6 +111,7 @@ static bool called_late(struct mailbox *mailbox)
 static bool mailbox_await(struct mailbox *mailbox, struct flight *flight)
 {
     const bool polled = mli_mov_is_polled();
+
     while (!atomic_load(&mailbox->over)) {
         if (!polled)
             doze(mailbox);
@@ -135,6 +138,7 @@ static int check_layout(struct transfer *t)
     const uint32_t rank = c->move.src.rank;
     bool same = t->dst.rank == rank && t->dst.el_type == c->move.src.el_type &&
                 memcmp(t->dst.shape, c->move.dst_shape, rank * sizeof(uint32_t)) == 0;
+
     for (uint32_t i = 0; i < rank && !c->kernel; i++)
         same = same && (c->move.dst_shape[i] == 1 || t->dst.mem_stride[i] == c->move.dst_stride[i]);
     if (same)
@@ -146,6 +150,7 @@ static int check_layout(struct transfer *t)
 static mli_status call_kernel(struct transfer *t)
 {
     mli_permute_cfg cfg;
+
     memcpy(cfg.perm_dim, t->c->move.cfg.perm_dim, sizeof(cfg.perm_dim));
     switch (t->src.el_type) {
     case MLI_EL_FX_8:
@@ -162,6 +167,7 @@ static mli_status call_kernel(struct transfer *t)
 static int run_sync(struct transfer *t)
 {
     const uint64_t begin = flight_now_ns();
+
     flight_begin(t->flight, NULL);
     const mli_status status =
         t->c->kernel ? call_kernel(t) : mli_mov_tensor_sync(&t->src, &t->c->move.cfg, &t->dst);
@@ -179,6 +185,7 @@ static int claim(struct transfer *t)
 {
     const uint32_t width = t->c->width < t->channels ? t->c->width : t->channels;
     const uint64_t begin = flight_now_ns();
+
     for (uint32_t tries = 0;; tries++) {
         const mli_status status = mli_mov_acquire_handle((int)width, &t->handle);
         if (status == MLI_STATUS_OK)
@@ -221,6 +228,7 @@ static int check_status(struct transfer *t)
     mli_mov_status_t now;
     const mli_status waited = mli_mov_wait(&t->handle);
     const mli_status status = mli_mov_get_status(&t->handle, &now);
+
     if (status != MLI_STATUS_OK)
         return refused(t, "mli_mov_get_status", status);
     t->interrupted = t->flight->interrupted;
@@ -247,6 +255,7 @@ static int check_status(struct transfer *t)
 static int start_and_wait(struct transfer *t)
 {
     const uint64_t begin = flight_now_ns();
+
     mailbox_rearm(t->mailbox);
     flight_begin(t->flight, &t->handle);
     const mli_status status = mli_mov_start(&t->handle, &t->src, &t->c->move.cfg, &t->dst);
@@ -267,6 +276,7 @@ static int start_and_wait(struct transfer *t)
 static int start_all(struct transfer *t, const struct images *images)
 {
     const uint32_t starts = t->c->chained ? 1 : t->c->starts;
+
     for (uint32_t i = 0; i < starts; i++) {
         if (i > 0)
             images_rearm(images, t->c);
@@ -286,6 +296,7 @@ static int check_calls(struct transfer *t)
     const uint32_t early = atomic_exchange(&t->mailbox->early, 0);
     const uint32_t strays = atomic_exchange(&t->mailbox->strays, 0);
     const uint32_t unstarted = atomic_exchange(&t->mailbox->unstarted, 0);
+
     if (calls == starts && early == 0 && strays == 0 && unstarted == 0)
         return 0;
     return failure_set(t->failure, FAILURE_callback,
@@ -298,6 +309,7 @@ static int check_calls(struct transfer *t)
 static int prepare(struct transfer *t)
 {
     mli_status status;
+
     if (t->c->mode == CASE_MODE_callback) {
         const int32_t cookie =
             mailbox_open(t->mailbox, &t->handle, t->c->chained ? t->c->starts - 1 : 0);
@@ -312,6 +324,7 @@ static int prepare(struct transfer *t)
 static int run_async(struct transfer *t, const struct images *images)
 {
     int result = claim(t);
+
     if (result)
         return result;
     result = prepare(t);
@@ -331,6 +344,7 @@ static int run_async(struct transfer *t, const struct images *images)
 int transfer_run(struct transfer *t, const struct images *images)
 {
     const struct move_case *c = t->c;
+
     t->src = c->move.src;
     t->dst = c->move.dst;
     t->src.data.mem.pi8 = (int8_t *)images->src + c->src_frame.before;
