@@ -15,7 +15,7 @@
  *   2. Put it into the table of its level: leaf_c.c, leaf_avx2.c, leaf_avx512.c or leaf_neon.c. An
  *      entry replaces that of the level below. A new type of kernel is also a new entry of struct
  *      leaf_table, with a version in C, and a way to reach it in walk.c.
- *   3. Test it: tests/leaf compares every entry of every level with C on random shapes, and
+ *   3. Test it: tests/leaf compares every entry of every level with a loop over bytes, and
  *      `test_leaf LEVEL --bench` measures it.
  * To add a level (an instruction set), see level.h.
  */
