@@ -35,7 +35,7 @@ struct attempt {
     struct case_result result; /* without name, file, attempts and kept */
     struct fault lost;
     struct evidence evidence; /* of the first job that failed */
-    /* Private; the evidence borrows from `file`. */
+    /* Private: `file` owns the job that `evidence` refers to. */
     struct job_file file;
     struct produced produced;
     const struct attempt_plan *plan;

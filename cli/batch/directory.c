@@ -49,7 +49,7 @@ struct place_id {
 
 struct walk {
     struct cases *cases;
-    size_t root;   /* length of the path prefix that names of cases do not have */
+    size_t root;   /* length of the path prefix that is left out of case names */
     void *visited; /* tree of struct place_id */
     struct fault *fault;
 };

@@ -61,7 +61,7 @@ void evidence_finish(struct evidence *evidence);
 
 /* Kept cases: kept_case.c */
 
-/* Paths in a kept case, on the heap. */
+/* The paths of the files of a kept case; heap strings, owned by this struct. */
 struct kept {
     char *job;
     char *given; /* NULL: the job has no result */

@@ -253,7 +253,7 @@ static bool is_older(int fd, const struct timespec *begin)
 
 struct cleaner {
     const struct keeping *keeping;
-    int root; /* descriptor of DIR */
+    int root; /* descriptor of the directory of --keep */
     const struct kept_case *cases;
     size_t count;
     bool all;

@@ -171,8 +171,8 @@ static int read_optional(const struct json *object, const char *key, char **out)
 
     if (!json_present(&value))
         return 0;
-    if (json_text(&value, SIZE_MAX,
-                  &text)) /* not json_string(): the pointer to the root is empty */
+    /* Not json_string(), which refuses "", the JSON pointer of the root. */
+    if (json_text(&value, SIZE_MAX, &text))
         return -1;
     return read_copy(&value, text, out);
 }

@@ -36,7 +36,8 @@ int shard_parse(const char *text, struct shard *shard, struct fault *fault)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "\"%s\": I/N is required, two whole numbers as in 2/4", text);
     if (shard->index < 1 || shard->index > shard->count)
-        return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "\"%s\": I must be from 1 to N", text);
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "\"%s\": in I/N, the index I must be from 1 to N", text);
     return 0;
 }
 
@@ -83,7 +84,8 @@ static int read_slurm(struct environment *environment, struct fault *fault)
         read_variable("SLURM_ARRAY_TASK_MAX", id_name, 0, &max, fault) ||
         read_variable("SLURM_ARRAY_TASK_STEP", id_name, 1, &step, fault))
         return -1;
-    /* A list such as --array=1,5,6 also sets a step, but does not follow it. */
+    /* Slurm sets SLURM_ARRAY_TASK_STEP even for a list such as --array=1,5,6, whose indices have no
+     * common step. */
     if (max < min || max - min != (environment->count - 1) * (uint64_t)step)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "SLURM_ARRAY_TASK_MIN=%" PRIu32 " to SLURM_ARRAY_TASK_MAX=%" PRIu32

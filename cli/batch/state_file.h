@@ -7,10 +7,11 @@
  *     {"event":"end",...}       struct batch_summary; missing if the run was killed
  *     {"event":"begin",...}     the next run
  *
- * The last line of a case counts. A run that continues the run before it appends only new results.
- * A run *begins anew* if its cases differ from those of the run before it, or if it runs a case
- * again that has a result. Such a run writes all results again that it reuses. Lines since then
- * are *current*: they alone are the results of the last run, and `merge` reads no others.
+ * Of several lines for a case, only the last counts. A run that continues the previous run appends
+ * only new results. A run *begins anew* if its set of cases differs from that of the previous run,
+ * or if it repeats a case that already has a result. It then also writes every result that it
+ * reuses. The lines from the "begin" of the latest such run on are *current*: only they are results
+ * of the last run, and `merge` reads only them.
  */
 #ifndef CLI_BATCH_STATE_FILE_H
 #define CLI_BATCH_STATE_FILE_H

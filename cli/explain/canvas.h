@@ -25,7 +25,7 @@ struct canvas_cell {
 struct canvas {
     int width, height;
     struct canvas_cell *cell; /* line by line */
-    bool palette;             /* the caller uses palette colours as roles */
+    bool palette;             /* the output has 256 colours: roles may be palette colours */
     bool failed;
 };
 

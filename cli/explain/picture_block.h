@@ -49,7 +49,8 @@ struct picture_area {
     int x, y, width, height;
 };
 
-/** Lays a side out. A plane that would exceed `width` begins a new line if the block folds. */
+/** Lays out the planes of one side (source or destination). If planes wrap (block->folds), a plane
+ * that would exceed `width` begins a new line of planes. */
 void picture_block_init(struct picture_block *block, const struct picture *picture,
                         const struct picture_side *side, const struct picture_metrics *metrics,
                         int width);

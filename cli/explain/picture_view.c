@@ -129,7 +129,8 @@ int picture_views_parse(const char *text, const mli_explanation *move, struct pi
     if (move->rank < 2)
         return complain(text, "a tensor of one dimension has no rows; omit --view", fault);
     if (length >= sizeof(src))
-        return complain(text, "dimensions, as in 0,1, or a layout, as in HWC, are required", fault);
+        return complain(text, "dimensions (such as 0,1) or a layout (such as HWC) are required",
+                        fault);
     memcpy(src, text, length);
     src[length] = '\0';
     if (parse_side(text, src, move->rank, &views->src, fault))

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Appends to a text of PICTURE_WORDS_MAX bytes. */
+/* Appends to a buffer of PICTURE_WORDS_MAX bytes. Cuts what does not fit. */
 __attribute__((format(printf, 2, 3))) static void add(char *out, const char *format, ...)
 {
     size_t length = strlen(out);

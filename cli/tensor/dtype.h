@@ -38,7 +38,8 @@ const char *dtype_text(const struct dtype *dtype, const void *element, char out[
 /** Writes a text of dtype_text() as member `key`: integers as numbers, floats as strings. */
 void dtype_json(struct jsonw *w, const char *key, const struct dtype *dtype, const char *text);
 
-/** Stores `value`: floats are rounded, integers keep the low bits, bool keeps the lowest bit. */
+/** Stores `value` as an element: a float type rounds it, an integer type keeps its low bits, bool
+ * keeps its lowest bit. */
 void dtype_store(const struct dtype *dtype, double value, void *element);
 /** Like dtype_store(), for an integer. */
 void dtype_store_uint(const struct dtype *dtype, uint64_t value, void *element);

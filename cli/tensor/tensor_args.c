@@ -114,7 +114,7 @@ static int describe_raw(const struct options *options, struct tensor_file *file)
     return 0;
 }
 
-/* Names the option --tensor in a fault about "/tensor" of a job. */
+/* In a fault about "/tensor" of a job, replaces this JSON pointer by the option --tensor. */
 static void blame_option(struct fault *fault)
 {
     if (fault->has_pointer)

@@ -64,9 +64,9 @@ int tensor_file_open_bare(struct tensor_file *file, const char *path, enum file_
 int tensor_file_archive(const struct tensor_file *file, struct archive **archive,
                         struct fault *fault);
 /**
- * Turns an archive opened by tensor_file_open_bare() into one of its tensors. `bytes`: also accepts
- * a tensor that no job can read, with only data_offset and data_size in its header. Returns 0, or
- * -1 with the fault.
+ * Selects the tensor `entry` of an archive that tensor_file_open_bare() opened: `file` then
+ * describes this tensor. `bytes`: also accepts a tensor that no job can read; only data_offset and
+ * data_size of file->header are valid then. Returns 0, or -1 with the fault.
  */
 int tensor_file_enter(struct tensor_file *file, struct archive *archive, struct tensor_entry *entry,
                       bool bytes, struct fault *fault);

@@ -11,7 +11,8 @@ struct job_parts {
     size_t count;
 };
 
-/** Writes the client's params. Returns 0 or a code. */
+/** Writes the job as "params" of the client's next request, and its descriptors to *parts. Returns
+ * 0 or an error code. */
 int describe_job(mli_client *client, const mli_client_job *job, bool detach,
                  struct job_parts *parts, mli_client_error *error);
 

@@ -117,7 +117,7 @@ static void append_quoted(struct log_line *line, const char *value)
 static void append_value(struct log_line *line, const char *value)
 {
     append_quoted(line, value);
-    line->text[line->length++] = '"'; /* TAIL has room */
+    line->text[line->length++] = '"'; /* TAIL reserves room for it */
     line->full |= line->length > sizeof line->text - TAIL;
 }
 

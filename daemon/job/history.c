@@ -154,7 +154,8 @@ static void forget_oldest_heavy(struct history *history, const struct shelf *she
     forget(history, LINK_OWNER(first, struct record, in_heavy));
 }
 
-/* Forgets records of a user until there is room for a record with `quant` bytes. */
+/* Forgets old records of a user to make room for a record with `quant` bytes of per-axis
+ * parameters. */
 static void make_room(struct history *history, const struct shelf *shelf, uint64_t quant)
 {
     while (quant > 0 && shelf->quant_bytes + quant > HISTORY_QUANT_MAX)

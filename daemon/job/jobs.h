@@ -125,9 +125,10 @@ struct jobs {
  */
 int jobs_init(struct jobs *jobs, uv_loop_t *loop, const struct config *config,
               struct chores *chores);
-/** Begins to close; no task may be left. The memory must stay until the loop has run on. */
+/** Begins to close the handles; no task may be left. *jobs must stay until the loop has run the
+ * close callbacks. */
 void jobs_close(struct jobs *jobs);
-/** Frees the records and users, after the loop has run on. */
+/** Frees the records and users. Call it after the close callbacks. */
 void jobs_finish(struct jobs *jobs);
 
 /** Applies a changed *config to later jobs and to the number of records. */

@@ -164,8 +164,8 @@ static int preset_parameters(struct quant *own, const struct quant *given, uint3
     if (own->axis < 0)
         return fault_set(
             fault, FAULT_INVALID_PARAMS, "/dst",
-            "dst: parameters given, but the source has no per-axis parameters: the result "
-            "takes those of the source; leave them out");
+            "dst: parameters given, but the result takes those of the source, which are not "
+            "per axis: omit the parameters of dst");
     if (given->axis >= 0 && given->axis != own->axis)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
                          "dst.axis: %" PRId32 " given, the result's parameters lie along %" PRId32,

@@ -7,10 +7,10 @@
  *                        |             |              |                |                ^
  *                        +-------------+--------------+--- task_end ---+----------------+
  *
- * task_end() reports the end to everybody: the client, watchers, subscribers, dependents, history
- * and statistics. If a running task is given up (deadline, cancel, watchdog), it ends at once, and
- * it is destroyed when its transfer has stopped. A task belongs to the loop's thread. While the
- * task runs, the thread that completes its transfer owns the members that are marked so.
+ * task_end() reports the end to all of these: the client, watchers, subscribers, dependents,
+ * history and statistics. If a running task is given up (deadline, cancel, watchdog), it ends at
+ * once, and it is destroyed when its transfer has stopped. A task belongs to the loop's thread.
+ * While the task runs, the thread that completes its transfer owns the members that are marked so.
  */
 #ifndef DAEMON_TASK_H
 #define DAEMON_TASK_H
@@ -116,8 +116,8 @@ void task_leave_session(struct task *task);
 void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /**
- * Ends the task, successfully if `fault` is null, and reports the end to everybody. Must be called
- * once.
+ * Ends the task, successfully if `fault` is null, and reports the end to all who wait for it (see
+ * the head of this file). Call it exactly once for each task.
  */
 void task_end(struct task *task, const struct fault *fault);
 /**

@@ -14,7 +14,8 @@
 #include "daemon/job/scheduler.h"
 #include "daemon/memory/buffer.h"
 
-/* All users. */
+/* All users, one struct user for each uid: those with connections, jobs or records, and the last
+ * USERS_KEPT others. */
 struct users {
     struct hash_table by_uid;
     struct link busy;    /* users with holders */

@@ -273,7 +273,7 @@ bool client_is_master(const struct client *client)
     return client->session.flow->user->master;
 }
 
-/* Allocates a client without handles. Returns NULL without memory. */
+/* Allocates a client; its libuv handles are not initialised yet. Returns NULL if out of memory. */
 static struct client *client_new(struct net *net, int fd)
 {
     struct ucred ucred = {.uid = (uid_t)-1};

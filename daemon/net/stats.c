@@ -58,7 +58,8 @@ static void add_running(struct channel_stats *out, const struct task *task)
     out->busy_ns += uv_hrtime() - task->end.started;
 }
 
-/* The estimate may exceed the final count a little, but a counter must not fall. */
+/* The estimate for a running transfer may exceed its final count a little. Keeps the highest value,
+ * because a counter must not decrease. */
 static void keep_rising(struct channel_stats *out, struct channel_peak *peak)
 {
     if (out->bytes > peak->bytes)

@@ -123,8 +123,8 @@ static void answer(struct scrape *scrape, bool whole)
         reply_metrics(scrape);
 }
 
-/* Receives and discards descriptors too: the kernel would close those that are not received, on the
- * loop's thread. */
+/* Receives also descriptors, which a scrape must not send, and lets the reaper close them: the
+ * kernel would close unreceived descriptors on the loop's thread. Returns -EPROTO in this case. */
 static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
 {
     int fds[FD_RECV_MAX];

@@ -32,8 +32,8 @@ static const char help[] =
     "  --help             Print this help and exit.\n"
     "\n"
     "The defaults apply if the configuration file does not set a value.\n"
-    "SIGTERM and SIGINT shut down: mlid finishes running jobs and refuses queued ones.\n"
-    "A second one exits at once. SIGHUP reads the configuration again.\n"
+    "SIGTERM or SIGINT shuts mlid down: it finishes running jobs and refuses queued jobs.\n"
+    "A second signal makes mlid exit at once. SIGHUP reloads the configuration.\n"
     "Exit status: 0 clean, 1 failure while starting or running, 2 usage or configuration.\n";
 
 static const struct option table[] = {

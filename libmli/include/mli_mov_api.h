@@ -370,7 +370,7 @@ mli_status mli_mov_set_hints(mli_mov_handle_t *h, uint32_t hints);
 typedef enum _mli_mov_stage {
     MLI_MOV_CLAIMED = 0, /**< no transfer is prepared */
     MLI_MOV_PREPARED,    /**< prepared, not started since */
-    MLI_MOV_RUNNING,     /**< started */
+    MLI_MOV_RUNNING,     /**< started, not done yet */
     MLI_MOV_DONE,        /**< done; `code` is its status */
     MLI_MOV_STAGE_LARGE_ENUM = 0x02000000
 } mli_mov_stage;

@@ -20,10 +20,10 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
     if (in && in->rank == 0)
         return 1; /* a scalar */
     if (!in || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
-        (void)refuse(
-            MLI_STATUS_ARGUMENT_ERROR, "in",
-            ": rank % and start_dim % given, a rank of 0 to % and a dimension below it needed",
-            in ? in->rank : 0, start_dim, MLI_MAX_RANK);
+        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "in",
+                     ": rank % and start_dim % given, a rank of 0 to % and a start_dim below the "
+                     "rank needed",
+                     in ? in->rank : 0, start_dim, MLI_MAX_RANK);
         return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {

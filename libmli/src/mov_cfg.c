@@ -18,7 +18,8 @@ static mli_status null_array(const char *name)
 /* Copies an array of the caller: MLI_MAX_RANK entries of 4 bytes, bit by bit. */
 static void take(void *field, const int *values)
 {
-    _Static_assert(sizeof(int) == sizeof(uint32_t), "embARC's builders take int arrays");
+    _Static_assert(sizeof(int) == sizeof(uint32_t),
+                   "mli_mov_cfg_for_*() take arrays of int, as in embARC: int must have 32 bits");
     copy_bytes(field, values, MLI_MAX_RANK * sizeof(uint32_t));
 }
 

@@ -32,7 +32,7 @@ static int complain(struct fault *fault, const struct job_spec *job, const char 
 
 static int no_memory(struct fault *fault)
 {
-    return fault_set(fault, FAULT_INTERNAL, NULL, "no memory for the order of the jobs");
+    return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory while ordering the jobs");
 }
 
 static int index_init(struct index *index, const struct job_list *list, struct fault *fault)

@@ -89,7 +89,8 @@ int daemon_drain_read(const struct json *params, bool *wait)
 
 static const char *const channel_names[] = {"idle", "busy", "quarantined", NULL};
 
-/* To add a number to daemon.stats, add it here and to its structure. */
+/* To add a number to daemon.stats, add it here and as a field of the struct that the list describes
+ * (daemon_calls.h). */
 #define JOBS_NUMBERS(X) X(submitted) X(done) X(failed) X(cancelled) X(refused) X(waiting)
 #define CHANNEL_NUMBERS(X)                                                                         \
     X(submitted) X(completed) X(failed) X(cancelled) X(bytes) X(rows) X(busy_ns)

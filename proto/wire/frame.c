@@ -21,7 +21,7 @@ void frame_finish(struct frame *frame)
     *frame = (struct frame){0};
 }
 
-/* Moves the bytes that are not taken yet to the begin of the buffer. */
+/* Moves the bytes that are not consumed yet to the start of the buffer. */
 static void compact(struct frame *frame)
 {
     if (frame->begin == 0)

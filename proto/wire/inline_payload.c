@@ -18,7 +18,7 @@ static int read_item(const struct json *object, struct inline_item *item)
         return -1;
     if (size < bytes) {
         struct json member = json_member(object, "size");
-        return json_complain(&member, "%lld given, less than the %lld bytes that follow",
+        return json_complain(&member, "a size of %lld given, but %lld bytes of data follow",
                              (long long)size, (long long)bytes);
     }
     item->bytes = (uint64_t)bytes;

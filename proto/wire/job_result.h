@@ -25,7 +25,8 @@ struct job_result {
 /** Frees the description of dst; `struct job_result r = {0}` is an empty one. */
 void job_result_finish(struct job_result *result);
 void job_result_write(struct jsonw *w, const char *key, const struct job_result *result);
-/** Returns 0, or -1 with value's fault filled and *result empty. Skips unknown members. */
+/** Reads a result from JSON; ignores unknown members. Returns 0, or -1 with the fault of `value`
+ * filled and *result empty. */
 int job_result_read(const struct json *value, struct job_result *result);
 
 /* The result of job.prepare. */

@@ -145,8 +145,9 @@ void prometheus_write(struct textw *w, const struct daemon_stats *stats)
     write_phase(w, stats);
     write_jobs(w, stats);
     write_clients(w, stats);
-    write_histogram(w, "job_queued_seconds", "Times from acceptance to start.", &stats->queued);
-    write_histogram(w, "job_moving_seconds", "Times from start to end.", &stats->moving);
+    write_histogram(w, "job_queued_seconds", "Time from acceptance to start of a job.",
+                    &stats->queued);
+    write_histogram(w, "job_moving_seconds", "Time from start to end of a job.", &stats->moving);
     write_channel_states(w, stats);
     write_channels(w, stats);
     write_users(w, stats);

@@ -44,8 +44,8 @@ struct mock_descriptor {
 
 /* The registers of a channel. */
 enum mock_register {
-    MOCK_RING_BASE, /* address of slot 0, while not enabled */
-    MOCK_RING_SIZE, /* slots, while not enabled */
+    MOCK_RING_BASE, /* address of slot 0; write it only while the channel is disabled */
+    MOCK_RING_SIZE, /* number of slots; write it only while the channel is disabled */
     MOCK_HEAD,      /* read only: the current slot */
     MOCK_TAIL,      /* the slot after the last filled one; a write starts the channel */
     MOCK_STATUS,    /* read only */

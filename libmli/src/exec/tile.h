@@ -31,11 +31,12 @@
 
 /*
  * Moves all tiles of a matrix of at least one tile. Tiles at the far edges overlap the tiles before
- * them: elements in both tiles are written twice, with the same bytes. `lead` columns, fewer than a
- * tile has, come first, so that the tiles after them split no cache lines of the destination.
- * PREFETCH fetches the lines that the next tile writes, if there is `room` in the cache: otherwise
- * each store would wait for its line. LOAD fills the registers of a tile, STORE writes them.
- * tile_block.h chooses block, strip, lead and room.
+ * them: elements in both tiles are written twice, with the same bytes. The first step advances by
+ * `lead` columns, fewer than a tile has, so that all later tiles begin at a cache line of the
+ * destination. PREFETCH fetches the lines that the next tile writes, because otherwise each store
+ * would wait for its line; it is used if `room` says that the cache can hold these lines. LOAD
+ * fills the registers of a tile, STORE writes them. tile_block.h explains and chooses block, strip,
+ * lead and room.
  */
 #define TILE_LOOPS(E, block, strip, lead, room, PREFETCH, LOAD, STORE)                             \
     enum { HIGH = 16 / (E), WIDE = HIGH * LANES };                                                 \

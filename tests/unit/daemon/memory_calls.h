@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of buffer.* and of prepared jobs, for tests. Every error fails the test. */
+/* Test helpers that call the methods buffer.* and those for prepared jobs. Every error fails the
+ * test. */
 #ifndef TEST_MEMORY_CALLS_H
 #define TEST_MEMORY_CALLS_H
 

@@ -217,7 +217,7 @@ static void log_warning(char *got, size_t size)
     capture(&line, got, size);
 }
 
-/* Lines have the time, but for text lines in the journal. */
+/* Lines begin with the time, except text lines in the journal. */
 static void test_time(void **state)
 {
     char got[2048];

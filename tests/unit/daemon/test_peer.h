@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer for tests of the service: a client on a raw socket, a service, and files in memory. JSON
- * is written with ' in place of ", and read by proto/. Every error here fails the test.
+ * A fixture for tests of the service: a running service, a client on a raw socket, and files in
+ * memory. Tests write JSON with ' in place of "; proto/ reads the replies. Every error in the
+ * fixture fails the test.
  */
 #ifndef TEST_PEER_H
 #define TEST_PEER_H

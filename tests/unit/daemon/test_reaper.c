@@ -23,7 +23,8 @@ enum { ALICE = 1, BOB, CAROL, USERS = 40, OTHERS = 40000, TOO_MANY = PROTO_FDS_M
 static struct seam real;
 static int fds_before;
 
-/* close(2) of sockets blocks until the test releases it. The test's own sockets bypass the seam. */
+/* gated_close() replaces close(2) in the service: closing a TCP socket blocks until the test opens
+ * the gate. The test itself calls close(2). */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned blocked, most_blocked, closed;
@@ -96,7 +97,7 @@ static int easy(void)
     return fd;
 }
 
-/* Opens a nameless file beside the program. Returns -1 if that is not a local disk. */
+/* Opens a file without a name in /var/tmp. Returns -1 if /var/tmp is not on a local disk. */
 static int file_on_disk(void)
 {
     char path[] = "/var/tmp/mli_reaper_XXXXXX";

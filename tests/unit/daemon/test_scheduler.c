@@ -408,7 +408,8 @@ static uint64_t seed(void)
     return number;
 }
 
-/* Compares with a list of queued jobs: none is lost, none comes twice, counts are right. */
+/* Compares the scheduler with a list of the queued jobs: no job is lost or served twice, and the
+ * counts are right. */
 static void test_at_random(void **state)
 {
     struct rng rng = {seed()};

@@ -441,7 +441,7 @@ static void test_given_views(void **state)
         {"ABC", "requires the letters H (rows) and W"},
         {"HWC:HCC", "requires the letters"},
         {"HHC", "requires the letters"},
-        {"0000000000000000000000000000000000,1", "dimensions, as in 0,1, or a layout"},
+        {"0000000000000000000000000000000000,1", "dimensions (such as 0,1) or a layout"},
     };
     views = (struct picture_views){0};
     hand = (struct hand){.rank = 3, .elem = 1, .shape = {5, 6, 3}, .perm = {2, 0, 1}};

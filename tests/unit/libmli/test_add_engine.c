@@ -10,7 +10,7 @@
 
 /* A device with any number of channels, which moves inside submit. */
 static struct {
-    uint32_t channels, refuses; /* refuses: fails to open this channel */
+    uint32_t channels, refuses; /* refuses: index of the channel whose open fails */
     uint32_t opened, closed;    /* channel masks since the last check */
     size_t tiny;
     uint32_t submits, synchronised;

@@ -86,8 +86,8 @@ static void *start_chain(void *load)
 }
 
 /*
- * Starts from a thread with a small stack, which the callbacks use if the engine moves on the
- * starter's thread.
+ * Starts the transfers from a thread with a small stack. The callbacks run on this stack if the
+ * engine moves the data on the starting thread.
  */
 static void start_on_a_small_stack(struct load *load)
 {

@@ -55,7 +55,7 @@ enum call { CALLS(NAME) CALL_COUNT };
 static const char *const call_names[] = {CALLS(TEXT)};
 
 static struct {
-    const char *inside; /* the engine inside */
+    const char *inside; /* name of the engine that the engine "fault" wraps */
     struct tile tile;
     mli_mov_handle_t handle, other;
     mli_mov_handle_t *given;
@@ -275,8 +275,9 @@ static void call_in_callback(enum call call, char letter)
     if (call != RELEASE)
         assert_ok(mli_mov_synchronise(&at.handle));
     while (call == RELEASE && mli_mov_set_num_dma_ch(0, 0) != MLI_STATUS_OK) {
+        /* Wait until the callback has released the handle: its thread ends with the channel. */
         if (mli_mov_poll() == 0)
-            sched_yield(); /* not released yet; the callback's thread ends with the channel */
+            sched_yield();
     }
     if (inner.status != promised(letter))
         print_error("%s in a callback\n", call_names[call]);

@@ -268,7 +268,7 @@ static void test_interleaved_destination(void **state)
     assert_ok(tile_sync(&t));
     assert_out(&t, want, sizeof(want));
     memset(t.out, 0xA5, sizeof(t.out));
-    t.cfg.dst_mem_stride[0] = 2; /* now element (1, 0) meets (0, 1) */
+    t.cfg.dst_mem_stride[0] = 2; /* now elements (1, 0) and (0, 1) overlap */
     assert_status(tile_sync(&t), MLI_STATUS_INCOMPATEBLE_TENSORS);
     assert_out(&t, want, 0);
 }

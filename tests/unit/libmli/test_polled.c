@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A polled engine that is slow in submit and after its last done. Meanwhile other threads poll all
- * channels, and the owner sees the transfer done and starts again. The pool must never enter submit
- * or poll of a channel while another thread is in one of them.
+ * A polled engine that is slow in submit, and slow to return from poll after it has reported the
+ * last completion. Meanwhile other threads poll all channels, and the owner sees that the transfer
+ * is done and starts it again. The pool must never enter submit or poll of a channel while another
+ * thread is in one of them.
  */
 #include <pthread.h>
 #include <sched.h>

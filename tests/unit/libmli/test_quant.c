@@ -118,7 +118,7 @@ static void test_prepare_fills_parameters(void **state)
     assert_ok(mli_mov_set_num_dma_ch(0, 0));
 }
 
-/* The smallest legal arrays: exactly the entries of the result. */
+/* The smallest legal arrays have room for exactly as many entries as the result has. */
 static void test_exact_array_capacities_suffice(void **state)
 {
     struct tile t;

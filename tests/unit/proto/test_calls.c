@@ -156,7 +156,7 @@ static void test_bad(void **state)
         {drain, {"{\"wait\":1}", "/wait", "wait: true or false is required, not a number"}},
         {payload,
          {"{\"inline\":[{\"bytes\":2,\"size\":1}]}", "/inline/0/size",
-          "inline[0].size: 1 given, less than the 2 bytes that follow"}},
+          "inline[0].size: a size of 1 given, but 2 bytes of data follow"}},
         {payload,
          {"{\"inline\":[{\"bytes\":1073741824},{\"size\":1}]}", "/inline",
           "inline: 1073741825 bytes in all, at most 1073741824 allowed"}},

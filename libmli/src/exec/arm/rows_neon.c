@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows in registers of 16 bytes; the last register overlaps the one before, so that every row is
- * written exactly. Stores that extend into the next packed row would not help here: NEON has no
- * masked loads, so a row is read in as many pieces as it is written in.
+ * Copies rows in registers of 16 bytes. The last register overlaps the one before, so that no store
+ * exceeds the row. Stores that extend into the next packed row would save nothing: NEON has no
+ * masked loads, so a row needs as many loads as stores.
  */
 #include "libmli/src/exec/level.h"
 

@@ -64,7 +64,7 @@ typedef uint8x16_t bytesq;
         ZIP_BLOCK(Q, bits, E, N, spread, rows - (N));                                              \
     }
 
-/* The functions for whole transposes and gathers. */
+/* Defines the functions that do a complete transpose or gather. */
 #define DEFINE_TRANSPOSES(name, Q, bits, E, N)                                                     \
     DEFINE_UNZIP(name, Q, bits, E, N, 2)                                                           \
     DEFINE_UNZIP(name, Q, bits, E, N, 3)                                                           \

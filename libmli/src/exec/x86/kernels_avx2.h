@@ -35,8 +35,8 @@ void skinny_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
 void narrow_avx2_init(void);
 
 /**
- * leaf_transpose for elements of 2^size_log bytes: at least 2 rows and less than 16 bytes of rows,
- * at least 16 bytes of columns. Reads the bytes between columns, too.
+ * leaf_transpose for elements of 2^size_log bytes: at least 2 rows, less than 16 bytes in a column,
+ * at least 16 bytes in a row. Also reads the gaps between columns.
  */
 void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                  size_t src_step, size_t rows, size_t cols);
@@ -46,8 +46,8 @@ void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t
 void interleave_avx2_init(void);
 
 /**
- * leaf_transpose for elements of 2^size_log bytes, to packed rows: at least 2 columns and less than
- * 16 bytes of columns, at least 16 bytes of rows.
+ * leaf_transpose for elements of 2^size_log bytes, to packed rows: at least 2 columns, less than 16
+ * bytes in a row, at least 16 bytes in a column.
  */
 void interleave_avx2(uint32_t size_log, uint8_t *dst, const uint8_t *src, size_t src_step,
                      size_t rows, size_t cols);

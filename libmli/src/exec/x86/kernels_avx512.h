@@ -64,7 +64,7 @@ bool skinny_stream_avx512(const struct skinny *skinny);
 /** Returns whether skinny_stream_avx512() would transpose. */
 bool skinny_streams_avx512(const struct skinny *skinny);
 
-/* narrow_avx512.c: transposes with rows or columns of less than 16 bytes, and any steps */
+/* narrow_avx512.c: transposes with rows or columns of less than 16 bytes, and arbitrary strides */
 
 /** Transposes, if rows or columns have less than 16 bytes, and returns true. */
 bool narrow_avx512(const struct skinny *skinny);
