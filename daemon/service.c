@@ -68,8 +68,8 @@ static void copy_config(struct service *service, const struct config *config)
     mapping_set_policy(&mappings);
 }
 
-/* Takes what may fail: the handler of SIGBUS, the channels, the reaper's thread and the first
- * handles. Returns 0, or -errno with nothing taken. */
+/* Acquires everything that can fail: the handler of SIGBUS, the channels, the reaper's thread and
+ * the first handles. Returns 0, or -errno with nothing taken. */
 static int acquire(struct service *service)
 {
     struct fault fault;
@@ -212,7 +212,7 @@ void service_shutdown(struct service *service)
     net_settle(&service->net);
 }
 
-/* The handle that was closed last: when uv_run() returns, all are closed. */
+/* Called for the handle that is closed last: then all handles are closed. */
 static void on_closed(uv_handle_t *drain)
 {
     struct service *service = drain->data;

@@ -72,7 +72,7 @@ int service_adopt(struct service *service, int socket);
 void service_reconfigure(struct service *service, const struct config *config);
 
 /**
- * Writes the events of jobs to a trace from now on; null: to none. The trace must outlive the
+ * Writes the events of jobs to a trace from now on; null ends this. The trace must outlive the
  * service or be replaced by null.
  */
 void service_set_trace(struct service *service, struct trace *trace);
@@ -90,8 +90,9 @@ void service_stats(struct service *service, struct daemon_stats *stats);
 void service_shutdown(struct service *service);
 
 /**
- * Frees the service and gives the channel pool back. Call it after uv_run() has returned. Shuts the
- * service down first if that has not happened, and runs the loop until that is done. Accepts NULL.
+ * Frees the service and gives the channel pool back. Call it after uv_run() has returned. If
+ * service_shutdown() was not called, shuts the service down first and runs the loop until the
+ * shutdown is complete. Accepts NULL.
  */
 void service_destroy(struct service *service);
 

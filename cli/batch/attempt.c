@@ -125,9 +125,9 @@ static int write_file(const struct resolved *r, const char *path, bool fresh, st
 }
 
 /*
- * Writes the output as GOLDEN.new, or as the golden file if there is none; for a digest writes
- * nothing. *text becomes the part of a sentence that says so (heap; NULL without memory). Returns 0
- * or -1.
+ * Writes the output as GOLDEN.new, or as the golden file if this does not exist; writes nothing for
+ * a digest. *text becomes the part of a message that reports this (heap; NULL if out of memory).
+ * Returns 0 or -1.
  */
 static int golden_write(const struct resolved *r, char **text, struct fault *fault)
 {
@@ -271,7 +271,7 @@ static void append(char **message, const char *between, const char *more)
     }
 }
 
-/* Adds the outcome of one more job that does not match, with --update-golden. */
+/* With --update-golden, adds the outcome of another job that does not match its golden file. */
 static void describe_further(struct attempt *attempt, const struct resolved *resolved,
                              const struct outcome *outcome)
 {

@@ -216,7 +216,7 @@ static int compare_places(const void *a, const void *b)
     return strcmp(((const struct kept_case *)a)->place, ((const struct kept_case *)b)->place);
 }
 
-/* Returns the cases of the run, sorted by place. Heap; NULL without memory. */
+/* Returns the cases of the run, sorted by place. Heap; NULL if out of memory. */
 static struct kept_case *list_places(const struct batch *batch, const char *keep)
 {
     const struct cases *cases = batch->cases;

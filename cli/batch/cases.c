@@ -26,7 +26,7 @@ bool case_is_job_file(const char *path)
     return length > wanted && strcmp(path + length - wanted, ending) == 0;
 }
 
-/* Returns the name of a case: "./a/./b.json" -> "a/./b". Heap; NULL without memory. */
+/* Returns the name of a case: "./a/./b.json" -> "a/./b". Heap; NULL if out of memory. */
 static char *name_of(const char *called)
 {
     while (called[0] == '.' && called[1] == '/') {
@@ -90,7 +90,7 @@ static int refuse(const struct manifest *manifest, const char *why)
                      manifest->line, why);
 }
 
-/* Returns the length of the line before a #, at its beginning or after a blank. */
+/* Returns the length of the line up to a comment: a # at the beginning or after a blank. */
 static size_t before_comment(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

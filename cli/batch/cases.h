@@ -38,7 +38,7 @@ int cases_add_path(struct cases *cases, const char *path, struct fault *fault);
 
 /**
  * Adds one job file. The case is named `called` without leading "./" and without ".json". `text`
- * is the text of the file (`length` bytes), or NULL if it was not read. Returns 0, or -1 without
+ * is the text of the file (`length` bytes), or NULL if it was not read. Returns 0, or -1 if out of
  * memory.
  */
 int cases_add(struct cases *cases, const char *called, const char *file, const void *text,
@@ -48,7 +48,7 @@ int cases_add(struct cases *cases, const char *called, const char *file, const v
  * Adds every *.json below `directory` that cases_is_job_text() accepts, named by its path below
  * `directory`. Adds unreadable files and subdirectories too, as cases that fail. Follows links, but
  * reads no directory twice. Returns 0, or -1 if `directory` itself cannot be read, on ^C, or
- * without memory.
+ * if out of memory.
  */
 int cases_add_directory(struct cases *cases, const char *directory, struct fault *fault);
 

@@ -45,7 +45,7 @@ int connector_setup(struct run_setup *setup, const struct options *options, stru
 
 /**
  * Returns the shell command that runs `job_file` on the service of this batch, for example
- * "mlictl run --engine mock batch-failed/a/job.json". Heap; NULL without memory.
+ * "mlictl run --engine mock batch-failed/a/job.json". Heap; NULL if out of memory.
  */
 char *connector_rerun_command(const struct options *options, const char *job_file);
 

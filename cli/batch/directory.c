@@ -68,7 +68,8 @@ static int compare_ids(const void *a, const void *b)
     return (x->inode > y->inode) - (x->inode < y->inode);
 }
 
-/* Adds a directory to the visited ones; *fresh: it is new. Returns 0 or -1. */
+/* Adds a directory to the visited directories; *fresh becomes true if it was not visited before.
+ * Returns 0 or -1. */
 static int visit(struct walk *walk, const struct stat *status, bool *fresh)
 {
     struct place_id *id = malloc(sizeof(*id));
@@ -172,7 +173,7 @@ static int read_directory(struct walk *walk, const char *directory, bool below)
     return status;
 }
 
-/* Returns the directory without trailing slashes. Heap; NULL without memory. */
+/* Returns the directory without trailing slashes. Heap; NULL if out of memory. */
 static char *trim(const char *directory)
 {
     size_t length = strlen(directory);

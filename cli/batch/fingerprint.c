@@ -261,7 +261,7 @@ static bool grow(struct contents *contents)
     return true;
 }
 
-/* Does nothing without memory: then the file is read again. */
+/* Does nothing if out of memory: the file is then read again later. */
 static void remember(struct contents *contents, uint64_t stamp, uint64_t sum)
 {
     pthread_mutex_lock(&contents->lock);

@@ -24,7 +24,8 @@
  */
 uint64_t digest64(const void *bytes, size_t size);
 
-/** Returns the digest of a set of names with one more name. An empty set is 0; any order. */
+/** Returns the digest of a set of names after adding a name. The digest of an empty set is 0. The
+ * order of the names does not matter. */
 uint64_t digest_add(uint64_t set, const char *name);
 
 /** Writes a digest as 16 hexadecimal digits, because JSON numbers lose digits above 2^53. */
@@ -38,7 +39,8 @@ enum {
     FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of the names of these files in total */
 };
 
-/* X(name, word, text): the role of a file in a job; its word in state files, text in messages. */
+/* X(name, word, text): the role of a file in a job, as a word in state files and as a text in
+ * messages. */
 #define INPUT_ROLE_TABLE(X)                                                                        \
     X(SRC, "src", "source")                                                                        \
     X(DST, "dst", "updated file")                                                                  \
@@ -97,14 +99,15 @@ int fingerprint_read(const struct json *object, struct fingerprint *fingerprint)
  */
 struct contents;
 
-/** Returns an empty set of checksums, or NULL without memory. */
+/** Returns an empty set of checksums, or NULL if out of memory. */
 struct contents *contents_create(void);
 void contents_destroy(struct contents *contents);
 
 /** Sets *content; reads the file if its checksum is not known. ^C stops the reading. */
 void contents_find(struct contents *contents, const char *path, struct content *content);
 
-/** Returns whether the content of the file is `then`; if not, *now becomes its content. */
+/** Returns whether the content of the file is still `then`; if not, *now becomes the new content.
+ */
 bool contents_same(struct contents *contents, const char *path, const struct content *then,
                    struct content *now);
 

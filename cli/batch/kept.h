@@ -52,7 +52,7 @@ void evidence_init(struct evidence *evidence);
 
 /**
  * Duplicates the descriptors of the files that a failed job has open. `produced` are the outputs of
- * earlier jobs of the case. Leaves out what needs more descriptors or memory than available.
+ * earlier jobs of the case. Leaves out a file if descriptors or memory are exhausted.
  */
 void evidence_take(struct evidence *evidence, const struct resolved *resolved,
                    const struct produced *produced, const struct outcome *outcome);
@@ -76,7 +76,7 @@ int kept_save(const struct keeping *keeping, const char *name, const struct evid
 
 /**
  * Returns the path of the directory for the case `name`, which is always below `directory`. Heap;
- * NULL without memory.
+ * NULL if out of memory.
  */
 char *kept_place(const char *directory, const char *name);
 

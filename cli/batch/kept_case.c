@@ -27,8 +27,8 @@ static int duplicate(int fd)
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Duplicates the descriptor of an open file. That of an archive may lead to a copy of one tensor,
- * so archives are opened again later. */
+/* Duplicates the descriptor of an open file. The descriptor of an archive may refer to a copy of
+ * one tensor, so archives are opened again later. */
 static int file_of(const struct tensor_file *file)
 {
     return file_format_is_archive(file->format) ? -1 : duplicate(file->fd);
@@ -286,8 +286,8 @@ static int keep_files(const struct keeper *keeper, const struct evidence *eviden
     return save_job(keeper, &job);
 }
 
-/* Returns the path of the result, as "batch-failed/a/given.npy". Heap; NULL without result or
- * memory. */
+/* Returns the path of the result, such as "batch-failed/a/given.npy". Heap; NULL if there is no
+ * result or no memory. */
 static char *given_path(const char *place, const struct evidence *evidence)
 {
     char *path = NULL;

@@ -54,7 +54,8 @@ static int open_below(int parent, const char *name)
     return openat(parent, name, DIRECTORY | O_NOFOLLOW);
 }
 
-/* Opens an existing directory, or with `parent` its parent. Does not follow links. */
+/* Opens an existing directory, or its parent directory if `parent` is set. Does not follow links.
+ */
 static int walk_to(int root, const char *place, bool parent)
 {
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
@@ -101,7 +102,8 @@ static int check_listed(const struct keeping *keeping, struct kept_list *list, c
                     fault);
 }
 
-/* Opens or creates the directory `place` in `parent`; `last`: it is the directory of the case. */
+/* Opens or creates the directory `place` in `parent`; `last`: `place` is the directory of the case,
+ * not one of its parents. */
 static int enter(const struct keeping *keeping, struct kept_list *list, int parent,
                  const char *place, bool last, struct fault *fault)
 {

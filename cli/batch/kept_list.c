@@ -18,7 +18,8 @@ static const char head[] =
     "# Directories that mlictl batch has made here. It removes them when their cases pass.\n";
 static const char ours[] = "# It has made this directory, too.\n";
 
-/* Opens and locks the file. *gone: another run removed it before the lock was taken. */
+/* Opens and locks the file. *gone becomes true if another run removed the file before this run got
+ * the lock. */
 static int open_locked(int root, int flags, bool *gone)
 {
     struct stat status;

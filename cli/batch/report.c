@@ -40,7 +40,8 @@ static bool wants_progress(const struct report_style *style)
     return style->live_fd >= 0;
 }
 
-/* In calling order: the live line is last, because it is drawn below all other lines. */
+/* The reporters in the order of calls: the live line is last, because it is drawn below all other
+ * lines. */
 static const struct form {
     const struct reporter *reporter;
     bool (*wanted)(const struct report_style *style);

@@ -147,7 +147,7 @@ static void put_failed(struct junit *junit, const struct case_result *result)
                 *type ? type : case_status_word(result->status), result);
 }
 
-/* Flaky cases that count as passed have elements of their own in Surefire. */
+/* Surefire has separate elements for flaky cases that count as passed. */
 static void put_flaky(struct junit *junit, const struct case_result *result)
 {
     put_verdict(&junit->cases, case_reason_is_error(result->reason) ? "flakyError" : "flakyFailure",

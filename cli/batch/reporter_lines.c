@@ -135,7 +135,7 @@ static int end(void *state, const struct batch_summary *summary)
         textw_printf(w, "; %zu not run", summary->not_run);
     if (lines->resumed)
         textw_printf(w, "; %zu reused", lines->resumed);
-    if (summary->ns) /* 0 if a shard was killed: then its state file has no duration */
+    if (summary->ns) /* 0 if a shard was killed, because its state file has no duration */
         textw_printf(w, "; %s", print_time(time, summary->ns));
     reporter_rate(w, ended - (lines->resumed < ended ? lines->resumed : ended), summary->ns);
     textw_printf(w, "\n");
@@ -297,7 +297,8 @@ static void progress_result(void *state, const struct case_result *result)
 
     progress->count[result->status]++;
     progress->ended++;
-    /* A line has replaced the live line: draw it again. Otherwise the next tick does. */
+    /* If a line has replaced the live line, draw the live line again now; otherwise the next tick
+     * does this. */
     if (progress->due && !terminal_line_is_shown())
         show(progress);
 }

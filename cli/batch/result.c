@@ -300,7 +300,7 @@ static int read_shard(const struct json *object, struct shard *shard)
     return shard_parse(text, shard, &fault) ? json_complain(&value, "%s", fault.text) : 0;
 }
 
-/* Checked before all members, because a newer format may have unknown ones. */
+/* Check the version before the members, because a newer format may have unknown members. */
 static int check_format(const struct json *value, bool *older)
 {
     int64_t format;

@@ -98,7 +98,8 @@ static int collect(struct collector *collector, const struct job_file *file)
     return 0;
 }
 
-/* Returns `name` relative to the first `length` bytes of `directory`. Heap; NULL without memory. */
+/* Returns `name` relative to the first `length` bytes of `directory`. Heap; NULL if out of memory.
+ */
 static char *join(const char *directory, int length, const char *name)
 {
     char *path = NULL;
@@ -247,7 +248,7 @@ static void drop_kept(struct case_result *result)
     result->kept = result->rerun_command = NULL;
 }
 
-/* Sets *valid. Returns why the result is not valid, on the heap; NULL without memory. */
+/* Sets *valid. If the result is not valid, returns the reason (heap; NULL if out of memory). */
 static char *reason_of(const struct resume *resume, const struct case_result *then,
                        struct batch_case *batch_case, bool *valid)
 {

@@ -16,8 +16,8 @@
 #include "cli/job/job_files.h"
 
 /**
- * Notes the files that the jobs of `file` read, except outputs of earlier jobs, before they run.
- * Leaves the inputs unknown without memory or if the files exceed FINGERPRINT_FILES_MAX or
+ * Notes the files that the jobs of `file` read, except outputs of earlier jobs, before the jobs
+ * run. Leaves the inputs unknown if out of memory, or if the files exceed FINGERPRINT_FILES_MAX or
  * FINGERPRINT_NAMES_MAX. fingerprint_finish() when done.
  */
 void resume_note_inputs(struct fingerprint *fingerprint, const struct job_file *file,
@@ -37,7 +37,7 @@ struct resume {
 
 /**
  * Returns the earlier result of the case if it is still valid, else NULL. If the state file has a
- * result that is not valid, batch_case->rerun_reason becomes the reason (NULL without memory).
+ * result that is not valid, batch_case->rerun_reason becomes the reason (NULL if out of memory).
  */
 const struct case_result *resume_find(const struct resume *resume, struct batch_case *batch_case);
 

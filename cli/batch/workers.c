@@ -16,7 +16,7 @@
 
 enum { TICK_NS = 100 * CLOCK_NS_PER_MS, NS_PER_S = 1000 * 1000 * 1000 };
 
-/* A case that has ended: a worker hands it to the waiting thread. */
+/* A case that has ended: a worker passes it to the thread that waits in workers_run(). */
 struct ended_case {
     struct ended_case *next;
     size_t index;

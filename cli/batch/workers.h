@@ -54,7 +54,8 @@ struct workers_plan {
 
 /* Called by the thread that called workers_run(). */
 struct workers_callbacks {
-    /** Records an ended case; `trial` is valid until it returns. False: begin no further case. */
+    /** Records an ended case; `trial` is valid until the callback returns. Returns false to begin
+     * no further case. */
     bool (*ended)(void *context, size_t index, const struct trial *trial);
     /** Called about ten times a second. */
     void (*tick)(void *context);

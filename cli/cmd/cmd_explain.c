@@ -213,7 +213,7 @@ static void explain_job(void *context, const struct job_file *file, const struct
     resolved_finish(&resolved);
 }
 
-/* Reports only refused jobs: the output has explained the valid ones. */
+/* Reports only refused jobs: the valid jobs are explained in the output already. */
 static void report_explained(const struct print_style *style, const struct job_file *file,
                              const struct job_spec *job, const struct outcome *outcome)
 {

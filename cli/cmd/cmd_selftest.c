@@ -162,7 +162,7 @@ static void list_engines(struct engines *engines)
     }
 }
 
-/* Tests one engine. *stop: no other engine can be tested after it. */
+/* Tests one engine. *stop becomes true if no other engine can be tested afterwards. */
 static enum exit_code run_engine(struct selftest_report *report, const struct round_plan *plan,
                                  const char *engine, bool named, bool *stop)
 {

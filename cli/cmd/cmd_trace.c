@@ -112,7 +112,8 @@ static int left_ms(uint64_t deadline_ns)
     return now < deadline_ns ? (int)((deadline_ns - now) / CLOCK_NS_PER_MS + 1) : 0;
 }
 
-/* Records events until the deadline. ^C ends a recording without a deadline, and drops one with. */
+/* Records events until the deadline. ^C ends a recording without a deadline, and discards a
+ * recording with a deadline. */
 static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault *fault)
 {
     mli_client *library = recorder->session->client.library;

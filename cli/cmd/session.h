@@ -28,8 +28,8 @@ struct session {
 typedef enum exit_code session_fn(struct session *session, void *context);
 
 /**
- * Connects to the daemon that the options name and calls `talk`. Prints why there is no connection.
- * Returns the exit code of the command.
+ * Connects to the daemon that the options name and calls `talk`. Prints the reason if the
+ * connection fails. Returns the exit code of the command.
  */
 enum exit_code session_run(const struct options *options, session_fn *talk, void *context);
 

@@ -21,7 +21,8 @@ void completion_fish(FILE *out);
 /** Writes the names of all commands, and "help". */
 void completion_write_commands(FILE *out);
 
-/** Writes the words that a value can be: commands, engines of this build, or those of its table. */
+/** Writes the possible words of a value: commands, engines of this build, or the words of the
+ * option's table. */
 void completion_write_words(FILE *out, const struct value *value);
 
 /**

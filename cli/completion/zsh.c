@@ -40,7 +40,8 @@ static void write_inner(FILE *out, const char *text)
     }
 }
 
-/* Writes the action that offers the values; without values " ", which only shows the name. */
+/* Writes the action that offers the values. For an option without listed values, writes " ": zsh
+ * then shows only the name of the value. */
 static void write_action(FILE *out, const struct value *value)
 {
     if (!value) {

@@ -10,7 +10,8 @@
 
 enum { PAGE = 4096 };
 
-/* No program has memory in the upper half of the address space. The bases are far apart there. */
+/* Invented base addresses in the upper half of the address space, where no program has memory, far
+ * apart from each other. */
 #define ADDRESS_BITS (sizeof(uintptr_t) * 8)
 #define SRC_BASE     ((uintptr_t)1 << (ADDRESS_BITS - 1))
 #define DST_BASE     (SRC_BASE | (uintptr_t)1 << (ADDRESS_BITS - 2))

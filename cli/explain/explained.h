@@ -123,7 +123,8 @@ const char *explained_step_member(enum step step);
 bool explained_step_shape(const mli_explanation *move, enum step step,
                           uint64_t shape[MLI_MAX_RANK]);
 
-/** Computes the coordinates of the first and last element that is read. False: no element is. */
+/** Computes the coordinates of the first and last element that is read. Returns false if no element
+ * is read. */
 bool explained_read_box(const mli_explanation *move, uint64_t first[MLI_MAX_RANK],
                         uint64_t last[MLI_MAX_RANK]);
 

@@ -113,7 +113,7 @@ static void selection_close(struct selection *selection)
 
 enum {
     CONTEXT = 2,     /* coordinates on each side of an edge, selected before the whole window */
-    SAMPLES_MIN = 4, /* samples from each end, selected before coordinates that are stepped over */
+    SAMPLES_MIN = 4, /* samples at each end that are selected before coordinates between samples */
     ROOM_MIN = 5,
     GAP_MAX = 2, /* slots of a gap between two elements */
     TAIL_MAX = 3 /* slots of the gap after the last element */
@@ -170,8 +170,8 @@ static void put_break(struct picture_axis *axis, uint64_t shown_to, uint64_t at)
         put(axis, break_slot(shown_to, at));
 }
 
-/* Selects the first, last and second sample, those of the tensor before those of the padding. With
- * a large step, they are far apart and far from the window's edges. */
+/* Selects the first, last and second sample, samples of the tensor before samples of the padding.
+ * With a large step, they are far apart and far from the window's edges. */
 static void select_samples(struct selection *selection, const mli_explained_axis *a)
 {
     const uint64_t samples[] = {a->lo, a->hi - 1, 0, a->count - 1, a->lo + 1, 1};

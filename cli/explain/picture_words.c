@@ -144,7 +144,7 @@ static bool is_padding(const struct picture_side *side, const struct picture_slo
     return !side->is_dst && slot->kind == SLOT_COORDINATE && !slot->real;
 }
 
-/* Returns a coordinate as it is shown: of a source, without the padding. */
+/* Returns the coordinate to show: for a source, counted without the padding. */
 static uint64_t shown(const struct picture *picture, const struct picture_side *side,
                       const struct picture_axis *axis, uint64_t at)
 {

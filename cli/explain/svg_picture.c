@@ -216,7 +216,7 @@ bool svg_target_is_stdout(const struct svg_target *target)
     return target->path && strcmp(target->path, "-") == 0;
 }
 
-/* Returns the length of a path without its ending; ".name" has no ending. */
+/* Returns the length of a path without its file name extension; ".name" has no extension. */
 static size_t stem_length(const char *path)
 {
     const char *slash = strrchr(path, '/');

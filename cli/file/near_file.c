@@ -11,7 +11,8 @@
 
 #include "proto/json/nearest.h"
 
-/* Limit on the names that are compared: a hint does not justify reading a directory of millions. */
+/* Maximum number of names to compare: a hint does not justify reading millions of directory
+ * entries. */
 enum { LOOKED_AT_MAX = 4096, NAME_SHOWN_MAX = 40 };
 
 /* Returns whether `given` lacks only the name's ending: "job" for "job.json". */

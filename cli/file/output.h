@@ -66,7 +66,8 @@ int output_check_markup(const struct output *output, const char *what, struct fa
 /** Sets the size, with zeros, and allocates the storage, so that a full disk is noticed now. */
 int output_reserve(struct output *output, uint64_t size, struct fault *fault);
 
-/** Copies the first `size` bytes of `from` and allocates all storage. In memory: see the next one.
+/** Copies the first `size` bytes of `from` and allocates all storage. For an output in memory,
+ * equal to output_copy_data().
  */
 int output_copy(struct output *output, int from, uint64_t size, struct fault *fault);
 

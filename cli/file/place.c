@@ -10,7 +10,7 @@
 
 enum { LINKS_MAX = 40 }; /* the kernel's limit */
 
-/* Follows one link. Returns null if `path` is not a link, or if memory is short. */
+/* Follows one link. Returns null if `path` is not a link, or if out of memory. */
 static char *follow_once(const char *path)
 {
     char to[PATH_MAX], *joined = NULL;

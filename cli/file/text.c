@@ -90,7 +90,8 @@ static int is_not_there(const char *path, struct fault *fault)
 
 int text_load(struct text *text, const char *path, size_t max, bool regular, struct fault *fault)
 {
-    /* With O_NONBLOCK, open() does not wait for a fifo's writer; poll() does, and ^C ends it. */
+    /* With O_NONBLOCK, open() does not wait until a program opens the fifo for writing. poll()
+     * waits instead, because ^C can end its wait. */
     struct stat looked;
     if (regular && stat(path, &looked) == 0 && !S_ISREG(looked.st_mode))
         return is_not_regular(fault);

@@ -15,7 +15,7 @@
 /* Time to wait for a reply after the job's timeout, and after the deadline of the execution. */
 enum { GRACE_MS = 3000, LAST_GRACE_MS = 1000 };
 
-/* Gives the output its size before anything moves, and an update its bytes. */
+/* Sets the size of the output before any data moves. For an update, also copies the old bytes. */
 static int prepare_output(struct resolved *r, struct fault *fault)
 {
     uint64_t size = (uint64_t)r->whole.stat.st_size;
@@ -214,7 +214,8 @@ static int run(const struct execution *execution, const struct job_file *file,
     return outcome_judge_output(r, outcome) ? -1 : produce(execution, r, outcome);
 }
 
-/* Returns whether the deadline of the execution ended the job, not the job's own timeout. */
+/* Returns whether the job was ended by the deadline of the execution, and not by the timeout_ms of
+ * the job. */
 static bool is_overdue(const struct execution *execution, const struct fault *fault)
 {
     return fault->code == FAULT_TIMED_OUT && execution->deadline_ns &&
@@ -286,7 +287,7 @@ static int begin_file(struct detach *detach, const struct job_file *file, struct
     return detach->numbers ? 0 : fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
 }
 
-/* Refers to the predecessors by the numbers that the daemon gave them. */
+/* Fills "after" with the numbers that the daemon gave to the predecessors. */
 static int refer(const struct detach *detach, size_t index, struct job_ref *refs,
                  struct job_refs *after, struct fault *fault)
 {

@@ -214,7 +214,7 @@ static void json_error(struct jsonw *w, const struct outcome *outcome)
         print_json_fault(w, "error", &outcome->fault);
 }
 
-/* Writes the expectation and its result; nothing without a verdict. */
+/* Writes the expectation and whether the job met it. Writes nothing if there is no verdict. */
 static void json_expect(struct jsonw *w, const struct expectation *expect,
                         const struct outcome *outcome)
 {

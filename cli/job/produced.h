@@ -30,7 +30,8 @@ void produced_finish(struct produced *produced);
 
 /**
  * Adds the file `path` with the content that `file` describes, in `fd` (owned from now on, also on
- * failure) or only described (-1). Returns 0, or -1 if memory is out or the directory is missing.
+ * failure) or only described (-1). Returns 0, or -1 if out of memory or if the directory is
+ * missing.
  */
 int produced_add(struct produced *produced, const char *path, const struct tensor_file *file,
                  int fd);

@@ -14,7 +14,7 @@
 #include "proto/json/json.h"
 #include "proto/wire/rpc.h"
 
-/* Gives the fault of a file, or of a tensor name, its place in the job. */
+/* Adds to a fault about a file or tensor name the JSON pointer of the job's member. */
 static int blame(struct fault *fault, const char *tensor)
 {
     if (fault->code == FAULT_CANCELLED)
@@ -142,8 +142,8 @@ static bool is_current(const struct tensor_file *file)
            now.st_ino == file->stat.st_ino;
 }
 
-/* Opens the file after the last update, and locks it until it is closed: no other job updates it
- * meanwhile. */
+/* Opens and locks the file; opens it again if another job has replaced it meanwhile. No other job
+ * can update the file until it is closed. */
 static int open_locked(struct tensor_file *file, const struct tensor_spec *ref, const char *path,
                        struct fault *fault)
 {

@@ -34,13 +34,13 @@ struct sequence_work {
     bool (*wanted)(void *context, const struct job_file *file, const struct job_spec *job);
 };
 
-/** Loads the job files that the arguments name; prints the errors of each. */
+/** Loads the job files that the arguments name; prints the errors of each file. */
 enum exit_code sequence_init(struct sequence *sequence, const struct options *options);
 void sequence_finish(struct sequence *sequence);
 
 /**
- * Works through all jobs. Returns the first exit code other than EXIT_CODE_DONE, in the order in
- * which the jobs ran. A lost connection or a cancel ends it.
+ * Runs all jobs. Returns the first exit code other than EXIT_CODE_DONE, in the order in which the
+ * jobs ran. A lost connection or a cancel ends it.
  */
 enum exit_code sequence_run(struct sequence *sequence, const struct sequence_work *work);
 

@@ -18,7 +18,8 @@ struct hierarchy {
 static const struct hierarchy unified = {"", "memory.max"};
 static const struct hierarchy legacy = {"/memory", "memory.limit_in_bytes"};
 
-/* Lowers *limit to the number in a file. "max" and a missing file leave it alone. */
+/* Lowers *limit to the number in a file. If the file is missing or has the word "max", *limit is
+ * unchanged. */
 static void lower(uint64_t *limit, const char *path)
 {
     char text[32] = "", *end;

@@ -220,7 +220,7 @@ int mli_client_buffer_release(mli_client *client, mli_client_buffer *buffer,
 
 /* ---- Jobs ---- */
 
-/** The memory of a tensor. */
+/** The memory that holds a tensor's elements. */
 typedef struct mli_client_memory {
     uint32_t buffer; /**< id of a buffer; 0: the file `fd` */
     int fd;          /**< owned by the caller, who may close it after the call */

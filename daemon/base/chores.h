@@ -27,7 +27,8 @@ struct chores {
 #define CHORE_SLICE_NS ((uint64_t)50 * 1000)
 
 void chores_init(struct chores *chores, uv_loop_t *loop);
-/** Begins to close; no chore may be queued. The memory must stay until the loop has run on. */
+/** Begins to close the handles; no chore may be queued. The struct must stay until the loop has
+ * closed the handles. */
 void chores_close(struct chores *chores);
 
 void chore_init(struct chore *chore, void (*run)(struct chore *chore));

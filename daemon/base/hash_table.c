@@ -118,7 +118,7 @@ static uint32_t index_of(const struct hash_table *table, uint64_t hash)
     return index < table->buckets ? index : index & (power - 1);
 }
 
-/* Makes sure that the segment of bucket number `buckets` exists. Returns false without memory. */
+/* Makes sure that the segment of bucket number `buckets` exists. Returns false if out of memory. */
 static bool make_segment(struct hash_table *table)
 {
     const uint32_t count = segments_of(table) - 1;

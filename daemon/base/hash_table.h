@@ -22,7 +22,7 @@ enum { HASH_SEGMENT = 256 }; /* buckets in a segment, and in an empty table */
 struct hash_table {
     struct hash_node *first[HASH_SEGMENT];
     struct hash_node **
-        *segments; /* the second segment and on: `room` pointers. Segments stay put */
+        *segments; /* the second segment and on: `room` pointers. Segments never move */
     uint32_t room;
     uint32_t buckets;
     uint32_t count;
@@ -37,14 +37,16 @@ void hash_table_finish(struct hash_table *table);
 uint64_t hash_table_hash(const struct hash_table *table, uint64_t salt, const void *bytes,
                          size_t length);
 
-/** Adds a node, which is in no table. Without memory for buckets, the chains become longer. */
+/** Adds a node, which is in no table. If there is no memory for more buckets, the chains become
+ * longer. */
 void hash_table_add(struct hash_table *table, struct hash_node *node, uint64_t hash);
 /** Removes a node. Does nothing for a node of zeros or a removed node. */
 void hash_table_remove(struct hash_table *table, struct hash_node *node);
 /** Replaces a node of the table by another one. */
 void hash_table_replace(struct hash_node *from, struct hash_node *to);
 
-/** Returns the first node of the chain for this hash, or NULL. The chain has other hashes too. */
+/** Returns the first node of the chain for this hash, or NULL. The chain also has nodes with other
+ * hashes. */
 struct hash_node *hash_table_chain(const struct hash_table *table, uint64_t hash);
 
 #endif /* DAEMON_HASH_TABLE_H */

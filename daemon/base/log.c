@@ -28,7 +28,7 @@ static const char *const level_words[] = {"emergency", "alert",  "critical", "er
 static atomic_int threshold = LOG_INFO;
 static atomic_int chosen = LOG_FORMAT_TEXT;
 static atomic_bool for_journal;
-static _Atomic uint64_t lost; /* lines that could not be written, since the latest written line */
+static _Atomic uint64_t lost; /* number of lines lost since the latest written line */
 
 void log_set_level(int level)
 {

@@ -20,7 +20,7 @@ struct numbered {
 /** Frees the table, not the objects. */
 void numbered_finish(struct numbered *numbered);
 
-/** Adds an object. Returns its number, or 0 without memory or after 2^32 - 1 numbers. */
+/** Adds an object. Returns its number, or 0 if out of memory or after 2^32 - 1 numbers. */
 uint32_t numbered_add(struct numbered *numbered, void *thing);
 /** Returns the object with this number, or NULL. */
 void *numbered_find(const struct numbered *numbered, uint32_t number);

@@ -256,7 +256,8 @@ static struct owner *add_owner(uid_t uid)
     return owner;
 }
 
-/* Calls a thread unless one serves the queue. Returns false if the crew has no threads. */
+/* Wakes or starts a thread unless a thread serves the queue already. Returns false if the crew has
+ * no threads. */
 static bool call_for(struct queue *queue)
 {
     if (queue->served || !link_empty(&queue->link))

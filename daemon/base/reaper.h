@@ -42,7 +42,8 @@ enum {
     REAPER_PATIENCE_MS = 1000 /* the time reaper_stop() waits for work without progress */
 };
 
-/* A piece of work, embedded in the structure that it is about: adding it takes no memory. */
+/* A piece of work for the reaper. The structure that the work finishes embeds it, so that adding
+ * work needs no allocation. */
 struct reap {
     struct link link;
     void (*run)(struct reap *reap); /* on a reaper thread; may free the piece */
@@ -71,8 +72,8 @@ void reaper_wait(void);
 void reaper_add(uid_t uid, struct reap *reap);
 
 /**
- * Closes descriptors of a user: small files in memory at once, others on the reaper's threads.
- * Without memory the caller's thread closes all.
+ * Closes descriptors of a user: the caller's thread closes small files in memory, the reaper's
+ * threads close other files. If out of memory, the caller's thread closes all.
  */
 void reaper_close(uid_t uid, const int *fds, size_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* User numbers: how they are written, and how users share what the service has. */
+/* User numbers (uid): reads them, and divides the limits of the service among users. */
 #ifndef DAEMON_UID_H
 #define DAEMON_UID_H
 

@@ -45,7 +45,7 @@ static int parse_unix(const char *path, struct address *address, char *complaint
     return 0;
 }
 
-/* Returns the port in network order, or 0 if the text is no port. */
+/* Returns the port in network order, or 0 if the text is not a port number. */
 static in_port_t parse_port(const char *text)
 {
     char *end;

@@ -21,7 +21,7 @@
 
 /* Parameters of the scheduler. */
 struct scheduling {
-    uint32_t ageing_ms;     /* after which a waiting job moves up one priority; 0: never */
+    uint32_t ageing_ms; /* time after which a waiting job gets the next higher priority; 0: never */
     uint64_t quantum_bytes; /* that a connection may start in its turn */
 };
 
@@ -36,7 +36,7 @@ struct config {
     char socket[108];        /* "socket": path; empty: $XDG_RUNTIME_DIR/mlid.sock, else
                                 /run/mlid.sock */
     uint32_t socket_mode;    /* "socket_mode": "0600", octal text; set before bind */
-    char socket_group[64];   /* "socket_group": name or number; empty: that of the process */
+    char socket_group[64];   /* "socket_group": name or number; empty: the group of the process */
     char user[64];           /* "user": name or number, to become after binding; empty: no change */
     uint32_t channel_offset; /* "channel_offset": first channel of the pool */
     uint32_t channels;       /* "channels": 1 .. 16 - channel_offset */
@@ -56,12 +56,12 @@ struct config {
     uint32_t history;                 /* "limits.history": records of ended jobs of a user */
     uint32_t line_timeout_ms;  /* "limits.line_timeout_ms": to finish a line, and to read the last
                                   replies; 0: no limit */
-    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": to read some replies while requests
-                                  wait for that; 0: no limit */
+    uint32_t reply_timeout_ms; /* "limits.reply_timeout_ms": to read some bytes of replies while
+                                  requests wait; 0: no limit */
     struct quotas quotas;      /* "quotas" */
     struct scheduling scheduling;    /* "scheduling" */
     struct watchdog_limits watchdog; /* "watchdog" */
-    uint32_t drain_ms; /* "drain_ms": that running jobs have after SIGTERM; 0: no limit */
+    uint32_t drain_ms; /* "drain_ms": time for running jobs to end after SIGTERM; 0: no limit */
     int log_level;     /* "log_level": "error", "warning", "info" or "debug" (syslog 3 4 6 7) */
     enum log_format log_format; /* "log_format": "text" or "json" */
     char metrics[128];          /* "metrics.listen": an address (address.h); empty: none */
@@ -84,7 +84,8 @@ void config_defaults(struct config *config);
  */
 int config_read(struct config *config, const char *text, size_t length, struct fault *fault);
 
-/** Reads a file as config_read() does. Returns 0, or -1 with *fault filled, which names the file.
+/** Reads a file as config_read() reads a text. Returns 0, or -1 with *fault filled; the message
+ * names the file.
  */
 int config_load(struct config *config, const char *path, struct fault *fault);
 

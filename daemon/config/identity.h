@@ -20,7 +20,8 @@ int identity_of_user(const char *text, struct identity *identity);
 /** Finds a group by name. Accepts any number. Returns 0, -ENOENT or another -errno. */
 int identity_of_group(const char *text, gid_t *gid);
 
-/** Finds owner and group of socket files; -1: that of the process. Returns 0 or -errno. */
+/** Finds the owner and the group of socket files; -1 stands for the user or group of the process.
+ * Returns 0 or -errno. */
 int identity_of_sockets(const struct config *config, uid_t *uid, gid_t *gid);
 
 /**

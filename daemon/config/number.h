@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the configuration: tables of their keys, places, ranges and defaults. */
+/* Numbers of the configuration: tables with key, field, range and default of each number. */
 #ifndef DAEMON_NUMBER_H
 #define DAEMON_NUMBER_H
 

@@ -34,9 +34,9 @@ struct quotas {
 /** Sets the default quota, and no users. */
 void quotas_default(struct quotas *quotas);
 /**
- * Reads {"default": {...}, "1000": {...}}. A number that a user's object lacks is that of
- * "default"; a number that "default" lacks has its default value. Replaces *quotas. Returns 0, or
- * -1 with the fault of `object` filled.
+ * Reads {"default": {...}, "1000": {...}}. If the object of a user lacks a number, the number of
+ * "default" applies; if "default" lacks it too, the built-in default applies. Replaces *quotas.
+ * Returns 0, or -1 with the fault of `object` filled.
  */
 int quotas_read(const struct json *object, struct quotas *quotas);
 struct number;

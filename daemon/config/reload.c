@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Sockets are bound, channels are taken, and the process has given up the rights to do it again. */
+/* These keys cannot change: sockets are bound, channels are taken, and the process has given up the
+ * rights to bind or take others. */
 static const struct {
     const char *key;
     size_t at, size;

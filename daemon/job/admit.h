@@ -14,8 +14,8 @@ struct task;
 
 /**
  * Makes every check that is possible before the job's turn comes, and maps its memory. Changes
- * nothing that a client can see. The descriptors stay the caller's, who may close them. Returns
- * NULL with the fault of `params` filled if the job is refused.
+ * nothing that a client can see. The caller keeps the descriptors and may close them. Returns NULL
+ * with the fault of `params` filled if the job is refused.
  */
 struct task *admit(struct session *session, const struct json *params, const int *fds,
                    size_t count);

@@ -49,7 +49,7 @@ static int complain(struct fault *fault, uint32_t index, const char *cause)
     return fault_set(fault, FAULT_PREDECESSOR_FAILED, words.pointer, "%s: %s", words.name, cause);
 }
 
-/* Returns the dependents of a task; creates the list if needed. Returns NULL without memory. */
+/* Returns the dependents of a task; creates the list if needed. Returns NULL if out of memory. */
 static struct dependents *dependents_of(struct task *task)
 {
     if (!task->dependents) {

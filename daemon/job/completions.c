@@ -11,7 +11,7 @@
 
 enum {
     POLL_PAUSE_NS = 50 * 1000, /* the loop sleeps so long after a poll without progress */
-    FRESH_MIN = 128 * 1024     /* bytes: a hint for a smaller destination is not worth its cost */
+    FRESH_MIN = 128 * 1024     /* bytes of the smallest destination for which the hint saves time */
 };
 
 /*
@@ -198,7 +198,7 @@ void completions_resume(struct completions *completions)
 
 /*
  * Handles all tasks that have ended, because libuv joins several sends into one call. Tasks that
- * end meanwhile have sent again, so that the loop's other work comes first.
+ * end meanwhile wake the loop again, so that it does its other work first.
  */
 static void on_ended(uv_async_t *ended)
 {

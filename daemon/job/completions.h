@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts transfers, and brings their ends back to the loop's thread. Threads meet here.
+ * Starts transfers, and reports their ends to the loop's thread. Only here, the loop's thread and
+ * other threads share data.
  *
  *     loop's thread       completions_start() ............................ dispatch_done()
  *                             | mli_mov_start()                               ^ async handle:
@@ -33,7 +34,8 @@ struct completions {
 
 /** Initialises for an engine that is already set. Returns 0, or -errno with nothing to close. */
 int completions_init(struct completions *completions, uv_loop_t *loop);
-/** Begins to close; no task may be running. The memory must stay until the loop has run on. */
+/** Begins to close the handles; no task may be running. The struct must stay until the loop has
+ * closed them. */
 void completions_close(struct completions *completions);
 
 /**

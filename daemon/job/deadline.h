@@ -19,10 +19,11 @@ struct deadlines {
 };
 
 void deadlines_init(struct deadlines *deadlines, uv_loop_t *loop);
-/** Begins to close an empty heap; the memory must stay until the loop has run on. */
+/** Begins to close the timer; the heap must be empty. The struct must stay until the loop has
+ * closed the timer. */
 void deadlines_close(struct deadlines *deadlines);
 
-/** Makes sure that the heap has memory for `count` tasks. Returns 0, or -1 without memory. */
+/** Makes sure that the heap has memory for `count` tasks. Returns 0, or -1 if out of memory. */
 int deadlines_reserve(struct deadlines *deadlines, uint32_t count);
 /** Adds a task, which is ended at task->deadline. Does nothing if that is 0. */
 void deadline_add(struct deadlines *deadlines, struct task *task);

@@ -291,7 +291,7 @@ static void fault_set_dma_error(struct fault *fault, const struct task *task)
     const mli_mov_status_t *transfer = &task->end.transfer;
     char place[40] = "";
 
-    /* The destination is unmapped by now: compute with numbers. */
+    /* The destination is unmapped by now, so subtract addresses as numbers, not as pointers. */
     if (transfer->address)
         snprintf(place, sizeof place, " at byte %" PRIu64 " of dst",
                  (uint64_t)((uintptr_t)transfer->address - (uintptr_t)task->dst_data));

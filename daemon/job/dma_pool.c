@@ -18,7 +18,8 @@ static int complain(struct fault *fault, int error, enum fault_code code, const 
     return error;
 }
 
-/* Lists the engines, so that the user finds the right name. */
+/* Refuses the configured engine. The message lists all engines, so that the user finds the right
+ * name. */
 static int complain_of_engine(const struct config *config, struct fault *fault)
 {
     char names[128] = "";

@@ -10,7 +10,7 @@
 
 enum {
     DELIVERED_PART = 4, /* one in four records may stay delivered */
-    FORGOTTEN_MAX = 4   /* records beyond a lowered limit that make room for a new one */
+    FORGOTTEN_MAX = 4   /* most records that a new record replaces, after the limit was lowered */
 };
 
 static void ranks_init(struct ranks *ranks)

@@ -121,7 +121,7 @@ void history_delivered(struct record *record);
 
 /**
  * Creates a record of the job of `entry`, which is in no registry yet. Copies the name and the
- * fault; `fault` is null for a job that is done. Returns NULL without memory.
+ * fault; `fault` is null for a job that is done. Returns NULL if out of memory.
  */
 struct record *record_create(const struct entry *entry, const struct fault *fault);
 void record_free(struct record *record);

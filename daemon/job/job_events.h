@@ -24,7 +24,7 @@ struct job_events {
     struct trace *trace; /* null: no trace */
 };
 
-/** Has jobs_callbacks.event called for these kinds from now on. */
+/** From now on, jobs_callbacks.event is called for events of these kinds. */
 void events_subscribe(struct job_events *events, uint32_t kinds);
 /** Writes events to a trace from now on. The trace must outlive the jobs or be replaced by null. */
 void events_set_trace(struct job_events *events, struct trace *trace);

@@ -145,7 +145,8 @@ static inline bool jobs_are_taken(const struct jobs *jobs)
     return !jobs->stopping && !jobs->draining;
 }
 
-/** Sends an event if anybody wants its kind. `ending` as in events_fill(). */
+/** Sends an event if a subscriber or the trace wants events of this kind. `ending` as in
+ * events_fill(). */
 static inline void events_send(struct jobs *jobs, const struct task *task, enum event_kind kind,
                                const struct ending *ending)
 {
@@ -153,17 +154,18 @@ static inline void events_send(struct jobs *jobs, const struct task *task, enum 
         events_spread(jobs, task, kind, ending);
 }
 
-/** Returns whether a connection may have one more job now. True also if it would be refused. */
+/** Returns whether a connection may have one more job now. Returns true also if the job would be
+ * refused. */
 bool jobs_have_room(const struct jobs *jobs, const struct flow *flow);
 
-/** Initialises the session of a new connection. Returns 0, or -1 without memory. */
+/** Initialises the session of a new connection. Returns 0, or -1 if out of memory. */
 int session_init(struct session *session, struct jobs *jobs, uint64_t number,
                  const struct peer *peer);
-/** Drops the flow; the session must have no tasks, prepared jobs and buffers. */
+/** Releases the session's flow; the session must have no tasks, prepared jobs or buffers. */
 void session_finish(struct session *session);
 /**
- * Adds a record of a refused job, which gets a job number, so that its name no longer finds an
- * earlier job. Without memory, the name finds no job.
+ * Adds a record of a refused job and gives it a job number, so that the job's name no longer finds
+ * an earlier job. If out of memory for the record, the name finds no job.
  */
 void session_remember_refused(struct session *session, const char *name, const struct fault *fault);
 

@@ -121,7 +121,7 @@ int locate_job(struct places *places, const struct located_job *job, struct faul
     return check_apart(places, operands, fault);
 }
 
-/* Sets the place to that of the prepared job, or to the place in the request. */
+/* Sets the place to the one in the request, or else to the one of the prepared job. */
 static int relocate(struct places *places, struct place *place, const struct place *own,
                     const struct start_memory *memory, const struct buffers *buffers,
                     const struct side *side, struct fault *fault)

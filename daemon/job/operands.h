@@ -52,7 +52,7 @@ struct work {
     bool prepared; /* by job.prepare: its reply described the result */
 };
 
-/** Creates work with an empty job and empty operands, held once. Returns NULL without memory. */
+/** Creates work with an empty job and empty operands, held once. Returns NULL if out of memory. */
 struct work *work_create(void);
 /** Adds a holder. Returns the work. */
 struct work *work_hold(struct work *work);

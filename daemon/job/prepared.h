@@ -25,7 +25,8 @@ struct prepared {
     struct places places;
 };
 
-/* Bytes of one connection. A short request may describe many per-axis parameters. */
+/* Maximum bytes of the prepared jobs of one connection. A short request may describe many per-axis
+ * parameters. */
 enum { PREPARED_PARAMETERS_MAX = 4 * 1024 * 1024 };
 
 /* A connection's prepared jobs. Zeros are an empty set. */

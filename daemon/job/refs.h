@@ -48,8 +48,8 @@ enum job_state entry_state(const struct entry *entry);
 void entry_info(const struct entry *entry, struct job_info *info);
 
 /**
- * Fills *info for a task as it is at `now` (uv_hrtime()), or as it has ended if `ending` is not
- * null. Asks libmli for the progress of the transfer only if `ask` is true.
+ * Fills *info with the state of a task at the time `now` (uv_hrtime()), or with its end if `ending`
+ * is not null. Asks libmli for the progress of the transfer only if `ask` is true.
  */
 void task_info(const struct task *task, const struct ending *ending, uint64_t now, bool ask,
                struct job_info *info);

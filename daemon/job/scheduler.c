@@ -264,7 +264,8 @@ static uint64_t portion_quantum(struct turn *turn, const struct ring_rules *rule
     return scheduler->quantum * portion_of(turn)->share->weight;
 }
 
-/* Moves up jobs that wait for other users' jobs of higher classes. As age_lanes(). */
+/* Moves up jobs that wait for jobs of other users in higher classes, as age_lanes() does for jobs
+ * of one user. */
 static void age_classes(struct scheduler *scheduler, uint64_t now)
 {
     struct turn *turn;

@@ -232,7 +232,8 @@ static void result_fill(struct task *task, struct job_result *result)
         operands_result(&work->operands, &result->dst);
 }
 
-/* Adds a record with copies of name, fault and arrays. Without memory the record has less. */
+/* Adds a record with copies of name, fault and arrays. If out of memory, leaves some of them out.
+ */
 static void remember(struct task *task, const struct ending *ending)
 {
     struct registry *registry = &task->jobs->registry;
@@ -278,7 +279,7 @@ static void report(struct task *task, const struct ending *ending)
 
 void task_end(struct task *task, const struct fault *fault)
 {
-    /* False also for a running task that is given up: its transfer has not stopped yet. */
+    /* If a running task is given up, its transfer has not stopped yet, so this is false. */
     const bool transferred = task->state != JOB_STATE_RUNNING && task->end.done;
     struct job_result result;
     struct ending ending = {.task = task, .state = JOB_STATE_DONE, .fault = fault};

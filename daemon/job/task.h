@@ -98,7 +98,7 @@ struct task {
     struct task *ended_before; /* completions.c: the list of tasks that have ended */
 };
 
-/** Creates a task of a session and charges it to the session's flow. Returns NULL without memory.
+/** Creates a task of a session and charges it to the session's flow. Returns NULL if out of memory.
  */
 struct task *task_create(struct session *session);
 /** Gives the task its number and name, so that refs_find() finds it. Its state is WAITING. */
@@ -112,7 +112,7 @@ void task_become(struct task *task, enum job_state state);
 /** Takes the task out of its session: jobs_callbacks.ended is not called for it. */
 void task_leave_session(struct task *task);
 
-/** Sets the time limit, counted from the arrival; 0: no limit. */
+/** Sets the time limit, counted from the arrival of the job; 0: no limit. */
 void task_set_timeout(struct task *task, uint32_t timeout_ms);
 
 /**

@@ -17,7 +17,8 @@ struct uv_loop_s;
  * symbolic link; -EEXIST: it is not a regular file).
  */
 int trace_create(struct uv_loop_s *loop, const char *path, struct trace **out);
-/** Writes the rest and closes the file. Frees the trace when the loop runs on. Accepts NULL. */
+/** Writes the rest and closes the file. Frees the trace in a later close callback of the loop.
+ * Accepts NULL. */
 void trace_destroy(struct trace *trace);
 
 /** Adds an event. Loop's thread. Accepts NULL. */

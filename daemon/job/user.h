@@ -37,8 +37,8 @@ struct user {
     struct link subscribers; /* daemon/net/subscriptions.h */
     uint32_t clients;        /* connections now */
     uint32_t jobs;           /* tasks */
-    size_t waiting_fds;      /* received, and not taken by a line yet (net/intake.c) */
-    bool crowded;            /* a connection waits until waiting_fds is lower */
+    size_t waiting_fds; /* descriptors received, but not taken by a request yet (net/intake.c) */
+    bool crowded;       /* a connection waits until waiting_fds is lower */
     struct buffer_account account;
     uint64_t reply_bytes;            /* unread and expected, of all connections (net/backlog.h) */
     uint64_t jobs_done, bytes_moved; /* since the first connection */
@@ -54,7 +54,7 @@ void users_finish(struct users *users);
 
 /** Returns the user with this number, or NULL. */
 struct user *user_find(const struct users *users, uid_t uid);
-/** Finds or creates a user, and adds a holder. Returns NULL without memory. */
+/** Finds or creates a user, and adds a holder. Returns NULL if out of memory. */
 struct user *user_hold(struct users *users, uid_t uid);
 void user_drop(struct user *user);
 
@@ -82,7 +82,7 @@ struct flow {
     uint32_t dropped; /* used by jobs_end_all() only */
 };
 
-/** Creates a flow, held once. Returns NULL without memory. */
+/** Creates a flow, held once. Returns NULL if out of memory. */
 struct flow *flow_create(struct users *users, uint64_t number, const struct peer *peer);
 /** Adds the connection's number, pid and uid to a log line. */
 void flow_log(const struct flow *flow, struct log_line *line);

@@ -22,7 +22,7 @@ struct watchdog {
 };
 
 void watchdog_init(struct watchdog *watchdog, uv_loop_t *loop);
-/** Begins to close; the memory must stay until the loop has run on. */
+/** Begins to close the timer. The struct must stay until the loop has closed the timer. */
 void watchdog_close(struct watchdog *watchdog);
 
 /** Starts watching the running tasks; there must be one. */

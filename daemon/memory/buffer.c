@@ -11,7 +11,8 @@
 
 #include "daemon/base/seam.h"
 
-/* No process can shrink the memfd, nor grow it: only its size is charged. */
+/* Seals keep every process from changing the size of the memfd: the user is charged for this size
+ * only. */
 enum { ALLOCATED_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 /* Adds to the counts of a connection, its user and all users. */

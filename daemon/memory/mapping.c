@@ -20,7 +20,8 @@
 
 enum {
     PLAIN_BLOCK_MAX = 32 * 1024, /* bytes: every huge page is larger */
-    POPULATE_MAX = 64 * 1024,    /* bytes: smaller mappings are populated at once, not by faults */
+    POPULATE_MAX =
+        64 * 1024, /* bytes; pages of smaller mappings are mapped at once, not by page faults */
     UNMAP_MAX = 4 * 1024 * 1024, /* bytes unmapped by one call, which takes less than 1 ms */
     BLOCK = 512                  /* bytes, the unit of st_blocks */
 };
@@ -103,7 +104,7 @@ static int take(struct mapping_claim *claim, uid_t uid, uint32_t max, const char
 
 /*
  * Adds a mapping to the count of a user, within `max` of all users. Returns 0, or -1 with *fault
- * filled (LIMIT, or INTERNAL without memory), which names the member `pointer`.
+ * filled (LIMIT, or INTERNAL if out of memory), which names the member `pointer`.
  */
 static int count_mapping(struct mapping_claim *claim, uid_t uid, uint32_t max, const char *pointer,
                          struct fault *fault)

@@ -41,7 +41,7 @@ void mapping_set_policy(const struct mapping_policy *policy);
 /* A descriptor that passed the checks. */
 struct mapped_file {
     int fd;       /* the caller's */
-    bool dma_buf; /* its caches must be synchronised before and after each use */
+    bool dma_buf; /* a dma-buf: caches must be synchronised before and after each use */
     bool memory;  /* a memfd or a file on tmpfs: access never waits for a device or server */
     uint64_t size;
     uint64_t allocated; /* bytes of the file that take memory or disk space */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A region: a part of a client's file that is mapped while anybody holds it.
+ * A region: a part of a client's file, mapped while at least one holder exists.
  *
  *     region_create ---- hold ---- begin ... end ---- drop ---- the last drop unmaps and frees it
  *                                    (a transfer)

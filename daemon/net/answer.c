@@ -46,7 +46,7 @@ static const struct ended *send_reply(struct answer *answer, struct jsonw *w, in
         close(fd);
     if (written || !w)
         return &replied;
-    /* Without memory for the reply, the client would wait for ever. */
+    /* If out of memory for the reply, close the connection: the client would wait for ever. */
     client_doom(answer->client, "no memory for a reply");
     jsonw_finish(w);
     jsonw_init(w);

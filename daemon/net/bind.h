@@ -32,8 +32,8 @@ const char *bind_error_text(int error);
 /** Takes ownership of a listening socket of the service manager, which also removes its file. */
 void bind_adopt(struct bound *bound, int fd);
 
-/** Removes the socket file if it is still ours, and stops listening. Without the right to remove
- * the file it stays, as a stale one. */
+/** Removes the socket file, unless another service has replaced it, and stops listening. If the
+ * process may not remove the file, a stale file stays. */
 void bind_release(struct bound *bound);
 
 #endif /* DAEMON_BIND_H */

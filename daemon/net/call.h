@@ -73,7 +73,7 @@ void call_close_fds(struct call *call);
 void call_discard_fds(struct call *call);
 /** Replies with the request's fault. The reaper closes the descriptors. */
 const struct ended *call_refuse(struct call *call);
-/** Fills the request's fault: descriptors came, but the method takes none. */
+/** Fills the request's fault with the error that the method takes no descriptors. */
 void call_complain_fds(struct call *call);
 /** Replies with that fault. */
 const struct ended *call_refuse_fds(struct call *call);

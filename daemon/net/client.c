@@ -203,7 +203,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     struct client *client = poll->data;
     int error = 0;
 
-    /* A negative status is a socket error: the peer closed before it had read everything. */
+    /* A negative status is a socket error: the peer has closed the connection before it had read
+     * all replies. */
     if (status < 0 || ((events & UV_DISCONNECT) && hung_up(client->fd))) {
         client_close(client, NULL);
         return;

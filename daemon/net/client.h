@@ -98,7 +98,8 @@ void client_end(struct client *client);
 void client_settle(struct client *client);
 
 void client_drop_init(struct client *client);
-/** Drops the client's jobs, prepared jobs and buffers, in slices. Running jobs hold their memory.
+/** Drops the client's jobs, prepared jobs and buffers, in slices. Running jobs keep their memory
+ * until they end.
  */
 void client_drop_all(struct client *client);
 /** Counts down client->handles of a closed client. The last call frees the client. */

@@ -40,7 +40,8 @@ static bool drop_one(struct client *client, const struct fault *fault)
     return true;
 }
 
-/* Drops jobs, prepared jobs and buffers for a slice of time. Returns whether none is left. */
+/* Drops jobs, prepared jobs and buffers for a slice of time. Returns whether the client has nothing
+ * left. */
 static bool drop_slice(struct client *client)
 {
     const uint64_t begin = uv_hrtime();

@@ -62,7 +62,8 @@ static bool may_go_on(const struct client *client)
     }
 }
 
-/* Handles the lines of the first client if it may go on; else moves it to the end. */
+/* Handles the lines of the first held client if its next request need not wait any longer; else
+ * moves the client to the end of the list. */
 static void look(struct held *held)
 {
     struct client *client = LINK_OWNER(held->clients.next, struct client, held_link);

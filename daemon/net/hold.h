@@ -14,7 +14,8 @@ struct net;
 enum hold {
     HOLD_NONE,
     HOLD_JOBS,       /* too many jobs */
-    HOLD_REPLIES,    /* the reply of one more job may not fit beside unread and expected ones */
+    HOLD_REPLIES,    /* the reply of one more job may exceed the limit, together with unread and
+                        expected replies */
     HOLD_UNREAD,     /* the user has too many unread bytes */
     HOLD_DESCRIPTORS /* too many replies with a descriptor are unread */
 };
@@ -31,7 +32,7 @@ void held_init(struct held *held);
 /** Has all held clients checked again: a job is gone, replies were sent, or limits have changed. */
 void held_check_again(struct held *held);
 
-/** Holds the client: its next line is handled when the reason is gone. */
+/** Holds the client: its next line is handled when the reason to hold it no longer exists. */
 void client_hold(struct client *client, enum hold why);
 /** Stops holding the client; does nothing if it is not held. */
 void client_unhold(struct client *client);

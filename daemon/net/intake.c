@@ -115,7 +115,8 @@ int intake_receive(struct client *client)
     return 0;
 }
 
-/* Sets the timer for an unfinished line, unless the service itself does not read. */
+/* Starts the timer within which the client must finish its line, unless the service has stopped
+ * reading from it. */
 static void watch_line(struct client *client, bool progress)
 {
     const bool begun = client->in.end > client->in.begin && !client->input_ended;

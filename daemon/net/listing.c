@@ -66,7 +66,8 @@ static bool matches(const struct entry *entry, const struct job_list_query *quer
            (!query->name || (entry->name && strcmp(entry->name, query->name) == 0));
 }
 
-/* Returns where the walk starts. With `before`, starts at its entry if that exists. */
+/* Returns the link at which the walk starts: the next older job than query.before, if the client
+ * may see that job; else the latest job. */
 static struct link *first_link(const struct listing *listing)
 {
     const struct client *client = listing->client;
@@ -79,7 +80,8 @@ static struct link *first_link(const struct listing *listing)
                : ring_of(client)->prev;
 }
 
-/* Checks jobs from `l` on, for a slice of time. Returns where to go on, or NULL at the end. */
+/* Checks jobs from `l` on, for a slice of time. Returns the entry for the next slice, or NULL at
+ * the end. */
 static struct link *look(struct listing *listing, struct link *l)
 {
     const struct link *ring = ring_of(listing->client);

@@ -72,14 +72,16 @@ struct net_setup {
 /** Initialises the room without connections. The loop must have opened its eventfd (jobs_init()).
  */
 void net_init(struct net *net, const struct net_setup *setup);
-/** Begins to close; no client may be left. The memory must stay until the loop has run on. */
+/** Begins to close the handles; no client may be left. *net must stay until the loop has closed
+ * them. */
 void net_close(struct net *net);
-/** Frees the rest, after the loop has run on. */
+/** Frees the other memory of the room. Call it after the loop has closed the handles. */
 void net_finish(struct net *net);
 
 /** Ends all connections; each is closed when its last replies are sent. */
 void net_end_clients(struct net *net);
-/** Answers what waited for the last job, and calls net->settled. Call it when a client is gone. */
+/** Answers pending daemon.drain requests if no job is left, then calls net->settled. Call it when a
+ * client has left. */
 void net_settle(struct net *net);
 /** Takes input again from clients in `full`. Any thread; a callback for reaper_start(). */
 void net_relieve(void *net);

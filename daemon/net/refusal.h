@@ -7,7 +7,7 @@ struct client;
 struct fault;
 struct rpc_request;
 
-/** Logs `event` with the client and the fault that a request was refused with. */
+/** Logs `event` with the client and the fault of its refused request. */
 void refusal_log(const struct client *client, const char *event, const struct fault *fault);
 
 /**

@@ -27,7 +27,7 @@ struct slots {
 /** Chooses a slot for a new connection of a user. Returns 0, or -1 with *fault filled (LIMIT). */
 int slots_choose(const struct net *net, uid_t uid, enum slot *slot, struct fault *fault);
 
-/** Count a connection with this kind of slot that has come or gone. */
+/** Count a connection that was accepted or closed, by the kind of its slot. */
 void slots_take(struct slots *slots, enum slot slot);
 void slots_give_back(struct slots *slots, enum slot slot);
 

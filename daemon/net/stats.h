@@ -20,7 +20,7 @@ struct user;
 struct stats {
     uint64_t started;                                   /* uv_hrtime() */
     mli_mov_channel_stats before[MLI_MOV_MAX_CHANNELS]; /* counts of the channels at that time */
-    /* The highest estimates that were reported: counters must not fall. */
+    /* The highest estimates that were reported, because a counter must not decrease. */
     struct channel_peak {
         uint64_t bytes, busy_ns;
     } peaks[MLI_MOV_MAX_CHANNELS];

@@ -24,7 +24,7 @@ uint64_t submission_reply_max(const struct task *task)
     return task->work->prepared ? 0 : backlog_of_result(task->work->operands.quant.count);
 }
 
-/* The reply is in the client's outbox, or is not needed any more. */
+/* The reply is in the client's outbox, or no longer needed. */
 static void unexpect(struct submission *submission)
 {
     backlog_unexpect(submission->answer.client, submission->reply_bytes);

@@ -39,7 +39,7 @@ struct subscriptions {
 };
 
 void subscriptions_init(struct subscriptions *all, uv_loop_t *loop);
-/** Begins to close; the memory must stay until the loop has run on. */
+/** Begins to close the timer. The struct must stay until the loop has closed the timer. */
 void subscriptions_close(struct subscriptions *all);
 
 /** Sends an event of a task to its subscribers. Changes event->dropped. */

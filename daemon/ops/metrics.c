@@ -135,7 +135,8 @@ static ssize_t receive(struct scrape *scrape, char *bytes, size_t size)
     return count > 0 ? -EPROTO : got;
 }
 
-/* The three steps return 1 to go on to the next, 0 to wait, -1 to end. */
+/* The three steps return 1 to continue with the next step, 0 to wait for the socket, -1 to end the
+ * connection. */
 static int read_request(struct scrape *scrape)
 {
     char *end = scrape->request + scrape->length;

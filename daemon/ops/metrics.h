@@ -19,8 +19,8 @@ int metrics_bind(struct bound *bound, const char *listen, uint32_t mode, uid_t u
 /** Serves a listening socket. Takes ownership, also on failure. Returns 0 or -errno. */
 int metrics_create(uv_loop_t *loop, struct service *service, const struct bound *bound,
                    struct metrics **out);
-/** Stops serving; call it before service_destroy(). Frees the memory when the loop runs on. Accepts
- *  NULL. */
+/** Stops serving; call it before service_destroy(). The loop's close callbacks free the struct.
+ * Accepts NULL. */
 void metrics_destroy(struct metrics *metrics);
 
 #endif /* DAEMON_METRICS_H */

@@ -19,7 +19,7 @@ struct mlid_options {
     bool allow_core, check;
 };
 
-/** Reads the command line. Returns -1 to go on, or the exit status. */
+/** Reads the command line. Returns -1 if mlid shall start, or the exit status. */
 int mlid_options_parse(struct mlid_options *options, int argc, char **argv);
 
 /** Flushes standard output. Returns EXIT_CLEAN, or EXIT_RUNTIME after printing an error. */

@@ -280,7 +280,8 @@ static int harden(bool allow_core)
         return -errno;
     if (!allow_core && setrlimit(RLIMIT_CORE, &none) < 0)
         return -errno;
-    /* Cores that are piped to a program ignore RLIMIT_CORE. setuid(2) has changed this flag. */
+    /* Set the dumpable flag too: core dumps that the kernel pipes to a program ignore RLIMIT_CORE,
+     * and setuid(2) has changed the flag. */
     return prctl(PR_SET_DUMPABLE, allow_core ? 1 : 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 

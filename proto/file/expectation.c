@@ -101,7 +101,7 @@ int expectation_check_members(const struct json *object)
     return status;
 }
 
-/* Requires exactly one of the three kinds, and only members that belong to it. */
+/* Requires exactly one of the three kinds of expectation, and only members of this kind. */
 static int find_kind(struct expectation *expect, const struct json *object)
 {
     static const char *const kind_keys[] = {

@@ -279,7 +279,7 @@ void job_file_write(struct jsonw *w, const char *key, const struct job_spec *job
     write_tensor(w, "src", &job->src, job->src.desc);
     dst.has_type = false; /* that of the source */
     if (!job->dst.update) {
-        /* The move determines a new tensor, except its strides. */
+        /* The move determines all members of a new tensor except its strides. */
         if (dst.stride_count == 0)
             dst.stride_count = dst.rank;
         dst.rank = 0;

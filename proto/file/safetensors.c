@@ -219,7 +219,7 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Refuses duplicate keys as json_object() does, but without its limit of members. */
+/* Refuses duplicate keys as json_object() does, but without a limit on the number of members. */
 static int check_keys(const struct json *object)
 {
     struct json member = {0};

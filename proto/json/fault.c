@@ -54,7 +54,7 @@ int fault_set(struct fault *fault, enum fault_code code, const char *pointer, co
 /* libmli's names for its arguments, and the members of a job. */
 static const struct {
     const char *word, *pointer;
-    bool members; /* the path after the word names members of the job too */
+    bool members; /* the text after the word is a path of members in the job too */
 } arguments[] = {
     {"cfg", "/cfg", true}, {"src", "/src", false}, {"dst", "/dst", false},
     {"in", "/src", false}, {"out", "/dst", false},
@@ -77,8 +77,8 @@ static void append_path(struct pointer *pointer, const char *path)
     }
 }
 
-/* Writes the pointer of the member that a text of mli_last_error() begins with. Returns false if it
- * begins with none. */
+/* Writes the pointer of the member that a text of mli_last_error() begins with. Returns false if
+ * the text begins with another word. */
 static bool pointer_of_error(const char *error, char *out, size_t size)
 {
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {

@@ -174,7 +174,7 @@ bool json_is_null(const struct json *value)
 
 /* Objects */
 
-/* Compares the first character before calling strcmp(): it differs for most keys. */
+/* Compares the first character before calling strcmp(), because most keys differ in it. */
 static bool same(const char *a, const char *b)
 {
     return *a == *b && strcmp(a, b) == 0;

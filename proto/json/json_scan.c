@@ -160,7 +160,8 @@ static int scan_string(struct scan *scan)
         const char *text = scan->text + scan->at;
         size_t size;
 
-        if (is_plain(*text)) { /* shortcut for most bytes; the rest of the loop accepts them too */
+        if (is_plain(*text)) { /* most bytes take this shortcut; the rest of the loop would accept
+                                  them too */
             scan->at++;
             continue;
         }

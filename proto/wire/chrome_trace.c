@@ -82,7 +82,7 @@ static void write_name(struct textw *w, const struct job_info *job)
     jsonw_finish(&quoted);
 }
 
-/* Returns nanoseconds since the origin, 0 for times before it. */
+/* Returns nanoseconds since the origin of the trace, or 0 for an earlier time. */
 static void write_time(const struct chrome_trace *trace, struct textw *w, uint64_t at)
 {
     uint64_t ns = at > trace->origin_ns ? at - trace->origin_ns : 0;

@@ -15,7 +15,7 @@
 struct chrome_trace {
     uint64_t origin_ns; /* 0: no event yet */
     bool any;
-    uint64_t named[64]; /* tracks whose names were written; if full, later tracks have no name */
+    uint64_t named[64]; /* the named tracks; when the table is full, later tracks get no name */
     uint32_t named_count;
     uint32_t queued, running;
 };

@@ -26,7 +26,8 @@ struct inline_payload {
     uint32_t count;
 };
 
-/** The member of a request; count 0 if it is absent. Returns 0 or -1 (fault). */
+/** Reads the member "inline" of a request; the count is 0 if the member is absent. Returns 0 or -1
+ * (fault). */
 int inline_payload_read(const struct json *value, struct inline_payload *payload);
 void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload);
 

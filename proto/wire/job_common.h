@@ -62,7 +62,8 @@ int job_common_read(struct job_common *common, const struct json *object);
  */
 void job_common_write(struct jsonw *w, const char *name, const struct job_common *common);
 
-/** Checks the destination's parameters in `object` against the source's type, which moves keep. */
+/** Checks the destination's parameters in `object` against the source's type, because a move does
+ * not change the type. */
 int job_check_dst(const struct tensor_desc *src, const struct tensor_desc *dst,
                   const struct json *object);
 
