@@ -72,7 +72,7 @@ static void engine(const char *spec, int channels)
     check(mli_mov_set_num_dma_ch(0, channels));
 }
 
-/* (rows, columns) bytes, to be moved as cfg says. */
+/* Initialises a move of a tensor of (rows, columns) bytes, configured by `cfg`. */
 static void move_init(struct move *m, uint32_t rows, uint32_t columns, const mli_mov_cfg_t *cfg)
 {
     memset(m, 0, sizeof(*m));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The order is that of known.c. */
+/* known.c lists figures for the cases in this order. */
 static const struct bench_case listed[CASE_LISTED] = {
     {.name = "transpose, odd", .rank = 2, .shape = {0, 387}, .perm = {1, 0}, .odd = true},
     {.name = "transpose, powers of two", .rank = 2, .shape = {0, 512}, .perm = {1, 0}},

@@ -14,26 +14,28 @@
 
 enum { CASE_RANK = 4, CASE_LISTED = 26, CASE_MAX = 256, CASE_NAME = 48 };
 
-/* Indexed by source dimension, but for dst_*. Where all of perm is 0, nothing is permuted. */
+/* A case. Arrays are indexed by source dimension, except dst_*. If all entries of perm are 0, the
+ * move does not permute. */
 struct bench_case {
     char name[CASE_NAME];
-    int like; /* number of the listed case that it is near to, or its own number */
+    int like; /* number of the listed case that this case resembles, or its own number */
     uint32_t rank;
-    uint32_t shape[CASE_RANK]; /* the 0 grows until the destination has the size wanted */
+    uint32_t shape[CASE_RANK]; /* the extent 0 stands for the extent that gives the wanted size of
+                                  the destination */
     uint8_t perm[CASE_RANK];
-    bool odd;                     /* the growing extent stays odd */
-    bool half[CASE_RANK];         /* the window is the middle half */
-    uint32_t size[CASE_RANK];     /* of the window; 0: all */
-    uint32_t step[CASE_RANK];     /* 0: 1 */
-    uint8_t pre[CASE_RANK];       /* zeros before */
-    uint8_t post[CASE_RANK];      /* and behind */
-    uint32_t more[CASE_RANK];     /* the source's pitch is larger than its shape by this */
-    uint32_t dst_at[CASE_RANK];   /* first coordinate written */
-    uint32_t dst_more[CASE_RANK]; /* coordinates of the destination behind those written */
-    uint8_t src_skew, dst_skew;   /* bytes off a cache line's beginning */
+    bool odd;                     /* the computed extent is odd */
+    bool half[CASE_RANK];         /* true: the window is the middle half of the dimension */
+    uint32_t size[CASE_RANK];     /* size of the window; 0: the whole extent */
+    uint32_t step[CASE_RANK];     /* step of the subsampling; 0 means 1 */
+    uint8_t pre[CASE_RANK];       /* zero samples before the source */
+    uint8_t post[CASE_RANK];      /* zero samples after the source */
+    uint32_t more[CASE_RANK];     /* elements by which the source's pitch exceeds its extent */
+    uint32_t dst_at[CASE_RANK];   /* first coordinate written in the destination */
+    uint32_t dst_more[CASE_RANK]; /* coordinates of the destination after the written ones */
+    uint8_t src_skew, dst_skew;   /* distance from the beginning of a cache line, in bytes */
 };
 
-/* All cases: CASE_LISTED, then the neighbours if they are wanted. */
+/* All cases: the CASE_LISTED listed ones, then the neighbours if the options select them. */
 struct case_list {
     struct bench_case at[CASE_MAX];
     int count;

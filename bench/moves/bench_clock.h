@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nanoseconds that only go forward. */
+/* A monotonic clock, in nanoseconds. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 

@@ -13,7 +13,7 @@ static uint32_t padded(const struct bench_case *c, uint32_t d, uint32_t shape)
     return shape + c->pre[d] + c->post[d];
 }
 
-/* Samples that dimension d yields. */
+/* Returns the number of samples that the move takes along dimension d. */
 static uint32_t samples(const struct bench_case *c, uint32_t d, uint32_t shape)
 {
     const uint32_t all = padded(c, d, shape), window = c->half[d] ? all / 2 : c->size[d],
@@ -22,7 +22,7 @@ static uint32_t samples(const struct bench_case *c, uint32_t d, uint32_t shape)
     return ((window ? window : all) + step - 1) / step;
 }
 
-/* The extent of dimension d that yields this many. */
+/* Returns the extent of dimension d from which the move takes this number of samples. */
 static uint32_t grown(const struct bench_case *c, uint32_t d, uint64_t wanted)
 {
     const uint64_t n = wanted ? wanted : 1;

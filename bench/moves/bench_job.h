@@ -18,14 +18,14 @@ extern "C" {
 
 /* One dimension of the destination. */
 struct axis {
-    uint32_t count;     /* coordinates written */
-    uint32_t at;        /* the first of them in the destination */
-    int64_t to;         /* the destination's stride */
-    int64_t from;       /* the source's stride */
-    int64_t first;      /* source coordinate of the first; below 0 in the padding */
-    uint32_t step;      /* source coordinates from one to the next */
-    uint32_t extent;    /* number of source coordinates */
-    uint32_t inside_at; /* first one written that is not padding */
+    uint32_t count;  /* number of coordinates that the move writes */
+    uint32_t at;     /* first coordinate that the move writes */
+    int64_t to;      /* the destination's stride */
+    int64_t from;    /* the source's stride */
+    int64_t first;   /* source coordinate of the first written coordinate; below 0 in the padding */
+    uint32_t step;   /* distance of the source coordinates of neighbouring written coordinates */
+    uint32_t extent; /* number of source coordinates */
+    uint32_t inside_at; /* first written coordinate that is not padding */
     uint32_t inside;    /* number of written coordinates that are not padding */
 };
 
@@ -33,15 +33,15 @@ struct job {
     const struct bench_case *kind;
     uint32_t rank, elem;
     uint32_t shape[CASE_RANK];  /* of the source */
-    uint32_t offset[CASE_RANK]; /* of the window, by source dimension */
+    uint32_t offset[CASE_RANK]; /* first sample of the window, by source dimension */
     uint32_t size[CASE_RANK];
     uint32_t step[CASE_RANK];
     int64_t stride[CASE_RANK];
     uint8_t perm[CASE_RANK];
     struct axis axis[CASE_RANK]; /* by destination dimension */
-    bool padded;                 /* some of what is written is padding */
-    size_t src_bytes, dst_bytes; /* first to last byte, untouched bytes between them included */
-    size_t moved_bytes;          /* written */
+    bool padded;                 /* the move writes padding, too */
+    size_t src_bytes, dst_bytes; /* bytes from the first to the last accessed byte, gaps included */
+    size_t moved_bytes;          /* bytes that the move writes */
     const uint8_t *src;          /* set by memory_place() */
     uint8_t *dst;
 };
@@ -49,8 +49,9 @@ struct job {
 void job_init(struct job *j, const struct bench_case *c, uint32_t elem, size_t wanted);
 
 /*
- * The part that is not padding, as a copy between two strided arrays, in the order of the
- * destination; dimensions of 1 left out, neighbours folded where both sides allow it.
+ * Makes *box the part of the move that is not padding: a copy between two strided arrays, in the
+ * order of the destination. Leaves out dimensions of extent 1, and merges neighbouring dimensions
+ * that are contiguous on both sides.
  */
 struct box {
     uint32_t rank; /* at least 1 */
@@ -63,8 +64,9 @@ struct box {
 void job_box(const struct job *j, struct box *b);
 
 /*
- * The padding as boxes to clear, those of outer dimensions first and as wide as they can be, in the
- * job's own dimensions. Returns how many, up to 2 * CASE_RANK; src of each is null.
+ * Makes the padding a list of boxes to clear, outer dimensions first, each as large as possible, in
+ * the dimensions of the job. Returns the number of boxes, up to 2 * CASE_RANK; src of each box is
+ * null.
  */
 int job_borders(const struct job *j, struct box *borders);
 

@@ -12,12 +12,12 @@ enum { OPTIONS_SIZES = 8, OPTIONS_CASES = 16, OPTIONS_ELEMS = 3 };
 struct options {
     uint32_t kib[OPTIONS_SIZES];
     int kib_count;
-    const char *text[OPTIONS_CASES]; /* parts of names; all cases if there are none */
+    const char *text[OPTIONS_CASES]; /* parts of names of selected cases; empty: all cases */
     int text_count;
     uint32_t elem[OPTIONS_ELEMS];
     int elem_count;
     bool neighbours, levels, lines, peers, calls, quick, spoil;
-    int rounds; /* 0: the number that the budget allows */
+    int rounds; /* 0: as the time budget allows */
     uint64_t seed;
     const char *csv, *json, *svg;
 };

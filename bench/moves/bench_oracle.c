@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Byte offset of coordinate c in the source; negative in the padding. */
+/* Returns the byte offset in the source of destination coordinate c; negative in the padding. */
 static inline int64_t from_at(const struct axis *a, uint32_t c, uint32_t elem)
 {
     const int64_t x = a->first + (int64_t)c * a->step;

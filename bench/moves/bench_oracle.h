@@ -5,7 +5,8 @@
 
 #include "bench/moves/bench_job.h"
 
-/* Writes to `dst`, laid out as the job's destination. Also the "element loop" of --levels. */
+/* Writes the expected bytes to `dst`, which has the layout of the job's destination. This loop is
+ * also the "element loop" of --levels. */
 void oracle_write(const struct job *j, uint8_t *dst);
 
 #endif

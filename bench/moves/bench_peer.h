@@ -14,7 +14,8 @@ extern "C" {
 
 struct peer {
     const char *name;
-    /* Called once, first: returns its version, or null if it cannot be used here. */
+    /* Called once, before the other functions. Returns the version of the library, or null if this
+     * machine cannot use it. */
     const char *(*open)(void);
     /* Returns state for a placed job, which outlives the state, or null if it cannot do this job.
      */

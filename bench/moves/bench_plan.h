@@ -10,7 +10,7 @@ enum plan_kind { PLAN_LISTED, PLAN_NEIGHBOUR, PLAN_LEVELS };
 
 bool plan_wants(const struct options *o, const struct bench_case *c);
 
-/* Sets the race's rounds and budget. */
+/* Sets the number of rounds and the time budget of a race. */
 void plan_rounds(const struct options *o, struct race *r, size_t bytes, enum plan_kind kind);
 
 /* Returns the bytes that the largest wanted job needs. */

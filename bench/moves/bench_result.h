@@ -14,13 +14,14 @@ struct result {
     uint64_t seed;
     double memcpy_ns;
     int interrupted; /* samples interrupted by other processes */
-    double bound;    /* of the ratio, by the lines that have to be moved; 0: not known */
+    double bound;    /* lower bound of the ratio, from the cache lines that every move must access
+                        (traffic.h); 0: not known */
     double ours_ns;
     struct figure ours; /* times of memcpy; count 0: not measured */
     enum outcome outcome;
     enum outcome peer_outcome[PEER_MAX];
     struct figure peer[PEER_MAX];
-    struct figure lines; /* the cache lines alone; count 0: not measured */
+    struct figure lines; /* cost of the cache lines alone (lines.h); count 0: not measured */
     char lines_way[LINES_WAY];
 };
 

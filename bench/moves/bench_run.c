@@ -56,7 +56,7 @@ static void pick_peers(const struct options *o, const struct result_list *list,
         race->at[1 + i].sits_out = before->peer[i].median > 3 * before->peer[best].median;
 }
 
-/* Search the best order before the race, at another place. */
+/* Search for the best order of lines before the race, with the job at another place. */
 static void add_lines(struct memory *memory, struct result *r, struct race *race)
 {
     struct contender *last = &race->at[race->count++];

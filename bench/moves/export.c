@@ -85,7 +85,7 @@ int export_json(const struct result_list *list, const char *path)
         fprintf(f, "  {\"case\": \"%s\", ", r->kind->name);
         if (!result_listed(r))
             fprintf(f, "\"neighbour_of\": \"%s\", ", list->kinds[r->kind->like].name);
-        /* A string: 64 bits are too many for a JSON number. */
+        /* Written as a string, because JSON numbers do not have 64 exact bits. */
         fprintf(f, "\"elem\": %u, \"kib\": %u, \"moved_bytes\": %zu, \"seed\": \"%llu\", ", r->elem,
                 r->kib, r->moved_bytes, (unsigned long long)r->seed);
         fprintf(f,

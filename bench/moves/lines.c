@@ -15,7 +15,7 @@
 
 enum { LINE = 64, RUNS = 3 /* of each tried order */, TURNS = 8 };
 
-/* A single run that is shorter cannot be timed. */
+/* Shorter single runs cannot be timed. */
 #define SHORT_NS 100000.0
 
 struct lines {
@@ -38,8 +38,8 @@ static inline uintptr_t line_of(const uint8_t *p)
     return (uintptr_t)p & ~(uintptr_t)(LINE - 1);
 }
 
-/* Returns the first line that begins in a written span: each line is written once, whatever the
-   tiles it is in. */
+/* Returns the first line that begins in a written span, so that each line is written once, even if
+ * several tiles share it. */
 static inline uintptr_t line_from(const uint8_t *p)
 {
     return line_of(p + LINE - 1);
@@ -179,7 +179,7 @@ static bool can_stream(const struct job *job)
     return true;
 }
 
-/* Chooses the order if it is the fastest so far. */
+/* Chooses the order if it is faster than all orders before. */
 static void try(const struct job *job, bool cold, const struct lines_way *way, double *best_ns,
                 struct lines_way *best)
 {

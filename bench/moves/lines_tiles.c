@@ -50,7 +50,7 @@ struct lines_shape lines_shape(const struct job *j, const struct lines_way *way)
     return shape;
 }
 
-/* Writes the spans of one side of a form; null: counts them only. */
+/* Writes the spans of one side of a form. With null, only counts them. */
 struct spans {
     struct lines_span *at;
     uint32_t count;

@@ -10,15 +10,15 @@
 
 /* An order of the tiles. */
 struct lines_way {
-    uint32_t dst_bytes; /* of a tile, side by side in the destination */
-    uint32_t src_bytes; /* and in the source */
+    uint32_t dst_bytes; /* bytes of a tile that are contiguous in the destination */
+    uint32_t src_bytes; /* bytes of a tile that are contiguous in the source */
     uint32_t places;    /* number of parts of the move from which tiles are taken in turns */
-    bool by_source;     /* tiles in the order of the source */
-    bool streamed;      /* written past the caches */
-    bool ahead;         /* the next tile's lines are fetched before this one's are used */
+    bool by_source;     /* true: tiles in the order of the source; false: of the destination */
+    bool streamed;      /* lines are written past the caches */
+    bool ahead;         /* the lines of the next tile are prefetched during a tile */
 };
 
-/* Bytes from a tile's beginning. */
+/* A run of bytes; `at` counts from the beginning of the tile. */
 struct lines_span {
     int32_t at;
     uint32_t bytes;
@@ -37,7 +37,7 @@ struct lines_tile {
     uint32_t form;
 };
 
-enum { LINES_FORMS = 81 /* three in each dimension */ };
+enum { LINES_FORMS = 81 /* three forms for each dimension */ };
 
 struct lines_tiles {
     struct lines_tile *at;
@@ -52,7 +52,7 @@ void lines_tiles_finish(struct lines_tiles *t);
 
 /* The order of a form, in dimensions of the destination. */
 struct lines_shape {
-    uint32_t extent[CASE_RANK]; /* extent of its tiles in each dimension */
+    uint32_t extent[CASE_RANK]; /* extent of a tile in each dimension */
     uint32_t dim[CASE_RANK];    /* order of the dimensions, the outermost first */
 };
 

@@ -8,7 +8,7 @@
 #define EACH(type, item, ...)                                                                      \
     for (const type *item = (const type[]){__VA_ARGS__, 0}; *item != 0; item++)
 
-/* A copy of the listed case of that name under another one, for the caller to change. */
+/* Appends a copy of the listed case `name` with another name. The caller changes the copy. */
 static struct bench_case *add(struct case_list *list, const char *like, const char *change)
 {
     struct bench_case *c = &list->at[list->count];

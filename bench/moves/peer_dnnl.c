@@ -40,7 +40,8 @@ static const char *dnnl_open(void)
     return text;
 }
 
-/* Two bytes are halves: of equal types on both sides nothing is converted. */
+/* Elements of two bytes are declared as bf16; oneDNN converts nothing, because both sides have one
+ * type. */
 static dnnl_data_type_t type_of(uint32_t elem)
 {
     return elem == 1 ? dnnl_s8 : elem == 2 ? dnnl_bf16 : dnnl_s32;

@@ -11,12 +11,12 @@
 #include "mli_api.h"
 
 enum {
-    AT_ONE_PLACE = 4,        /* rounds */
-    SAMPLE_NS = 100000,      /* the shortest sample is about this long */
-    REPEAT_MAX = 8192,       /* calls in a sample */
-    TRIES = 4,               /* to get a sample that is not interrupted */
-    WARM_IN_ONE = 1 << 20,   /* bytes that one run before the sample brings into the caches */
-    HOPELESS = 4,            /* times slower than the first contender: drops out */
+    AT_ONE_PLACE = 4,      /* rounds */
+    SAMPLE_NS = 100000,    /* the shortest sample is about this long */
+    REPEAT_MAX = 8192,     /* calls in a sample */
+    TRIES = 4,             /* to get a sample that is not interrupted */
+    WARM_IN_ONE = 1 << 20, /* bytes that one run before the sample brings into the caches */
+    HOPELESS = 4, /* a contender drops out if it is this many times slower than the first one */
     AGAIN_NS = 100 * 1000000 /* runs of up to this time are cheap enough to measure twice */
 };
 
@@ -25,8 +25,8 @@ static int memcpy_count;
 static size_t memcpy_repeat;
 
 /* Untimed runs precede each sample, so that the caches are in the state that this contender leaves,
- * not the one before. After stores past the caches, memcpy of some MiB reaches its own speed in the
- * third run only. */
+ * not in the state that the previous contender left. After stores past the caches, memcpy of some
+ * MiB reaches its own speed in the third run only. */
 static int warm_ups(const struct race *r)
 {
     const size_t bytes = r->job->moved_bytes;
@@ -235,7 +235,7 @@ static void one_round(struct race *r)
         c->ns = c->ratio.count == 0 || ns[i] < c->ns ? ns[i] : c->ns;
         c->samples[c->ratio.count++] = ns[i] / unit;
         if (c->ratio.count >= 2 && c->ns > HOPELESS * r->at[0].ns)
-            c->out = true; /* slow twice: once may be a disturbance */
+            c->out = true; /* drop out only if slow twice: a single slow run may be a disturbance */
     }
 }
 

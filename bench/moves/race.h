@@ -21,14 +21,15 @@ struct contender {
     const struct peer *peer;
     bool masked; /* `mask` is set before each sample */
     uint32_t mask;
-    bool unchecked; /* its destination is not compared */
+    bool unchecked; /* the race does not compare the destination */
     bool sits_out;  /* does not take part */
     /* results */
     enum outcome outcome;
-    struct figure ratio; /* times of memcpy; count 0: it was much slower once, and dropped out */
-    double ns;           /* of the fastest sample */
-    int64_t differs_at;  /* first wrong byte, from the destination's first */
-    uint8_t values[2];   /* found and expected there */
+    struct figure
+        ratio; /* time in times of memcpy; count 0: the contender was much slower and dropped out */
+    double ns; /* of the fastest sample */
+    int64_t differs_at; /* offset of the first wrong byte in the destination */
+    uint8_t values[2];  /* value found and value expected there */
     /* private */
     void *state;
     size_t repeat;

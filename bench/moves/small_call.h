@@ -12,7 +12,7 @@ struct calls {
         const char *name;
         double ns;     /* of the best round */
         double goal;   /* ns; 0: none */
-    } at[CALLS_KINDS]; /* the first is memcpy */
+    } at[CALLS_KINDS]; /* the first call is memcpy */
     int count;
 };
 

@@ -10,9 +10,10 @@
 #include "bench/moves/bench_cases.h"
 
 /*
- * Cache lines that have to be moved, as a multiple of what memcpy moves with plain stores: each
- * line of the source that holds a wanted byte is read, each line of the destination is read and
- * written back; `streamed`: only written. Returns 0 if there is no memory to count them.
+ * Returns the number of cache lines that every implementation must transfer, relative to memcpy
+ * with plain stores. An implementation reads each line of the source that has a needed byte, and
+ * reads and writes back each line of the destination. With `streamed`, it only writes the lines of
+ * the destination. Returns 0 if out of memory.
  */
 double traffic_bound(const struct bench_case *c, uint32_t elem, size_t wanted, bool streamed);
 

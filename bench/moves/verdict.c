@@ -9,7 +9,7 @@
 /* Tolerance of comparisons: the difference between two runs of the same code. */
 #define TOLERANCE 1.03
 
-/* Bounds for two steps that overlap at best, and run in sequence at worst. */
+/* Bounds of the time of two steps: at best they overlap, at worst they run in sequence. */
 #define SUM_TOLERANCE 1.1
 
 /* A cell and its reference. */
@@ -55,7 +55,8 @@ static void judge(char letter, const char *goal, struct pair *pairs, int count, 
     }
 }
 
-/* The sizes that the goals are about: the second-level cache, the third, and memory. */
+/* The sizes of the goals: one for the second-level cache, one for the third-level cache, one for
+ * memory. */
 static bool is_goal_size(uint32_t kib)
 {
     return kib == 384 || kib == 8192 || kib == 131072;
@@ -190,8 +191,9 @@ static void judge_neighbours(const struct result_list *list, struct pair *pairs)
     judge('f', "no neighbour takes over twice as long per byte as its case", pairs, count, 2);
 }
 
-/* The same move where everything is in the first-level cache, of as many bytes, in memcpys of the
-   result: what instructions take. 0: not measured. */
+/* Estimates the time that the instructions of a move take: the time per byte of the same move of a
+ * small tensor in the first-level cache, in times of the memcpy of *r. Returns 0 if not measured.
+ */
 static double instructions(const struct result_list *list, const struct result *r)
 {
     const struct result *small = result_find(list, r->number, r->elem, 16);

@@ -7,7 +7,7 @@
 #include "bench/moves/levels.h"
 #include "bench/moves/small_call.h"
 
-/* calls, levels: null where not measured. */
+/* Prints each goal with its verdict. `calls` and `levels` may be null if not measured. */
 void verdict_print(const struct result_list *list, const struct calls *calls,
                    const struct levels *levels);
 

@@ -50,7 +50,7 @@ static void move(unsigned char *from, unsigned char *to)
         errx(1, "mli_mov_tensor_sync");
 }
 
-/* Runs both on the same pages and on the daemon's processor. */
+/* Runs daemon and library on equal terms: the same pages, and the daemon's processor. */
 struct large large_run(int socket, unsigned rounds)
 {
     static const char start[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"job.start\","

@@ -7,7 +7,8 @@ struct large {
     double daemon_ns, library_ns; /* medians */
 };
 
-/** 64 MiB, transposed; `socket` is a connection. Exits if the results differ. */
+/** Transposes 64 MiB through the connection `socket` and with the library. Exits if the results
+ * differ. */
 struct large large_run(int socket, unsigned rounds);
 
 #endif

@@ -26,7 +26,7 @@ static const struct row {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Nanoseconds of a call, in the fastest round. */
+/* Returns the nanoseconds of a call in the fastest round. */
 static double measure(const struct server *server, const struct row *row)
 {
     const int socket = server_connect(server);
@@ -46,7 +46,7 @@ static double measure(const struct server *server, const struct row *row)
     return best;
 }
 
-/* Jobs of one name end until the history is full. */
+/* Fills the history with ended jobs of one name. */
 static void fill(const struct server *server, unsigned history)
 {
     const int socket = server_connect(server);

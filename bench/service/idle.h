@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 struct idle {
-    unsigned long resident_kib; /* all of its threads share it */
+    unsigned long resident_kib; /* memory of the process, which all threads share */
     unsigned long wakeups;      /* context switches of all threads in the time */
     double cpu_ms;
 };

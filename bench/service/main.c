@@ -22,7 +22,7 @@
 
 enum { ROUNDS = 9, MANY = 50, WARM_UP = 2000 };
 
-static unsigned long scale = 100; /* percent of the usual numbers of requests */
+static unsigned long scale = 100; /* number of requests, in percent of the default */
 
 static void verdict(const char *goal, double value, const char *relation, double wanted,
                     const char *unit)

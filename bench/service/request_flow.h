@@ -16,11 +16,11 @@ struct flow {
     int socket;
     char line[FLOW_LINE_MAX]; /* contains FLOW_ID in place of the id */
     size_t length;
-    int fds[FLOW_FDS_MAX]; /* sent with each line */
+    int fds[FLOW_FDS_MAX]; /* descriptor sent with each line */
     size_t fd_count;
     unsigned depth;
     uint64_t sent, answered;
-    size_t reply_bytes; /* of all replies */
+    size_t reply_bytes; /* bytes of all replies */
 };
 
 #define FLOW_ID "1000000000" /* the digits that are replaced */

@@ -27,7 +27,7 @@ enum {
 static struct {
     struct server at[SERVERS_MAX];
     int count;
-    pid_t owner; /* the process that started them: its children must not stop them */
+    pid_t owner; /* the process that started the servers; its child processes must not stop them */
 } running;
 
 void server_pin(int cpu)
@@ -36,7 +36,8 @@ void server_pin(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set, &set); /* fails on a machine with one processor: stay there */
+    sched_setaffinity(0, sizeof set,
+                      &set); /* fails on a machine with one processor: then share it */
 }
 
 static void socket_path(const struct server *server, char *path, size_t size)

@@ -21,7 +21,7 @@ struct conversion {
     const mli_tensor *src, *dst;
     struct walk from, to;
     uint64_t count[MLI_MAX_RANK];
-    int32_t axis; /* loop along which parameters differ; -1: none */
+    int32_t axis; /* loop along which the parameters differ; -1: no such loop */
 };
 
 static mli_status check_type(const mli_tensor *tensor, bool floats, const char *who)

@@ -25,7 +25,7 @@ struct note {
 static struct lane {
     struct mock_descriptor ring[SLOTS_MAX];
     struct note notes[SLOTS_MAX];
-    uint32_t slots;      /* one more than may be filled */
+    uint32_t slots;      /* the ring has one slot more than the driver fills */
     uint32_t head, tail; /* slots [head, tail) are with the device; they wrap around */
     struct mli_legaliser rest;
     size_t written;
@@ -234,7 +234,8 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
         recover(channel);
     /* For memory that the device does not snoop: invalidate the destination here. */
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work, &end); /* last, because the lane may have its next work when done returns */
+    work->done(work,
+               &end); /* call this last: when done() returns, the lane may have its next work */
     return reaped;
 }
 

@@ -162,7 +162,7 @@ uint32_t channel_poll(uint32_t number)
     uint32_t completed = 0;
 
     if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
-        return 0; /* another thread polls, or this one in a calling function */
+        return 0; /* another thread polls, or this thread does in a calling function */
     if (atomic_load_explicit(&channel->busy, memory_order_relaxed))
         completed = pool_engine()->poll(number, POLL_BUDGET);
     leave(number);

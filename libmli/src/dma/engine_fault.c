@@ -28,7 +28,7 @@ enum {
     X(seed, 1)                                                                                     \
     X(delay_us, 0)    /* longest delay of a work's end ... */                                      \
     X(delay_pct, 100) /* ... and the share of works that are delayed */                            \
-    X(reorder_pct, 0) /* share of works that move in pieces, in another order */                   \
+    X(reorder_pct, 0) /* share of works whose pieces move in another order */                      \
     X(fail, 0)        /* number of a work that fails */                                            \
     X(fail_pct, 0)                                                                                 \
     X(descriptor, ANYWHERE) /* descriptor in which works fail */                                   \

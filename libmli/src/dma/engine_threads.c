@@ -18,8 +18,8 @@
 #include "libmli/src/dma/processor.h"
 
 enum {
-    /* Up to this size the thread that starts a transfer moves it: waking another thread takes
-       longer, except for slow moves. Measured with `bench-async tiny`. */
+    /* Up to this size, the thread that starts a transfer also moves the data: waking another thread
+       takes longer, except for slow moves. Measured with `bench-async tiny`. */
     TINY = 32 * 1024,
     /* Checks of the mailbox before the thread goes to sleep: a few microseconds. Without them, most
        transfers that are started one after the other cost a wake-up each (`bench-async rate`). */
@@ -65,7 +65,7 @@ static bool receive(struct worker *worker, struct mli_work **work)
     if (mail == CLOSING)
         return false;
     *work = worker->work;
-    atomic_store(&worker->mail, EMPTY); /* first: after done the next work may come */
+    atomic_store(&worker->mail, EMPTY); /* do this first: after done() the next work may arrive */
     return true;
 }
 

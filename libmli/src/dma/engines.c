@@ -20,7 +20,8 @@ enum { OWN = 2 + ENGINE_HAS_THREADS };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
 static uint32_t count = OWN;
 
-static char chosen[SPEC_MAX]; /* last argument of mli_mov_set_engine(); "": none yet */
+static char
+    chosen[SPEC_MAX]; /* argument of the last mli_mov_set_engine(); "" before the first call */
 
 /* A part of the given text, without a terminator. */
 struct word {
@@ -162,7 +163,7 @@ static void reset_options(const struct mli_engine *engine)
         (void)engine->option("", 0, 0);
 }
 
-/* Chooses the engine inside engine_fault: the first of its options. */
+/* Chooses the engine that engine_fault wraps: the first option names it. */
 static mli_status choose_inner(const char *spec, const char **rest)
 {
     const char *options = *rest ? *rest : spec + length_of(spec);

@@ -16,7 +16,7 @@ struct place {
 
 struct pieces {
     uint32_t step, steps; /* pieces returned, and pieces in all; some are empty */
-    uint32_t stride;      /* from one piece to the next, modulo steps; 0: pieces before `end` */
+    uint32_t stride;      /* distance of successive pieces, modulo steps; 0: pieces before `end` */
     struct place end;     /* if stride is 0: the place where the pieces stop */
 };
 

@@ -33,7 +33,7 @@ struct claim {
 /** Replaces the channels of the pool. Returns the statuses of mli_mov_set_num_dma_ch(). */
 mli_status pool_resize(int offset, int count);
 
-/** Locks an empty pool against other threads, or refuses. */
+/** Locks the pool against other threads. Refuses if it has channels. */
 mli_status pool_lock_empty(void);
 
 /**

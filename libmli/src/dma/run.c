@@ -168,7 +168,8 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
     }
-    /* If one part is pending, it is this one, and no other thread changes the count. */
+    /* If only one part is pending, it is the current part, and no other thread changes the count.
+     */
     if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
         complete(slot);
@@ -297,7 +298,8 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
 {
     uint32_t starts;
 
-    /* A callback may start the next transfer before it returns: wait for each, to the last one. */
+    /* A callback may start the next transfer before it returns, so wait for all of these transfers.
+     */
     do {
         starts = atomic_load(&slot->starts);
         (void)run_wait(claim, slot);

@@ -8,7 +8,7 @@
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/walk.h"
 
-/* The choice of how to move a plan's box. */
+/* How exec_run() moves the box of a plan. */
 struct choice {
     struct walk walk;
     bool stream;   /* stream, if the kernel can */

@@ -197,7 +197,7 @@ void stage_panel(const struct leaf_table *leaf, const struct walk *walk, uint8_t
         move_short_rows(leaf, walk, dst, src);
 }
 
-/* Pixels, which fill the destination one after another. */
+/* Streams a transpose to pixels: short rows that fill the destination one after another. */
 
 bool stage_is_pixels(const struct walk *walk)
 {

@@ -26,7 +26,7 @@ bool stage_is_pixels(const struct walk *walk);
 void stage_pixels(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);
 
-/* Rows that move together with their neighbours in the source. */
+/* Moves rows together with their neighbours in the source. */
 bool stage_is_bursts(const struct walk *walk);
 void stage_bursts(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                   const uint8_t *src);

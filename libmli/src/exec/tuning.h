@@ -26,7 +26,7 @@
 /* The machine. */
 enum {
     TUNE_LINE = 64,              /* bytes of a cache line */
-    TUNE_L1_LINES = 256,         /* lines of the first-level cache that a source may take */
+    TUNE_L1_LINES = 256,         /* lines of the first-level cache for a source */
     TUNE_L2_BYTES = 1024 * 1024, /* bytes of the second-level cache for the destination; the source
                                     has the other half */
     TUNE_SETS = 2048,            /* bytes of half of the sets of the first-level cache: rows at a
@@ -35,10 +35,11 @@ enum {
 
 /* Choosing a walk (exec.c, walk.c). */
 enum {
-    TUNE_SMALL_ROW = 4096, /* bytes: up to here a single row moves without any choice */
-    TUNE_SHORT_ROW = 512,  /* bytes: below, rows that share lines of the source move together... */
-    TUNE_BURST = 2048,     /* ... this number of bytes of a destination row at a time */
-    TUNE_PLANES = 32768,   /* bytes of the planes that move with the zeros around them */
+    TUNE_SMALL_ROW =
+        4096, /* bytes: a single row up to this size is copied without choosing a walk */
+    TUNE_SHORT_ROW = 512, /* bytes: below, rows that share lines of the source move together... */
+    TUNE_BURST = 2048,    /* ... this number of bytes of a destination row at a time */
+    TUNE_PLANES = 32768,  /* bytes of the planes that move with the zeros around them */
     TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
     TUNE_BORDERED_ROW = 512, /* bytes: below, zeros beside rows become columns of a table ... */
     TUNE_BORDERED_COLUMNS =

@@ -20,7 +20,7 @@
 
 enum {
     PIECE = 16,
-    PIECES_MAX = 8, /* of a row that is loaded completely before it is stored */
+    PIECES_MAX = 8, /* most pieces of a row that is loaded completely before it is stored */
 };
 
 /* Copies a row of more than `pieces - 1` pieces. */

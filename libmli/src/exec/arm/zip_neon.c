@@ -122,7 +122,7 @@ typedef uint8x16_t bytesq;
         return true;                                                                               \
     }
 
-/* For registers of 16 bytes, and of 8 bytes for shorter rows. */
+/* Functions for registers of 16 bytes; and for registers of 8 bytes, for shorter rows. */
 DEFINE_TRANSPOSES(1, q, 8, 1, 16)
 DEFINE_TRANSPOSES(1_half, , 8, 1, 8)
 DEFINE_TRANSPOSES(2, q, 16, 2, 8)
