@@ -6,7 +6,7 @@
 
 #include "bench/moves/known.h"
 
-/* Tolerance of comparisons: the difference between two runs of the same code. */
+/* Tolerance of comparisons: two runs of one program differ by this factor. */
 #define TOLERANCE 1.03
 
 /* Bounds of the time of two steps: at best they overlap, at worst they run in sequence. */

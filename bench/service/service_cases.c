@@ -83,7 +83,7 @@ static void begin_start(struct flow *flow, int socket)
     prepare_start(flow, socket, "");
 }
 
-/* Gives all jobs the same name. */
+/* Gives all jobs one name. */
 static void begin_named_start(struct flow *flow, int socket)
 {
     prepare_start(flow, socket, "\"name\":\"tile\",");

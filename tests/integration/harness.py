@@ -297,7 +297,7 @@ class Case(unittest.TestCase):
         """Runs a job and expects success."""
         return self.ctl("run", self.write(name, job), code=more.pop("code", 0), **more)
 
-    # What bad input must give
+    # Expectations for wrong input
 
     def assert_refused(self, job, pointer, *words, code=2, files=None):
         """Expects that validate, explain, run and submit all refuse the job, name the place and write nothing."""

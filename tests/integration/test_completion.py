@@ -11,7 +11,7 @@ import unittest
 
 from harness import MLICTL, Case, main, wait_for
 
-# As readline cuts a line: at white space, and "=" and ":" are words of their own.
+# Splits a line as readline does: at white space; "=" and ":" are separate words.
 WORD = re.compile(r"[=:]+|[^\s=:]+")
 
 

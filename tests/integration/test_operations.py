@@ -111,7 +111,7 @@ class OperationsCase(harness.Case):
     def as_other(self, path):
         """Returns the reply to another user (only root can become one)."""
         self.root.chmod(self.root.stat().st_mode | 0o055)
-        # Who is turned away may find the other end closed before the first word is sent.
+        # The service may close a refused connection before the client has sent anything.
         script = ("import contextlib,socket,sys\n"
                   "s = socket.socket(socket.AF_UNIX)\n"
                   "s.connect(sys.argv[1])\n"
@@ -202,7 +202,7 @@ class Systemd(OperationsCase):
             self.assertFalse((self.root / "not-this-one").exists())
             self.assertEqual(service.stop(), 0)
             self.assertTrue(os.path.exists(path), "the socket is the manager's")
-            # Who connects while nobody serves is served by the next one.
+            # The next mlid serves clients that connected while no mlid was running.
             waiting = self.connect(path)
             waiting.sendall(b'{"jsonrpc":"2.0","id":7,"method":"daemon.ping"}\n')
             service = self.activate([listener], "mlid")

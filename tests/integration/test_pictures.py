@@ -38,7 +38,7 @@ def figures():
             yield f"{name}_{rank}", shape, cfg
 
 
-# What is hard to draw: (shape, cfg).
+# Moves that are hard to draw: (shape, cfg).
 HARD = {
     "image": ((224, 224, 3), {"padding_pre": [1, 1, 0], "padding_post": [1, 1, 0],
                               "size": [58, 58, 3], "perm_dim": [2, 0, 1]}),

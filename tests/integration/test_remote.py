@@ -171,7 +171,7 @@ class Lost(Remote):
         self.assertEqual([fact["state"] for fact in result.json], ["lost", "skipped"])
 
     def test_killed_ssh(self):
-        # As with ssh: the command at the far end sees the end of its input.
+        # If ssh is killed, the remote command sees the end of its input: so it does here.
         self.stand_in('exec 3<&0; /bin/sh -c "$*" <&3 3<&- & wait; exit 255')
         process = self.held()
         for pid in filter(str.isdigit, os.listdir("/proc")):

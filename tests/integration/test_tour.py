@@ -11,7 +11,7 @@ TOUR = SOURCE / "docs/mlictl.md"
 SOCKET = "/tmp/tour.sock"  # of the text; the test's daemon has one of its own
 # Waits for the daemon of README.md, at most 30 s.
 WAIT = "for i in $(seq 300); do mlictl ping -q -s mlid.sock 2>/dev/null && break; sleep 0.1; done"
-# What is another number each time: times, rates, and the width of columns.
+# Numbers that differ between runs: times, rates, and the widths of columns.
 MASKS = ((r"\b[\d.]+ [num]?s\b", "TIME"), (r"\b[\d.]+ (?:[KMG]?i?B|cases)/s", "RATE"),
          (r'"(ns_\w+)":\d+', r'"\1":0'), (r" +", " "))
 

@@ -176,7 +176,7 @@ class Mutations(Case):
         if self.link:
             self.link.close()
         self.link = self.mlid.connect()
-        # Requests that were changed bear any id; ours must be none of theirs.
+        # Changed requests may have any id; the ids of our own requests must differ from them.
         self.link.ids, self.link.strict_ids = itertools.count(10**9), False
         os.close(self.link.reply(self.link.request("buffer.alloc", {"size": 4096})).fds[0])
         self.opened += 1

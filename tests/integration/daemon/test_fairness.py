@@ -9,7 +9,7 @@ from wire import SLOW, envelope
 
 KIB, MIB = 1 << 10, 1 << 20
 SECONDS = 2
-# Every transfer takes up to 4 ms, whatever the machine: the channels are what is scarce.
+# Every transfer takes up to 4 ms on any machine, so that the channels are the scarce resource.
 PACED = ("--engine", "fault:threads,delay_us=4000")
 
 

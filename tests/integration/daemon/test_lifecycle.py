@@ -193,7 +193,7 @@ class Drain(Stuck):
         self.link.call("buffer.alloc", {"size": 10})
         self.assertEqual(memory.content, NEW + OLD)
         self.other.call("daemon.resume")
-        # The first one of all sticks.
+        # The first transfer sticks.
         late = self.link.fault("job.start", {"prepared": 1, "timeout_ms": 20})
         self.assertFault(late, "TIMED_OUT")
         self.link.call("job.start", {"prepared": 1})

@@ -200,7 +200,7 @@ kill -TERM "$pid"
 check "the second one ends it at once" ends_with 1
 wait "$deaf" || true
 
-# A log that nobody reads
+# A log without a reader
 "$mlid" --socket "$sock" --log-level debug 2>&- &
 pid=$!
 tries=0

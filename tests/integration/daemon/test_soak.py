@@ -223,7 +223,7 @@ class Client:
         else:
             self.case.assertIn(message.name, ("CANCELLED", "TIMED_OUT", "PREDECESSOR_FAILED"),
                                f"{job.params}: {message}")
-        # What ran out of time may be written for a moment more: its slot is not used again.
+        # The transfer of a job that timed out may still write for a moment: do not reuse its slot.
         if job.done and message.name != "TIMED_OUT":
             job.done()
 

@@ -202,7 +202,7 @@ class Turns(Case):
         many = self.cost_of_stats(mlid, other)
         print(f"\n  daemon.stats with 10000 jobs costs {many / few:.2f} times as much as with one")
         self.assertLess(many, few * 2)
-        # Those that wait fail one after the other, and that is done in slices, too.
+        # The waiting jobs fail one by one, in slices, too.
         link.request("job.cancel", {"job": 1})
         begin = time.monotonic()
         other.ping()
