@@ -278,11 +278,13 @@ static void describe_further(struct attempt *attempt, const struct resolved *res
     struct attempt other = {0};
 
     describe(&other, resolved, outcome);
-    const char *pointer = other.result.pointer;
-    if (pointer)
-        append(&attempt->result.message, "; ", pointer);
-    if (other.result.message)
-        append(&attempt->result.message, pointer ? ": " : "; ", other.result.message);
+    const char *message = other.result.message ? other.result.message : "";
+    char place[PRINT_PLACE_MAX];
+    print_place(place, other.result.pointer ? other.result.pointer : "", message);
+    if (*place || *message) {
+        append(&attempt->result.message, "; ", place);
+        append(&attempt->result.message, "", message);
+    }
     case_result_finish(&other.result);
 }
 

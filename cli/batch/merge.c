@@ -89,11 +89,13 @@ static struct shard shard_in(const struct part *part)
 static enum exit_code load(const struct merge *merge, struct part *part)
 {
     struct fault fault;
+    char place[PRINT_PLACE_MAX];
 
     if (state_load(&part->state, part->path, &fault)) {
+        print_place(place, fault.pointer, fault.text);
         if (fault.line)
-            problem(merge, part->path, "line %u: %s%s%s; the file is no state file, or was edited",
-                    fault.line, fault.pointer, *fault.pointer ? ": " : "", fault.text);
+            problem(merge, part->path, "line %u: %s%s; the file is no state file, or was edited",
+                    fault.line, place, fault.text);
         else
             problem(merge, part->path, "%s", fault.text);
         enum exit_code code = exit_code_of(&fault);

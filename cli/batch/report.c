@@ -220,15 +220,14 @@ void reporter_sentence(struct textw *w, const struct case_result *result, escape
 {
     const char *message = result->message ? result->message : case_reason_word(result->reason);
 
+    char place[PRINT_PLACE_MAX];
+
+    print_place(place, result->pointer ? result->pointer : "", message);
     escaped_write(w, result->file, rule);
-    if (result->pointer && *result->pointer) {
+    if (*place || *message)
         textw_printf(w, ": ");
-        escaped_write(w, result->pointer, rule);
-    }
-    if (*message) {
-        textw_printf(w, ": ");
-        escaped_write(w, message, rule);
-    }
+    escaped_write(w, place, rule);
+    escaped_write(w, message, rule);
 }
 
 void reporter_rate(struct textw *w, size_t cases, uint64_t ns)

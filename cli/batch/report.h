@@ -111,8 +111,8 @@ extern const struct reporter reporter_events, reporter_junit, reporter_lines, re
     reporter_tap;
 
 /**
- * Writes file, pointer and message of a result, escaped with `rule`, as in
- * "cases/a.json: /expect: 2 of 24 elements differ".
+ * Writes file, place and message of a result, escaped with `rule`, as in
+ * "cases/a.json: expect: 2 of 24 elements differ".
  */
 void reporter_sentence(struct textw *w, const struct case_result *result, escaped_rule rule);
 

@@ -298,15 +298,16 @@ static int open_file(struct state_file *state_file, struct fault *fault)
 static int blame_line(const struct state_file *state_file, const struct fault *line,
                       struct fault *fault)
 {
-    char shown[PRINT_PATH_MAX];
+    char shown[PRINT_PATH_MAX], place[PRINT_PLACE_MAX];
 
     print_path(shown, state_file->path);
+    print_place(place, line->pointer, line->text);
     if (!line->line)
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
     return fault_set(
         fault, line->code, NULL,
-        "%s:%u: %s%s%s; the file is no state file, or was edited: give another --resume STATE",
-        shown, line->line, line->pointer, *line->pointer ? ": " : "", line->text);
+        "%s:%u: %s%s; the file is no state file, or was edited: give another --resume STATE", shown,
+        line->line, place, line->text);
 }
 
 /* Removes the incomplete last line of a killed run. */

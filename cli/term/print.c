@@ -11,8 +11,6 @@
 #include "cli/term/terminal.h"
 #include "mli_helpers_api.h"
 
-enum { PLACE_MAX = 2 * FAULT_POINTER_MAX };
-
 static bool output_lost; /* memory was short for a part of the output */
 static int output_error; /* errno of the first write to stdout that failed */
 
@@ -45,16 +43,16 @@ void print_error(const char *format, ...)
 }
 
 /* Writes the place "jobs[0].cfg.offset[1]" of the JSON pointer "/jobs/0/cfg/offset/1". */
-static void write_place(char out[PLACE_MAX], const char *pointer)
+static void write_place(char out[PRINT_PLACE_MAX], const char *pointer)
 {
     size_t length = 0;
     out[0] = '\0';
-    while (*pointer == '/' && length < PLACE_MAX) {
+    while (*pointer == '/' && length < PRINT_PLACE_MAX) {
         const size_t token = strcspn(++pointer, "/");
         const bool index = token > 0 && strspn(pointer, "0123456789") == token;
         const char *before = index ? "[" : length > 0 ? "." : "";
-        length += (size_t)snprintf(out + length, PLACE_MAX - length, "%s%.*s%s", before, (int)token,
-                                   pointer, index ? "]" : "");
+        length += (size_t)snprintf(out + length, PRINT_PLACE_MAX - length, "%s%.*s%s", before,
+                                   (int)token, pointer, index ? "]" : "");
         pointer += token;
     }
 }
@@ -72,16 +70,25 @@ static size_t unnamed_length(const char *place, const char *text)
     return length;
 }
 
+void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *text)
+{
+    write_place(out, pointer);
+    const size_t length = unnamed_length(out, text);
+    const bool whole = length > 0 && !out[length];
+    out[length] = '\0';
+    if (whole && *text && length + sizeof(": ") <= PRINT_PLACE_MAX)
+        strcpy(out + length, ": ");
+}
+
 void print_fault(const char *file, const struct fault *fault)
 {
-    char position[32] = "", place[PLACE_MAX] = "";
+    char position[32] = "", place[PRINT_PLACE_MAX] = "";
     if (fault->line)
         snprintf(position, sizeof(position), ":%u:%u", fault->line, fault->column);
     if (fault->has_pointer)
-        write_place(place, fault->pointer);
-    const size_t length = unnamed_length(place, fault->text);
-    print_error("%s%s%s%.*s%s%s", file ? file : "", file ? position : "", file ? ": " : "",
-                (int)length, place, length > 0 && !place[length] ? ": " : "", fault->text);
+        print_place(place, fault->pointer, fault->text);
+    print_error("%s%s%s%s%s", file ? file : "", file ? position : "", file ? ": " : "", place,
+                fault->text);
 }
 
 static void print_json_failure(const char *file, const struct fault *fault)

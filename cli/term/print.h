@@ -36,6 +36,15 @@ enum { PRINT_LINE_MAX = 2048 };
 /** Prints "mlictl: ..." to stderr. */
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+enum { PRINT_PLACE_MAX = 2 * FAULT_POINTER_MAX };
+
+/**
+ * Writes to `out` the part of a line before `text`, so that the line names the place of the JSON
+ * pointer once: "jobs[3]." before "cfg.offset[1]: ...", else "jobs[3].cfg.offset[1]: ". Writes an
+ * empty string for the root.
+ */
+void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *text);
+
 /** Prints "mlictl: FILE:LINE:COLUMN: PLACE: text" to stderr, without unknown parts. */
 void print_fault(const char *file, const struct fault *fault);
 

@@ -506,7 +506,7 @@ class Golden(BatchCase):
         self.assertEqual(self.read("y.npy"), self.read("good.npy"))
         self.assertEqual(self.read("bad.npy.new"), self.read("good.npy"))
         self.assertRegex(cases["a"]["message"],
-                         "; /2/expect: digests differ.*; to accept the result")
+                         r"; \[2\].expect: digests differ.*; to accept the result")
 
     def test_npy_and_raw_golden_files(self):
         self.write("cases/a.json", [

@@ -64,7 +64,7 @@ class Merge(Case):
         self.assertEqual([c["name"] for c in cases], sorted(c["name"] for c in self.batch.cases))
         result = self.merge(*files, code=1)
         self.assertEqual(result.out,
-                         "FAILED c3: cases/c3.json: /expect: 2 of 24 elements differ\n"
+                         "FAILED c3: cases/c3.json: expect: 2 of 24 elements differ\n"
                          "       rerun: mlictl run batch-failed/c3/job.json\n"
                          "24 cases: 23 passed, 1 failed; 2.00 s, 12 cases/s\n")
 
@@ -215,14 +215,14 @@ class Merge(Case):
                 ("fifo", "fifo: not a regular file"),
                 ("/dev/zero", "/dev/zero: not a regular file"),
                 ("long.jsonl", "long.jsonl: line 1 is too long: the file is no state file"),
-                ("line.jsonl", "line.jsonl: line 3: /event: event: missing, a string is required; "
+                ("line.jsonl", "line.jsonl: line 3: event: missing, a string is required; "
                                "the file is no state file, or was edited")):
             code = 1 if files == "long.jsonl" else 2
             self.assert_complaints([files], complaint, code=code)
         self.assert_complaints(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_complaints(["job.json"],
-                         "job.json: line 1: /event: event: missing, a string is required; "
+                         "job.json: line 1: event: missing, a string is required; "
                          "the file is no state file, or was edited", code=2)
 
     def test_usage(self):

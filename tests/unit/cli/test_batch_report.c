@@ -116,15 +116,15 @@ static void check_told(const char *line, bool hostile, const char *expected)
 }
 
 #define MISMATCH                                                                                   \
-    "cases/a.json: /expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "   \
+    "cases/a.json: expect: 2 of 24 elements differ, the first at [1, 0, 2]: 14 in out.npy, 99 "    \
     "in golden.npy"
 #define LINES                                                                                      \
-    "FLAKY  flaky: passed at attempt 3; before that cases/a.json: /expect: took longer than 5 "    \
+    "FLAKY  flaky: passed at attempt 3; before that cases/a.json: expect: took longer than 5 "     \
     "ms\n"                                                                                         \
     "FAILED conv/tile_3: " MISMATCH "\n"                                                           \
     "       rerun: " AGAIN "\n"                                                                    \
-    "ERROR  e: cases/a.json: /expect: no file\n"                                                   \
-    "UPDATED u: cases/a.json: /expect: wrote g.npy.new\n"                                          \
+    "ERROR  e: cases/a.json: expect: no file\n"                                                    \
+    "UPDATED u: cases/a.json: expect: wrote g.npy.new\n"                                           \
     "5 cases: 1 passed, 1 flaky, 1 failed, 1 error, 1 updated; 2 not run; 1.31 s, 3.82 cases/s\n"
 
 static void test_lines(void **state)
@@ -156,7 +156,7 @@ static void test_lines_hostile(void **state)
     batch_report_destroy(report);
     assert_string_equal(capture_output(),
                         "ERROR  a#b\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf: cases/a.json: "
-                        "/expect: ]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 "
+                        "expect: ]]> & ? ?? \xe2\x82\xac\xf0\x9f\x98\x80 "
                         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\n"
                         "       rerun: mlictl run 'it'\\''s here/a b'\n");
 }
@@ -209,7 +209,7 @@ static void test_tap(void **state)
         "ok 1 - plain\n"
         "ok 2 - flaky\n"
         "  ---\n"
-        "  message: \"cases/a.json: /expect: took longer than 5 ms\"\n"
+        "  message: \"cases/a.json: expect: took longer than 5 ms\"\n"
         "  severity: comment\n"
         "  status: \"flaky\"\n"
         "  reason: \"timeout\"\n"
@@ -232,7 +232,7 @@ static void test_tap(void **state)
         "  ...\n"
         "not ok 4 - a\\#b\\\\c?\"<&>'?[31m\xef\xbf\xbd?\xef\xbf\xbf\n"
         "  ---\n"
-        "  message: \"cases/a.json: /expect: ]]> & \\t \\x01\\x7f \xe2\x82\xac\xf0\x9f\x98\x80 "
+        "  message: \"cases/a.json: expect: ]]> & \\t \\x01\\x7f \xe2\x82\xac\xf0\x9f\x98\x80 "
         "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"\n"
         "  severity: fail\n"
         "  status: \"error\"\n"
@@ -245,7 +245,7 @@ static void test_tap(void **state)
         "  ...\n"
         "not ok 5 - u\n"
         "  ---\n"
-        "  message: \"cases/a.json: /expect: wrote g.npy.new\"\n"
+        "  message: \"cases/a.json: expect: wrote g.npy.new\"\n"
         "  severity: fail\n"
         "  status: \"updated\"\n"
         "  reason: \"mismatch\"\n"
@@ -332,7 +332,7 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
     "(root)",
     "flaky") ">\n"
              "      <flakyError type=\"timeout\" message=\"took longer than 5 "
-             "ms\">cases/a.json: /expect: "
+             "ms\">cases/a.json: expect: "
              "took longer than 5 ms</flakyError>\n"
              "      <system-out>3 attempts</system-out>\n"
              "    </testcase>\n" TESTCASE(
@@ -353,7 +353,7 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
                                                          "\xe2\x82\xac\xf0\x9f\x98\x80 "
                                                          "\xef\xbf\xbd\xef\xbf\xbd\xef"
                                                          "\xbf\xbd\">cases/a.json: "
-                                                         "/expect: "
+                                                         "expect: "
                                                          "]]&gt; &amp; &#9; "
                                                          "\xef\xbf\xbd\xef\xbf\xbd "
                                                          "\xe2\x82\xac\xf0\x9f\x98\x80 "
@@ -368,7 +368,7 @@ static const char junit[] = SUITE_HEAD TESTCASE("(root)", "plain") "/>\n" TESTCA
                                                                             "type=\"updated\" "
                                                                             "message=\"wrote "
                                                                             "g.npy.new\">cases/"
-                                                                            "a.json: /expect: "
+                                                                            "a.json: expect: "
                                                                             "wrote "
                                                                             "g.npy.new</failure>\n"
                                                                             "      <system-out>1 "

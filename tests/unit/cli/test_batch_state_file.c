@@ -218,9 +218,8 @@ static void test_refused(void **state)
     (void)state;
     fputs("{\"op\":\"mov\"}\n", file);
     fclose(file);
-    check_refused(path,
-                  ":1: /event: event: missing, a string is required; the file is no state file, "
-                  "or was edited: give another --resume STATE");
+    check_refused(path, ":1: event: missing, a string is required; the file is no state file, "
+                        "or was edited: give another --resume STATE");
     snprintf(inside, sizeof inside, "%s/x", path);
     check_refused(inside, ": cannot be opened: Not a directory");
     check_refused(directory, ": cannot be opened: Is a directory");
