@@ -55,7 +55,8 @@ struct option {
 /* A parsed command line. */
 struct options {
     const struct option *table;
-    const char *values[OPTIONS_MAX]; /* by index in the table; "" without value; the last given */
+    const char *values[OPTIONS_MAX]; /* by index in the table: the last value given; "" for an
+                                        option without a value */
     struct {
         size_t index; /* in the table */
         const char *value;

@@ -25,11 +25,10 @@ struct contender {
     bool sits_out;  /* does not take part */
     /* results */
     enum outcome outcome;
-    struct figure
-        ratio; /* time in times of memcpy; count 0: the contender was much slower and dropped out */
-    double ns; /* of the fastest sample */
-    int64_t differs_at; /* offset of the first wrong byte in the destination */
-    uint8_t values[2];  /* value found and value expected there */
+    struct figure ratio; /* in times of memcpy; count 0: much slower, dropped out */
+    double ns;           /* of the fastest sample */
+    int64_t differs_at;  /* offset of the first wrong byte in the destination */
+    uint8_t values[2];   /* value found and value expected there */
     /* private */
     void *state;
     size_t repeat;

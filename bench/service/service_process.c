@@ -36,8 +36,8 @@ void server_pin(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof set,
-                      &set); /* fails on a machine with one processor: then share it */
+    /* Fails on a machine with one processor, which client and server then share. */
+    sched_setaffinity(0, sizeof set, &set);
 }
 
 static void socket_path(const struct server *server, char *path, size_t size)

@@ -184,7 +184,7 @@ static enum case_reason reason_of(const struct fault *fault)
     case FAULT_LIMIT:
     case FAULT_STREAM_ERROR:
     case FAULT_SHUTTING_DOWN:
-    case FAULT_CANCELLED: /* by another client */
+    case FAULT_CANCELLED: /* cancelled by another client */
     case FAULT_FORBIDDEN:
     case FAULT_METHOD_NOT_FOUND:
         return CASE_WHY_SERVICE;

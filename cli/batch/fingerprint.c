@@ -188,7 +188,7 @@ enum {
     SETTLED_S = 2
 };
 
-/* A checksum by stamp; stamp 0: empty slot. */
+/* A slot with the checksum of the file that has this stamp; stamp 0: the slot is empty. */
 struct checksum {
     uint64_t stamp, sum;
 };

@@ -35,7 +35,7 @@ int digest_read(const struct json *value, uint64_t *digest);
 
 enum {
     CONTENT_DIGITS = 16,
-    FINGERPRINT_FILES_MAX = 2048,       /* of one case: a line of a state file has limits */
+    FINGERPRINT_FILES_MAX = 2048,       /* files of one case; keeps lines of state files short */
     FINGERPRINT_NAMES_MAX = 512 * 1024, /* bytes of the names of these files in total */
 };
 

@@ -38,7 +38,7 @@ struct keeping {
 
 /* A file that the job reads. */
 struct evidence_file {
-    char *path; /* as this process opens it */
+    char *path; /* path with which this process opens the file */
     int fd;     /* open descriptor; -1: open the path */
 };
 

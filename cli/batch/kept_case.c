@@ -34,7 +34,7 @@ static int file_of(const struct tensor_file *file)
     return file_format_is_archive(file->format) ? -1 : duplicate(file->fd);
 }
 
-/* Takes a file that the job reads, or would have read. */
+/* Duplicates the descriptor of a file that the job reads or would have read. */
 static void take_input(struct evidence_file *file, const char *path, const struct tensor_file *open,
                        const struct produced *produced)
 {

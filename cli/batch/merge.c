@@ -296,7 +296,7 @@ static enum exit_code report_all(const struct merge *merge)
         batch_report_result(merge->report, merge->results[i]);
         summary.count[merge->results[i]->status]++;
     }
-    /* Shards run in parallel: the slowest one counts. */
+    /* Shards run in parallel, so the duration is that of the slowest shard. */
     for (size_t i = 0; i < merge->count; i++) {
         if (merge->parts[i].state.ns > summary.ns)
             summary.ns = merge->parts[i].state.ns;

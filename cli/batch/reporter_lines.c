@@ -178,7 +178,7 @@ struct progress {
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
-    bool due; /* a tick has come; very short runs show no live line */
+    bool due; /* the first tick has passed: shorter runs show no live line */
 };
 
 /* Returns the number of cases that ran; reused results cost no time. */

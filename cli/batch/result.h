@@ -23,7 +23,7 @@
 enum { OUTLINE_FORMAT = 2 };
 
 struct batch_outline {
-    size_t total;         /* cases before --shard */
+    size_t total;         /* number of cases of all shards */
     size_t selected;      /* cases of this shard */
     size_t resumed;       /* cases of this shard with a valid earlier result: they do not run */
     struct shard shard;   /* 0/0: not sharded */

@@ -17,7 +17,7 @@
 #include "mli_engine.h"
 #include "mli_helpers_api.h"
 
-#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* exact in JSON */
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* largest seed that a JSON number holds exactly */
 #define NS_PER_S UINT64_C(1000000000)
 
 enum {

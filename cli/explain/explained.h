@@ -56,7 +56,7 @@ struct explained_side {
 struct explained_part {
     uint64_t bytes;       /* written */
     uint64_t rows;        /* runs of contiguous bytes */
-    uint64_t descriptors; /* that the engine needs for the part */
+    uint64_t descriptors; /* descriptors that the engine needs for the part */
 };
 
 struct explained {

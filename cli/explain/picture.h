@@ -237,7 +237,7 @@ char picture_letter(const struct picture *picture, const uint64_t *sample);
 /** The words of a state in the legend; empty if the picture has no cell in this state. */
 const char *picture_state_words(const struct picture *picture, enum picture_state state);
 
-/** A file's name; of a long one, its end after "...". */
+/** Returns a file name; for a long name, "..." and the end of the name. */
 const char *picture_file(char out[PICTURE_FILE_MAX], const char *file);
 
 /** Returns whether each coordinate of an axis has quantisation parameters of its own. */

@@ -21,7 +21,7 @@ enum {
     CELL_MIN = 13,
     CELL_MAX = 30,
     ROOM_MAX = 32,
-    ROOM_READABLE = 8, /* smaller rooms are the last resort */
+    ROOM_READABLE = 8, /* rooms below this are tried only if no larger room fits */
     ROOM_MIN = 4,
     EDGES = 6,
     WIDTH_MIN = 760

@@ -176,7 +176,7 @@ static int open_before(struct resolved *r, const struct produced *produced, stru
     if (open_updated(r, produced, fault))
         return -1;
     if (r->before.format == FILE_FORMAT_RAW && ref->desc.rank == 0) {
-        /* Raw bytes, even if an earlier job has written a tensor. */
+        /* Reads the file as raw bytes, even if an earlier job has written a tensor to it. */
         r->before.header = (struct npy_header){.rank = 0};
         return 0;
     }

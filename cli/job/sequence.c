@@ -11,7 +11,7 @@
 /* The result of a job, for the jobs that wait for it. */
 struct mark {
     enum exit_code exit;
-    char *why; /* null: the job succeeded, or memory is out */
+    char *why; /* null: the job succeeded, or there was no memory for the reason */
 };
 
 /* State of the sequence across its files. */

@@ -21,7 +21,8 @@
 #include "proto/wire/rpc.h"
 
 enum {
-    PROXY_WAITING_MAX = 256 * 1024, /* bytes unsent to one side; beyond, the other is not read */
+    PROXY_WAITING_MAX = 256 * 1024, /* most unsent bytes to one side; above this, the proxy does not
+                                       read from the other side */
     PROXY_REQUESTS_MAX = 1024       /* requests under way that expect payload */
 };
 

@@ -182,7 +182,7 @@ static int enter_archive(struct tensor_file *file, const char *name, struct faul
     archive_release(archive);
     if (entry && result && name && fault->code == FAULT_INVALID_PARAMS)
         fault_set(fault, fault->code, "/tensor", "%s",
-                  fault->text); /* the user can choose another */
+                  fault->text); /* point to /tensor: the user can choose another tensor */
     return result;
 }
 

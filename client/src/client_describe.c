@@ -151,7 +151,7 @@ static int check(const mli_client_job *job, mli_client_error *error)
     return 0;
 }
 
-/* Gives each array of `cfg` that is not neutral the length `rank`. */
+/* Sets the length of each array of `cfg` that is not neutral to `rank`. */
 static void mov_lengths(const mli_mov_cfg_t *cfg, uint32_t rank, struct cfg_lengths *lengths)
 {
     *lengths = (struct cfg_lengths){0};

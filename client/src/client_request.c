@@ -28,7 +28,7 @@ struct inlined {
     bool back[PROTO_FDS_MAX];
 };
 
-/* Measures the files. Returns 0 or a code. */
+/* Sets the sizes of the files. Returns 0 or an error code. */
 static int inlined_init(struct inlined *inlined, const mli_client_attachment *attachments,
                         size_t count, mli_client_error *error)
 {
@@ -103,7 +103,7 @@ static int check(const struct request *request, mli_client_error *error)
     return 0;
 }
 
-/* Queues the whole line. Returns its length, or -1 if there is no memory. */
+/* Queues the whole line. Returns the length of the line, or -1 if out of memory. */
 static int write_line(mli_client *client, const struct request *request, mli_client_ticket ticket,
                       const struct inlined *inlined)
 {

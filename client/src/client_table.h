@@ -18,7 +18,7 @@ struct rpc_reply;
 enum slot_state { SLOT_FREE, SLOT_WAITING, SLOT_DONE, SLOT_FAILED };
 enum slot_kind {
     SLOT_RESULT, /* the reply is kept as `result`: the end of a job */
-    SLOT_REPLY,  /* ... as `reply` */
+    SLOT_REPLY,  /* the reply is kept as `reply` */
     SLOT_LINE    /* ... as `line`, the text */
 };
 
@@ -34,7 +34,7 @@ struct slot {
     enum slot_state state;
     enum slot_kind kind;
     bool forgotten; /* drop the reply when it arrives */
-    bool suspect;   /* the source file became shorter while it was sent */
+    bool suspect;   /* the source file became shorter while the library sent it */
     mli_client_done_fn *done;
     void *user;
     mli_client_result result;
@@ -49,7 +49,7 @@ struct slot {
 
 struct table {
     struct slot *slots;
-    uint32_t capacity, used; /* slots [0, used) have been taken at least once */
+    uint32_t capacity, used; /* slots [0, used) have been in use at least once */
     uint32_t first_free;     /* NO_SLOT: no free slot below `used` */
     size_t waiting;
 };

@@ -5,7 +5,7 @@
 #include "client/src/client_state.h"
 
 /** Sends and receives once, after waiting for the socket at most until `deadline`, a time of
- *  clock_deadline(). Returns 0 or a code. */
+ *  clock_deadline(). Returns 0 or an error code. */
 int wait_round(mli_client *client, int64_t deadline, mli_client_error *error);
 
 /**

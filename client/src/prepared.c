@@ -59,7 +59,7 @@ int mli_client_prepared_release(mli_client *client, mli_client_prepared *prepare
     return status;
 }
 
-/* Starts with options besides memory, with proto's writer. */
+/* Writes a start that has other options than memory, with the JSON writer of proto/. */
 static int start_slowly(mli_client *client, const mli_client_start_args *args,
                         struct request *request, mli_client_ticket *ticket, mli_client_error *error)
 {

@@ -45,7 +45,8 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
     error_free(own);
 }
 
-/* The error for a source file that became shorter while it was sent: the service has moved zeros.
+/* Fills the error for a source file that became shorter while the library sent it: the service has
+ * moved zeros in place of the missing bytes.
  */
 static const mli_client_error *error_of_source(mli_client_error *storage)
 {
@@ -184,7 +185,7 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     return 0;
 }
 
-/* Handles an error reply without an id: it ends the connection. */
+/* Handles an error reply without an id, which ends the connection. */
 static int receive_parting(mli_client *client, const struct rpc_reply *reply)
 {
     mli_client_error error;

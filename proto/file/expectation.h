@@ -13,7 +13,7 @@ enum expectation_kind { EXPECT_NOTHING = 0, EXPECT_FILE, EXPECT_DIGEST, EXPECT_E
 struct expectation {
     enum expectation_kind kind;
     struct tensor_spec golden;   /* EXPECT_FILE */
-    uint8_t digest[SHA256_SIZE]; /* EXPECT_DIGEST: of the whole output file */
+    uint8_t digest[SHA256_SIZE]; /* EXPECT_DIGEST: SHA-256 of the whole output file */
     const char *error;           /* EXPECT_ERROR: name of a status or of a fault; static storage */
     char *pointer;               /* EXPECT_ERROR: expected pointer of the fault; null: any */
 };
@@ -32,7 +32,8 @@ bool expectation_names(const struct expectation *expect, const struct fault *fau
 /** Returns whether a fault has the expected pointer, which is relative to the job. */
 bool expectation_points_at(const struct expectation *expect, const struct fault *fault);
 
-/** Returns the name of a fault in "error": that of the status if libmli refused, else fault_name().
+/** Returns the name of a fault in "error": the name of the status if libmli refused the move, else
+ * fault_name().
  */
 const char *expectation_error_name(const struct fault *fault);
 

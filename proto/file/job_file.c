@@ -153,7 +153,7 @@ out:
 
 /* The file */
 
-/* Adds the job's pointer to the message of a fault in the defaults. */
+/* Appends the pointer of the job to the message of a fault in "defaults". */
 static void name_job(struct fault *fault, const struct job_spec *job)
 {
     static const char defaults[] = "/defaults";

@@ -113,7 +113,7 @@ enum mark { UNSEEN = 0, OPEN, DONE };
 struct walk {
     const struct index *index;
     unsigned char *marks; /* one for each job */
-    struct step *steps;   /* the open jobs; each waits for the next */
+    struct step *steps;   /* the jobs whose search has not ended; each waits for the next one */
     size_t depth;
 };
 

@@ -111,7 +111,8 @@ static int check_movable(const struct tensor_entry *entry, const char *descr, co
     return 0;
 }
 
-/* Fills the tensor's header or its refusal: a tensor that no job can move is no fault of the file.
+/* Fills the tensor's header or its refusal: a tensor that no job can move does not make the file
+ * invalid.
  */
 static int judge(struct tensor_entry *entry, const struct dtype *dtype, const char *word)
 {
@@ -330,7 +331,7 @@ static int read_root(struct tensor_list *list, const struct json *root, uint64_t
     return 0;
 }
 
-/* Moves line and column into the message: they are places in the header, not in the job file. */
+/* Moves line and column into the message, because they refer to the header, not to the job file. */
 static void place_in_header(struct fault *fault)
 {
     char column[32] = "";

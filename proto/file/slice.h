@@ -22,7 +22,7 @@ struct slice_entry {
 
 struct slice {
     uint32_t count;    /* entries in the text */
-    uint32_t ellipsis; /* entries before "..."; `count` without "...": missing dimensions follow */
+    uint32_t ellipsis; /* entries before the missing dimensions: those before "...", or all */
     struct slice_entry entries[MLI_MAX_RANK];
 };
 

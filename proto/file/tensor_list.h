@@ -15,12 +15,12 @@ enum { TENSOR_DTYPE_MAX = 32 };
 
 struct tensor_entry {
     char *name;
-    char dtype[TENSOR_DTYPE_MAX]; /* NumPy's name, as "int16", else the name in the file */
+    char dtype[TENSOR_DTYPE_MAX]; /* name in NumPy, as "int16", or else in the file */
     uint64_t *shape;
     size_t rank;
     uint64_t bytes;           /* size of all elements */
     char *refusal;            /* the reason why no job can move the tensor; or null */
-    struct npy_header header; /* with a refusal only data_offset, counted in the file, is valid */
+    struct npy_header header; /* with a refusal, only data_offset (in the file) is valid */
     uint64_t place;           /* the archive reader's own reference to the tensor */
 };
 
@@ -33,7 +33,7 @@ struct tensor_list {
 /** Frees all entries; `struct tensor_list list = {0}` is an empty list. */
 void tensor_list_finish(struct tensor_list *list);
 
-/** Adds an entry with that name. Returns null if there is no memory. */
+/** Adds an entry with the given name. Returns null if out of memory. */
 struct tensor_entry *tensor_list_add(struct tensor_list *list, const char *name);
 
 /** Copies a shape to an entry. Returns 0 or -1 (no memory). */
@@ -42,7 +42,7 @@ int tensor_entry_set_shape(struct tensor_entry *entry, const uint64_t *shape, si
 /** Makes the fault's text the refusal of a tensor. Returns 0 or -1 (no memory). */
 int tensor_entry_refuse(struct tensor_entry *entry, const struct fault *why);
 
-/** Returns the number of bytes of a name that messages repeat. */
+/** Returns the number of bytes of a name that a message should quote. */
 int tensor_name_shown(const char *name);
 
 /** Sorts the complete list by name; refuses duplicate names. Returns 0 or -1. */

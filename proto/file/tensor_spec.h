@@ -58,7 +58,7 @@ enum file_format tensor_spec_format(const struct tensor_spec *spec);
 /** The allowed members of "src" and of "dst", null-terminated. */
 extern const char *const tensor_spec_src_keys[], *const tensor_spec_dst_keys[];
 
-/** Reads all members but the tensor's description; each may be absent. */
+/** Reads all members except the tensor's description; each member may be absent. */
 int tensor_spec_read_place(struct tensor_spec *spec, const struct json *object);
 /** Writes these members, without "offset", into the object that is open. */
 void tensor_spec_write_place(struct jsonw *w, const struct tensor_spec *spec);

@@ -234,8 +234,8 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
         recover(channel);
     /* For memory that the device does not snoop: invalidate the destination here. */
     atomic_store_explicit(&lane->work, NULL, memory_order_relaxed);
-    work->done(work,
-               &end); /* call this last: when done() returns, the lane may have its next work */
+    /* Call done() last: when it returns, the lane may have its next work. */
+    work->done(work, &end);
     return reaped;
 }
 

@@ -20,8 +20,8 @@ enum { OWN = 2 + ENGINE_HAS_THREADS };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
 static uint32_t count = OWN;
 
-static char
-    chosen[SPEC_MAX]; /* argument of the last mli_mov_set_engine(); "" before the first call */
+/* The argument of the last mli_mov_set_engine(); "" before the first call. */
+static char chosen[SPEC_MAX];
 
 /* A part of the given text, without a terminator. */
 struct word {

@@ -100,9 +100,8 @@ struct leaf_table {
     leaf_fence *fence;
     bool small_panels; /* call transpose_at with small tables: little stack */
     bool fetches;      /* rows and gathers prefetch at `ahead`; other kernels ignore it */
-    leaf_transpose_stream *transpose_stream[4]; /* null if the level has none */
-    leaf_transpose_stream
-        *transpose_streams[4]; /* returns whether transpose_stream would do this transpose */
+    leaf_transpose_stream *transpose_stream[4];  /* null if the level has none */
+    leaf_transpose_stream *transpose_streams[4]; /* return whether transpose_stream would do it */
 };
 
 extern const struct leaf_table leaf_c;
