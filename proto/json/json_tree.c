@@ -102,7 +102,7 @@ static const char *build_string(struct builder *b)
     while (*b->at != '"') {
         if (*b->at == '\\') {
             char decoded[UTF8_CHAR_MAX];
-            uint32_t code;
+            uint32_t code = 0;
             size_t size;
 
             b->at += escape_decode(b->at, (size_t)(b->end - b->at), &code);
