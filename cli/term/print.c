@@ -63,8 +63,8 @@ static size_t unnamed_length(const char *place, const char *text)
 {
     const size_t length = strlen(place);
     for (size_t i = 0; i < length; i++) {
-        if ((i == 0 || place[i - 1] == '.') && strncmp(text, place + i, length - i) == 0 &&
-            strchr(":.[ ", text[length - i]))
+        if ((i == 0 || place[i - 1] == '.') && place[i] != '.' &&
+            strncmp(text, place + i, length - i) == 0 && strchr(":.[ ", text[length - i]))
             return i;
     }
     return length;

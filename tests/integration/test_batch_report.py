@@ -62,6 +62,19 @@ def as_xml(text):
                    for c in text)
 
 
+def sentence(line):
+    """Returns file, place and message of a result. The place is the pointer as people write it, without
+    the part that the message begins with."""
+    place, message = "", line["message"]
+    for token in line["pointer"].split("/")[1:]:
+        place += f"[{token}]" if re.fullmatch("[0-9]+", token) else f".{token}" if place else token
+    for i, c in enumerate(place):
+        named = (i == 0 or place[i - 1] == ".") and c != "." and message.startswith(place[i:])
+        if named and message[len(place) - i:][:1] in ("", ":", ".", "[", " "):
+            return f"{line['file']}: {place[:i]}{message}"
+    return ": ".join(part for part in (line["file"], place, message) if part)
+
+
 def shown_name(line):
     """Returns the name as reports show it: U+FFFD for each byte that is not UTF-8."""
     name, out = raw_name(line), ""
@@ -122,8 +135,7 @@ class Junit(Merged):
             if verdict:
                 printed = element.find(verdict)
                 self.assertEqual(printed.get("message"), as_xml(line["message"]))
-                self.assertEqual(printed.text, as_xml(f"{line['file']}: {line['pointer']}: "
-                                                   f"{line['message']}"))
+                self.assertEqual(printed.text, as_xml(sentence(line)))
         for element in (root, suite):
             self.assertEqual(int(element.get("tests")), COUNT)
             self.assertEqual(int(element.get("failures")), counts["failure"])
@@ -203,8 +215,7 @@ class Tap(Merged):
         self.assertEqual(len(blocks), len(lines))
         for block, line in zip(blocks, lines):
             printed = yaml.safe_load(block)
-            self.assertEqual(printed["message"],
-                             f"{line['file']}: {line['pointer']}: {line['message']}")
+            self.assertEqual(printed["message"], sentence(line))
             for key in ("status", "reason", "file", "pointer", "attempts"):
                 self.assertEqual(printed[key], line[key])
             self.assertEqual(printed["severity"], "comment" if line["status"] == "flaky" else "fail")
