@@ -3,14 +3,19 @@
  * Requests and their handlers: one line of a client becomes one call.
  *
  * To add an RPC method, start here:
- *   1. Add the name to RPC_METHOD_TABLE (proto/wire/rpc.h), and functions that read the params and
- *      write the result to proto/wire.
+ *   1. Add the name to RPC_METHOD_TABLE as proto/wire/rpc.h describes. A method with params also
+ *      needs functions in proto/wire that read them; a result of one or two numbers is written by
+ *      the handler itself.
  *   2. Declare the handler below, and write it beside its relatives: submit.c (requests that make
  *      jobs), call_job.c, wait.c, listing.c (requests about jobs), call_buffer.c, call_daemon.c,
  *      drain.c, subscriptions.c.
  *   3. Add it to the table in call.c, and to hold_for_reply() there if its reply may be large or
  *      carries a descriptor.
- *   4. Describe it in proto/PROTOCOL.md, and test it in tests/unit/daemon.
+ *   4. Describe it in proto/PROTOCOL.md, with an example (the test mlid_protocol runs it; a member
+ *      whose value differs from run to run is listed at the end of PROTOCOL.md and in VARYING in
+ *      tests/integration/daemon/examples.py), and in man/mlid-protocol.7.scd.
+ *   5. Test it in tests/unit/daemon, and add it to the lists of methods in test_memory.c there, and
+ *      in test_bad_input.py and test_bad_lines.py in tests/integration/daemon.
  *
  * A handler first refuses descriptors (call_refuse_fds()) and params that it does not know, then
  * does its work, then returns the proof that it has replied (answer.h).

@@ -10,7 +10,7 @@
  *     submit.c, wait.c, listing.c, call_*.c, drain.c, subscriptions.c   the handlers
  *     answer.c     reply --> client_send.c --> outbox.c --> socket
  *
- * To add an RPC method, start in call.h. To add a number to daemon.stats, start in stats.c.
+ * To add an RPC method, start in call.h. To add a number to daemon.stats, start in stats.h.
  *
  * Everything here belongs to the loop's thread.
  */

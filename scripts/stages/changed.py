@@ -10,7 +10,7 @@ import tidy
 import trees
 
 # Integration tests of some seconds: each part of mlid and mlictl once.
-INTEGRATION = ["mlictl_batch", "mlictl_commands", "mlictl_engines", "mlictl_messages", "mlid_bad_input", "mlid_close",
+INTEGRATION = ["mlictl_batch", "mlictl_commands", "mlictl_engines", "mlictl_man", "mlictl_messages", "mlid_bad_input", "mlid_close",
                "mlid_history", "mlid_lifecycle", "mlid_protocol"]
 PERCENT = 10  # of the random cases
 LEFT_OUT = f"""left out (scripts/test runs it):

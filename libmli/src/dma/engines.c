@@ -8,17 +8,16 @@
 
 enum { SPEC_MAX = 128 };
 
-/* The library's own engines, then those that were added. */
-static const struct mli_engine *known[MLI_ENGINES_MAX] = {
+static const struct mli_engine *const own[] = {
 #if ENGINE_HAS_THREADS
     &engine_threads,
 #endif
     &engine_inline,
     &engine_fault,
 };
-enum { OWN = 2 + ENGINE_HAS_THREADS };
+enum { OWN = sizeof(own) / sizeof(*own) };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
-static uint32_t count = OWN;
+static uint32_t count = OWN; /* of own and added engines */
 
 /* The argument of the last mli_mov_set_engine(); "" before the first call. */
 static char chosen[SPEC_MAX];
@@ -57,11 +56,17 @@ static bool is_word(const char *name)
     return i > 0 && name[i] == '\0';
 }
 
+/* The library's own engines come first, then those that were added. */
+static const struct mli_engine *engine_at(uint32_t index)
+{
+    return index < OWN ? own[index] : &added[index - OWN];
+}
+
 static const struct mli_engine *find(const struct word *name)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (is(name, known[i]->name))
-            return known[i];
+        if (is(name, engine_at(i)->name))
+            return engine_at(i);
     }
     return NULL;
 }
@@ -85,13 +90,13 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
     copy = &added[count - OWN];
     copy_bytes(copy, engine, engine->size < sizeof(*copy) ? engine->size : sizeof(*copy));
-    known[count++] = copy;
+    count++;
     return MLI_STATUS_OK;
 }
 
 const char *mli_mov_engine_at(int index)
 {
-    return index >= 0 && (uint32_t)index < count ? known[index]->name : NULL;
+    return index >= 0 && (uint32_t)index < count ? engine_at((uint32_t)index)->name : NULL;
 }
 
 /*

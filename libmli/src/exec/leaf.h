@@ -10,13 +10,14 @@
  *
  * To add a leaf kernel, start here:
  *   1. Write it with one of the types below, in c/, x86/ or arm/, and declare it in the kernels_*.h
- *      of that folder. It includes no header that knows plans: only leaf.h, level.h, nest.h,
- *      piece.h, tile*.h and tuning.h of this folder.
+ *      of that folder; a new file is listed in libmli/meson.build. It includes no header that knows
+ * plans: only leaf.h, level.h, nest.h, piece.h, tile*.h and tuning.h of this folder.
  *   2. Put it into the table of its level: leaf_c.c, leaf_avx2.c, leaf_avx512.c or leaf_neon.c. An
  *      entry replaces that of the level below. A new type of kernel is also a new entry of struct
  *      leaf_table, with a version in C, and a way to reach it in walk.c.
  *   3. Test it: tests/leaf compares every entry of every level with a loop over bytes, and
- *      `test_leaf LEVEL --bench` measures it.
+ *      `test_leaf LEVEL --bench` measures it. A new type of kernel is also a new enum leaf_kind in
+ *      tests/leaf/shape.h, with its shapes in shape.c.
  * To add a level (an instruction set), see level.h.
  */
 #ifndef MLI_EXEC_LEAF_H
