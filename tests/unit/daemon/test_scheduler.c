@@ -491,7 +491,7 @@ static void test_no_starvation_at_random(void **state)
 /* Users with random weights, connections and sizes of jobs: bytes in proportion to the weights. */
 static void test_weights_at_random(void **state)
 {
-    enum { USERS = 6, TAKES = 40 * 1000 };
+    enum { USERS = 6, TAKES = 400 * 1000 };
     struct rng rng = {seed()};
     const uint64_t size_max = 3 * QUANTUM;
     uint64_t got[USERS] = {0};
