@@ -214,8 +214,7 @@ static void sync(void)
     }
 }
 
-/* Half a memcpy on another thread, begun and awaited without sleeping: the limit of two channels.
- */
+/* Half a memcpy on another thread, without sleeping: the limit of two channels. */
 static struct {
     pthread_t thread;
     atomic_int round, done;

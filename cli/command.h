@@ -27,7 +27,7 @@ struct command {
     const char *details;   /* a paragraph for the help of the command */
     const struct option *options;
     const struct value *takes;      /* kind of its arguments; null: not completed */
-    const struct value *first;      /* kind of the first argument, if different; or null */
+    const struct value *first;      /* kind of the first argument if it differs; otherwise null */
     const struct example *examples; /* run by a test; the last has a null line */
     enum exit_code (*run)(const struct options *options);
 };

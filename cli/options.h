@@ -84,8 +84,7 @@ const char *options_next(const struct options *options, const char *name, size_t
 /** Returns whether a table has an option of this name. */
 bool options_has(const struct option *table, const char *name);
 
-/** Returns the number of words of the option at words[0], its value included; -1: not in the table.
- */
+/** Returns the number of words of the option at words[0], with its value; -1: not in the table. */
 int options_word(const struct option *table, char *const *words);
 
 /**

@@ -58,8 +58,7 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
  */
 int service_listen(struct service *service);
 
-/** Serves a socket that listens already, and takes ownership, also on failure. Returns 0 or -errno.
- */
+/** Serves a socket that listens already; takes ownership, also on failure. Returns 0 or -errno. */
 int service_listen_on(struct service *service, int socket);
 
 /** Serves a connected stream socket, and takes ownership, also on failure. Returns 0 or -errno. */

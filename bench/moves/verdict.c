@@ -6,7 +6,7 @@
 
 #include "bench/moves/known.h"
 
-/* Tolerance of comparisons: two runs of one program differ by this factor. */
+/* Tolerance of comparisons: two runs of the same program may differ by up to this factor. */
 #define TOLERANCE 1.03
 
 /* Bounds of the time of two steps: at best they overlap, at worst they run in sequence. */

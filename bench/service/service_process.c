@@ -22,8 +22,7 @@ enum {
     PATH_SIZE = sizeof((struct sockaddr_un *)0)->sun_path
 };
 
-/* The running servers. A bench that fails (err() calls exit()) or is interrupted terminates them.
- */
+/* The running servers. A failed (err() calls exit()) or interrupted bench terminates them. */
 static struct {
     struct server at[SERVERS_MAX];
     int count;

@@ -23,8 +23,7 @@ void server_start_mlid(struct server *server, const char *limits);
 /** Starts an echo, which answers `reply` bytes to every `request` bytes. Exits on failure. */
 void server_start_echo(struct server *server, size_t request, size_t reply);
 
-/** Returns a new connection; the caller closes it. Exits if the server does not accept within 5 s.
- */
+/** Returns a new connection; the caller closes it. Exits if the server accepts none within 5 s. */
 int server_connect(const struct server *server);
 
 /** Terminates the server, waits for its end and removes its directory. */

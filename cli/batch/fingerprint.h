@@ -106,8 +106,7 @@ void contents_destroy(struct contents *contents);
 /** Sets *content; reads the file if its checksum is not known. ^C stops the reading. */
 void contents_find(struct contents *contents, const char *path, struct content *content);
 
-/** Returns whether the content of the file is still `then`; if not, *now becomes the new content.
- */
+/** Returns whether the file's content is still `then`; if not, *now becomes the new content. */
 bool contents_same(struct contents *contents, const char *path, const struct content *then,
                    struct content *now);
 

@@ -54,8 +54,7 @@ static int open_below(int parent, const char *name)
     return openat(parent, name, DIRECTORY | O_NOFOLLOW);
 }
 
-/* Opens an existing directory, or its parent directory if `parent` is set. Does not follow links.
- */
+/* Opens an existing directory, or its parent directory if `parent` is set. Follows no links. */
 static int walk_to(int root, const char *place, bool parent)
 {
     int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
@@ -261,7 +260,7 @@ struct cleaner {
     bool all;
     const struct timespec *begin;
     struct kept_list list;
-    char origin[KEPT_ORIGIN_DIGITS + 1]; /* of this run */
+    char origin[KEPT_ORIGIN_DIGITS + 1]; /* kept_origin() of this run, in hexadecimal */
 };
 
 struct wanted {

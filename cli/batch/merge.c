@@ -62,8 +62,7 @@ __attribute__((format(printf, 3, 4))) static void problem(const struct merge *me
     print_problem(merge, file, text);
 }
 
-/* Prints that shards are missing or incomplete, and reports it as a case `name` that did not run.
- */
+/* Prints that shards are missing or incomplete; reports them as a case `name` that did not run. */
 __attribute__((format(printf, 4, 5))) static void report_not_run(const struct merge *merge,
                                                                  const char *file, const char *name,
                                                                  const char *format, ...)
@@ -94,7 +93,7 @@ static enum exit_code load(const struct merge *merge, struct part *part)
     if (state_load(&part->state, part->path, &fault)) {
         print_place(place, fault.pointer, fault.text);
         if (fault.line)
-            problem(merge, part->path, "line %u: %s%s; the file is no state file, or was edited",
+            problem(merge, part->path, "line %u: %s%s; the file is not a state file, or was edited",
                     fault.line, place, fault.text);
         else
             problem(merge, part->path, "%s", fault.text);
@@ -133,10 +132,10 @@ static bool is_of_same(const struct merge *merge, const struct part *part)
 
     print_path(shown, first->path);
     if (a->total != b->total)
-        problem(merge, part->path, "not of the same cases as %s: the batch has %zu cases, not %zu",
-                shown, b->total, a->total);
+        problem(merge, part->path, "not the same cases as %s: %zu cases here, %zu there", shown,
+                b->total, a->total);
     else if (a->set != b->set)
-        problem(merge, part->path, "not of the same cases as %s: the names differ", shown);
+        problem(merge, part->path, "not the same cases as %s: the names differ", shown);
     else if (x.count != y.count)
         problem(merge, part->path, "shard %s, but %s is shard %s", shard_text(other, &y), shown,
                 shard_text(one, &x));
@@ -169,8 +168,8 @@ static enum exit_code check_parts(struct merge *merge)
 
         if (shard_in(before).index != shard.index)
             continue;
-        problem(merge, part->path, "shard %s was given twice, also as %s", shard_text(text, &shard),
-                print_path(shown, before->path));
+        problem(merge, part->path, "shard %s was given twice; the other file is %s",
+                shard_text(text, &shard), print_path(shown, before->path));
         good = false;
     }
     return good ? EXIT_CODE_DONE : EXIT_CODE_FAILED;

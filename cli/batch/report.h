@@ -59,7 +59,7 @@ void batch_report_gap(struct batch_report *report, const char *name, const char 
 void batch_report_begin(struct batch_report *report, const struct batch_outline *outline);
 /** Reports a sentence about the run, after batch_report_begin(). */
 void batch_report_note(struct batch_report *report, const char *text);
-/** Reports the result of a case; those of outline->resumed come first. */
+/** Reports the result of a case. Call it for the cases counted by outline->resumed first. */
 void batch_report_result(struct batch_report *report, const struct case_result *result);
 /** Updates the live line, about ten times a second; `ns` since batch_report_begin(). */
 void batch_report_tick(struct batch_report *report, uint64_t ns);

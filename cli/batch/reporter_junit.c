@@ -92,8 +92,7 @@ static void put_attribute(struct textw *w, const char *key, const char *value)
     textw_printf(w, "\"");
 }
 
-/* Writes the directories of a name as class. Slashes stay: "a/b" and "a.b" are different classes.
- */
+/* Writes the directories of a name as class. Slashes stay: "a/b" and "a.b" differ. */
 static void put_class(struct textw *w, const char *name, size_t length)
 {
     char *class = strndup(name, length);
@@ -193,8 +192,7 @@ static void not_run(void *state, const char *name, const char *file)
     junit->skipped++;
 }
 
-/* The cases of a missing shard are unknown; one error represents them, so the report is not good.
- */
+/* The cases of a missing shard are unknown: one error represents them, and fails the report. */
 static void gap(void *state, const char *name, const char *text)
 {
     struct junit *junit = state;

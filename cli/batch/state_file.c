@@ -143,7 +143,8 @@ static int read_lines(struct reader *reader, struct frame *frame, int fd)
 
         if (!room)
             return fault_set(reader->fault, FAULT_LIMIT, NULL,
-                             "line %zu is too long: the file is no state file", reader->line + 1);
+                             "line %zu is too long: the file is not a state file",
+                             reader->line + 1);
         ssize_t got = read(fd, room, size);
         if (got < 0 && errno == EINTR)
             continue;
@@ -306,8 +307,8 @@ static int blame_line(const struct state_file *state_file, const struct fault *l
         return fault_set(fault, line->code, NULL, "%s: %s", shown, line->text);
     return fault_set(
         fault, line->code, NULL,
-        "%s:%u: %s%s; the file is no state file, or was edited: give another --resume STATE", shown,
-        line->line, place, line->text);
+        "%s:%u: %s%s; the file is not a state file, or was edited: give another --resume STATE",
+        shown, line->line, place, line->text);
 }
 
 /* Removes the incomplete last line of a killed run. */

@@ -115,8 +115,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Waits until cases have ended, no worker is left, or `until_ns`. Returns whether workers are left.
- */
+/* Waits until cases have ended, no worker is left, or `until_ns`. Returns whether any is left. */
 static bool await(struct shared *shared, uint64_t until_ns, struct ended_case **ended)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
@@ -270,8 +269,7 @@ static int connect(struct trial *trial, const struct connector *connector, struc
     return -1;
 }
 
-/* Adds an attempt to the tally, which takes its members. Returns whether another attempt follows.
- */
+/* Adds an attempt to the tally, which owns its members. Returns whether another one follows. */
 static bool count(struct tally *tally, const struct trial_plan *plan, struct attempt *attempt)
 {
     uint32_t failures = ++tally->attempts - tally->passed;

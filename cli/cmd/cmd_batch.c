@@ -16,12 +16,12 @@
 #include "proto/wire/wire_limits.h"
 
 static const struct option options_table[] = {
-    {"jobs", 'j', "N", "Run at most N cases at a time (default: processors; 1 with -H)."},
+    {"jobs", 'j', "N", "Run at most N cases at a time (default: number of processors; 1 with -H)."},
     FILTER_OPTION,
     {"shard", 0, "I/N", "Run shard I of N; auto, auto/N: from the environment (default: all)."},
     {"list", 0, NULL, "Print the names of the selected cases; run nothing."},
     {"retries", 0, "N", "Retry a case that does not pass up to N times (default: 0)."},
-    {"repeat", 0, "N", "Run each case N times; each time must pass (default: 1)."},
+    {"repeat", 0, "N", "Run each case N times; every run must pass (default: 1)."},
     {"fail-fast", 0, NULL, "Begin no further case after the first failure."},
     {"timeout", 0, "MS", "Limit each attempt at a case to MS ms (default: none)."},
     {"resume", 0, "STATE", "Record results in STATE, and reuse its valid ones (default: none).",

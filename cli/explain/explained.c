@@ -39,8 +39,7 @@ static void take_file(struct explained_side *side, const char *name, const struc
     side->quant_axis = -1;
 }
 
-/* Returns whether the output is an existing raw file without a shape: its data ends with the file.
- */
+/* Returns whether the output is an existing raw file without shape: its data ends with the file. */
 static bool is_shapeless(const struct resolved *r)
 {
     return r->job->dst.update && r->before.header.rank == 0;

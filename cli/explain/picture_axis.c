@@ -112,8 +112,8 @@ static void selection_close(struct selection *selection)
 }
 
 enum {
-    CONTEXT = 2,     /* coordinates on each side of an edge, selected before the whole window */
-    SAMPLES_MIN = 4, /* samples at each end that are selected before coordinates between samples */
+    CONTEXT = 2,     /* coordinates on each side of an edge to select before the whole window */
+    SAMPLES_MIN = 4, /* samples at each end to select before the coordinates between samples */
     ROOM_MIN = 5,
     GAP_MAX = 2, /* slots of a gap between two elements */
     TAIL_MAX = 3 /* slots of the gap after the last element */

@@ -35,8 +35,7 @@ static int complain(const char *text, const char *why, struct fault *fault)
     return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "--view %.64s: %s", text, why);
 }
 
-/* Parses one dimension. Returns the rest of the text, or null if the tensor has no such dimension.
- */
+/* Parses a dimension. Returns the rest of the text, or null if the tensor lacks the dimension. */
 static const char *take_dimension(const char *text, uint32_t rank, uint32_t *dimension)
 {
     char *end;

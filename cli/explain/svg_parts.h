@@ -12,16 +12,14 @@
 #include "cli/explain/picture_block.h"
 #include "cli/explain/svgw.h"
 
-/* Captions. The caption of an axis is its source dimension, its extent and a strip of its colours.
- */
+/* Captions. An axis's caption is its source dimension, extent and a strip of its colours. */
 
 enum { SVG_AXIS_CAPTION = 20 /* height of a caption */ };
 
 /** Returns the width of the widest caption above or below the planes. */
 int svg_axis_widest_caption(const struct picture_block *block);
 
-/** Returns whether the rows' caption is above the planes, since it is too long to be beside them.
- */
+/** Returns whether the rows' caption is above the planes: beside them it would be too long. */
 bool svg_axis_caption_is_above(const struct picture_block *block);
 
 /** Draws the caption of a level with its upper left corner at x, y. */
@@ -47,7 +45,7 @@ void svg_axis_column_ticks(struct textw *w, const struct picture_block *block,
 /** Draws the breaks of a plane as zigzags. */
 void svg_axis_breaks(struct textw *w, const struct picture_block *block, struct picture_area plane);
 
-/** Draw dots and a number in place of planes, or of lines of planes. */
+/** Draw dots and the number of omitted planes, or of omitted lines, in place of these. */
 void svg_axis_planes_left_out(struct textw *w, const struct picture_block *block, size_t line,
                               size_t plane);
 void svg_axis_lines_left_out(struct textw *w, const struct picture_block *block, size_t line);

@@ -37,8 +37,7 @@ static int refuse(const struct output *output, enum fault_code code, const char 
                      print_path(shown, output->path), what, why);
 }
 
-/* Sets a fault for an errno: a shortage of storage fails the job, any other error makes it invalid.
- */
+/* Sets a fault for an errno: lack of storage fails the job, other errors make it invalid. */
 static int complain(const struct output *output, int error, const char *what, struct fault *fault)
 {
     return refuse(output, exit_code_is_shortage(error) ? FAULT_IO_ERROR : FAULT_INVALID_PARAMS,
@@ -340,8 +339,7 @@ static int link_as(const struct output *output, const char *name)
     return linkat(AT_FDCWD, self, output->directory, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-/* Links or renames the file to its name. Keeps output->hidden set if the hidden name still exists.
- */
+/* Links or renames the file to its name. output->hidden stays set while the hidden name exists. */
 static int take_place(struct output *output, bool fresh)
 {
     if (!output->hidden[0]) {

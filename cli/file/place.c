@@ -38,8 +38,7 @@ char *place_follow(const char *path)
     return NULL;
 }
 
-/* Returns whether `path` up to `end` is a directory and not a link, so that "/.." can be removed.
- */
+/* Returns whether `path` up to `end` is a directory and not a link, so "/.." can be removed. */
 static bool leads_back(char *path, char *end)
 {
     struct stat status;

@@ -36,7 +36,7 @@ static void translate(struct fault *fault)
 
 static int overdue(struct fault *fault)
 {
-    return fault_set(fault, FAULT_TIMED_OUT, NULL, "cut off: the time that was given is over");
+    return fault_set(fault, FAULT_TIMED_OUT, NULL, "cut off: the time limit was reached");
 }
 
 /* Lowers the timeout of the job to the time left until the deadline of the execution. */

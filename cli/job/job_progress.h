@@ -25,8 +25,7 @@ struct job_progress {
 void job_progress_follow(struct job_progress *progress, struct client *client,
                          const struct print_style *style);
 
-/** Call these at the begin and at the end of each job, one job at a time. `progress` may be null.
- */
+/** Call these at the begin and end of each job, one job at a time. `progress` may be null. */
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,
                         const struct job_spec *job);
 void job_progress_end(struct job_progress *progress);

@@ -37,7 +37,8 @@ static int open_produced(struct tensor_file *file, const struct tensor_file *pro
         if (!file_format_is_archive(tensor_spec_format(ref)))
             return 0;
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s: an earlier job writes it, and not as an archive", file->shown);
+                         "%s: must be an archive, but an earlier job writes it in another format",
+                         file->shown);
     }
     /* Both descriptors share one file offset, which is not used. */
     int fd = fcntl(produced->fd, F_DUPFD_CLOEXEC, 0);

@@ -72,8 +72,7 @@ int client_ask(struct client *client, const char *method, struct rpc_reply *repl
 /** Fills the fault for a result that does not follow the protocol. Returns -1. */
 int client_unreadable(const struct rpc_reply *reply, struct fault *fault);
 
-/** Fills the fault from an error of the library; closes a connection that is unusable. Returns -1.
- */
+/** Fills the fault from an error of the library; closes an unusable connection. Returns -1. */
 int client_fault(struct client *client, const mli_client_error *error, struct fault *fault);
 
 #endif /* CLI_CLIENT_H */

@@ -35,14 +35,14 @@ static const char *take_port(struct host *host, const char *text)
     if (!*text || strcmp(text, "/") == 0)
         return NULL;
     if (*text == '/')
-        return "it has a path; --socket says where the socket is";
+        return "a path is not allowed; give the socket's path with --socket";
     if (*text != ':')
         return "only a port can follow an address";
     text++;
     size_t digits = strspn(text, "0123456789");
     bool slash = text[digits] == '/';
     if (slash && text[digits + 1])
-        return "it has a path; --socket says where the socket is";
+        return "a path is not allowed; give the socket's path with --socket";
     long port = digits <= 5 ? strtol(text, NULL, 10) : 0;
     if (text[digits + slash] || port < 1 || port > 65535)
         return "the port is a number from 1 to 65535";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Daemons of other machines: ssh://[user@]host[:port] becomes a command line. */
+/* Daemons on other machines: ssh://[user@]host[:port] becomes a command line. */
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 

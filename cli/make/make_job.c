@@ -83,8 +83,7 @@ static int parse_layouts(const char *text, struct layouts *layouts, char why[LAY
         return -1;
     }
     layouts->count = (uint32_t)length;
-    /* check_layout() has limited the length; this check is for compilers, which cannot deduce that.
-     */
+    /* check_layout() has limited the length; compilers cannot deduce that. */
     for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at) {

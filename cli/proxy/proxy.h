@@ -62,7 +62,7 @@ struct proxy {
 /** Why a proxy ends. */
 enum proxy_end { PROXY_GOES_ON, PROXY_CLIENT_GONE, PROXY_DAEMON_GONE, PROXY_FAILED };
 
-/** Returns 0 or -ENOMEM; proxy_finish() is legal after both. Owns the daemon's socket. */
+/** Takes ownership of `daemon`. Returns 0 or -ENOMEM; call proxy_finish() in both cases. */
 int proxy_init(struct proxy *proxy, int input, int output, int daemon);
 void proxy_finish(struct proxy *proxy);
 

@@ -178,7 +178,7 @@ static int make_memfds(struct proxy_request *request, struct fault *fault)
     return 0;
 }
 
-/* Begins a request with a payload after its line. */
+/* Begins a request whose line is followed by a payload. */
 static enum proxy_end begin(struct proxy *proxy, const struct json *root, const char *line,
                             size_t length)
 {

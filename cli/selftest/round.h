@@ -41,7 +41,7 @@ struct round {
     uint64_t sync_bytes;
     struct failure shown[ROUND_FAILURES_SHOWN];
     bool lost;   /* a call has not returned: the library is unusable */
-    bool closed; /* counters no longer change, and can be read */
+    bool closed; /* a worker is lost: ignore later results, the counters are final */
     mli_mov_channel_stats stats[MLI_MOV_MAX_CHANNELS];
 };
 

@@ -271,8 +271,7 @@ static int start_and_wait(struct transfer *t)
     return check_status(t);
 }
 
-/* Starts the transfer c->starts times; a wrong result is kept, not overwritten by the next start.
- */
+/* Starts the transfer c->starts times; stops at a wrong result, and keeps it. */
 static int start_all(struct transfer *t, const struct images *images)
 {
     const uint32_t starts = t->c->chained ? 1 : t->c->starts;

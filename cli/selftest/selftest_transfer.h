@@ -51,8 +51,7 @@ struct transfer {
 /** Returns the mailbox of worker 0 .. MAILBOXES_MAX - 1. Static storage. */
 struct mailbox *mailbox_of(uint32_t worker);
 
-/** Moves from images->src to images->dst. Returns 0, or -1 with t->failure or t->interrupted set.
- */
+/** Moves images->src to images->dst. Returns 0, or -1 with t->failure or t->interrupted set. */
 int transfer_run(struct transfer *t, const struct images *images);
 
 #endif /* CLI_SELFTEST_TRANSFER_H */

@@ -191,8 +191,7 @@ static void count(struct tally *tally, const struct verdict *verdict)
         tally->different++;
 }
 
-/* Finds the entries of the next name in both sorted lists; null in an archive that lacks the name.
- */
+/* Finds the entries of the next name in both sorted lists; null if an archive lacks the name. */
 static bool next_name(const struct side sides[2], size_t at[2], struct tensor_entry *entries[2])
 {
     for (int i = 0; i < 2; i++)

@@ -48,8 +48,7 @@ void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *tex
 /** Prints "mlictl: FILE:LINE:COLUMN: PLACE: text" to stderr, without unknown parts. */
 void print_fault(const char *file, const struct fault *fault);
 
-/** Prints a fault to stderr and, with --json, {file, exit, error} to stdout. Returns the exit code.
- */
+/** Prints a fault to stderr; --json adds {file, exit, error} on stdout. Returns the exit code. */
 enum exit_code print_failure(const struct print_style *style, const char *file,
                              const struct fault *fault);
 

@@ -18,8 +18,7 @@ struct stream {
     bool given_up;
 };
 
-/* Waits until the descriptor accepts bytes. Returns false if it does not, a second after a cancel.
- */
+/* Waits until the descriptor accepts bytes. Returns false one second after a cancel. */
 static bool wait_for_room(struct stream *stream)
 {
     while (!stream->given_up) {

@@ -153,8 +153,7 @@ const char *mli_client_path(const mli_client *client);
 /** Returns false when the connection is lost. */
 bool mli_client_connected(const mli_client *client);
 
-/** Sets a descriptor that ends waiting calls with INTERRUPTED while it is readable; -1 removes it.
- */
+/** Sets a descriptor that, while readable, ends waiting calls with INTERRUPTED; -1 removes it. */
 void mli_client_set_interrupt(mli_client *client, int interrupt);
 
 /**
@@ -228,8 +227,7 @@ typedef struct mli_client_memory {
     bool fresh;      /**< inline: the destination is all zeros, do not send its bytes */
 } mli_client_memory;
 
-/** A reference to a job: its number, or 0 and the name of the latest such job of this connection.
- */
+/** Refers to a job: by its number, or by 0 and the name of this connection's latest such job. */
 typedef struct mli_client_ref {
     uint64_t number;
     const char *name;
@@ -300,7 +298,7 @@ int mli_client_submit_detached(mli_client *client, const mli_client_job *job, ui
                                mli_client_error *error);
 
 typedef struct mli_client_prepared {
-    uint32_t id;    /**< from 1 */
+    uint32_t id;    /**< 1 or greater */
     uint64_t bytes; /**< written by each start */
     mli_tensor dst; /**< as in a result */
     void *owned;    /**< private */
@@ -429,7 +427,7 @@ int mli_client_ping(mli_client *client, mli_client_error *error);
 int mli_client_get_info(mli_client *client, mli_client_info *info, mli_client_error *error);
 
 enum { MLI_CLIENT_BUCKETS = 24 };
-/** Bucket i counts the times below 1024 << i ns that are not in bucket i - 1; the last bucket
+/** Bucket i counts the times below 1024 << i ns that no earlier bucket counts; the last bucket
  * counts all longer times. */
 typedef struct mli_client_histogram {
     uint64_t count, sum_ns, buckets[MLI_CLIENT_BUCKETS];

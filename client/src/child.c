@@ -16,8 +16,7 @@ extern char **environ;
 
 enum { PATIENCE_MS = 2000, PAUSE_NS = 2000000 };
 
-/* Starts a process with `end` as standard input and output, and with the default signal handling.
- */
+/* Starts a process with `end` as standard input and output, and default signal handling. */
 static int spawn(char *const argv[], int end, pid_t *child)
 {
     posix_spawn_file_actions_t actions;

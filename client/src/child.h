@@ -14,8 +14,7 @@ int child_start(char *const argv[], pid_t *child, int *socket, mli_client_error 
  * still runs. */
 int child_wait(pid_t child);
 
-/** Waits for the end of a process whose socket is closed; sends SIGTERM after 2 s, SIGKILL after 4.
- */
+/** Waits until a process with a closed socket ends; sends SIGTERM after 2 s, SIGKILL after 4. */
 void child_end(pid_t child);
 
 #endif /* CLIENT_CHILD_H */

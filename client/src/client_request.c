@@ -162,8 +162,7 @@ static int queue(mli_client *client, const struct request *request, mli_client_t
     return 0;
 }
 
-/* Sends descriptors now; duplicates those that remain queued, so that the caller may close its own.
- */
+/* Sends descriptors now; duplicates those that remain queued, so the caller may close its own. */
 static int send_descriptors(mli_client *client, mli_client_error *error)
 {
     uint64_t before = client->out.position + client->out.line_text - client->out.begin;

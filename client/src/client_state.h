@@ -66,8 +66,7 @@ int64_t clock_deadline(int timeout_ms);
  * the connection is lost. */
 void connection_hang_up(mli_client *client);
 
-/** Closes the socket and fails all waiting requests with `why`. Returns the code of the first loss.
- */
+/** Closes the socket and fails all waiting requests with `why`. Returns the first loss's code. */
 int connection_lose(mli_client *client, const mli_client_error *why);
 /** Calls connection_lose() with the message "the connection to the daemon is lost: <format>". */
 int connection_lost(mli_client *client, const char *format, ...)

@@ -114,8 +114,7 @@ int wait_for_answer(mli_client *client, mli_client_ticket ticket, int timeout_ms
             table_release(&client->table, slot);
             return code;
         }
-        /* If this round loses the connection, it fails this request too; the next loop sees that.
-         */
+        /* A connection lost in this round fails this request too; the next loop sees that. */
         int status = wait_round(client, deadline, error);
         if (status == MLI_CLIENT_WAITED || status == MLI_CLIENT_INTERRUPTED)
             return status;

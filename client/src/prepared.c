@@ -24,7 +24,7 @@ int mli_client_prepare(mli_client *client, const mli_client_job *job, mli_client
     if (status == 0 && (job->after_count > 0 || job->timeout_ms > 0))
         status =
             error_set(error, MLI_CLIENT_MISUSE,
-                      "a prepared job has no `after` and no `timeout_ms`: give them to its starts");
+                      "a prepared job has no `after` and no `timeout_ms`: give them at each start");
     if (status == 0)
         status = describe_job(client, job, false, &parts, error);
     if (status == 0)

@@ -19,8 +19,7 @@ enum { QUICK_START_MAX = 256 };
 size_t quick_write_start(char text[QUICK_START_MAX], uint64_t id,
                          const mli_client_start_args *args);
 
-/** Reads the reply to a start. Returns false, with *result undefined, if the line is another one.
- */
+/** Reads the reply to a start. Returns false, with *result undefined, for another line. */
 bool quick_read_result(const char *line, size_t length, uint64_t *id, mli_client_result *result);
 
 #endif /* CLIENT_QUICK_H */

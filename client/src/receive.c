@@ -26,8 +26,7 @@ static void call_back(mli_client *client, mli_client_ticket ticket, const mli_cl
 {
     struct slot *slot = table_find(&client->table, ticket);
 
-    /* The callback may begin requests, which can move slots: release this slot before calling it.
-     */
+    /* The callback may begin requests, which can move slots: release this slot before the call. */
     mli_client_done_fn *done = slot->done;
     void *user = slot->user;
     mli_client_result result = slot->result;
@@ -113,8 +112,7 @@ static int receive_notification(mli_client *client, const struct rpc_reply *repl
     return 0;
 }
 
-/* Checks the announced bytes against the request, and expects them after the line. Returns 0 or -1.
- */
+/* Checks the announced bytes against the request; expects them after the line. Returns 0 or -1. */
 static int expect_payload(mli_client *client, mli_client_ticket ticket, const struct slot *slot,
                           const struct inline_payload *inlines)
 {

@@ -17,8 +17,7 @@ void hash_table_init(struct hash_table *table)
     table->buckets = HASH_SEGMENT;
     if (getrandom(table->key, sizeof table->key, GRND_NONBLOCK) == (ssize_t)sizeof table->key)
         return;
-    /* Early in the boot getrandom() may fail. This key is less random, but clients do not know it.
-     */
+    /* Early in the boot getrandom() may fail: use a less random key; clients do not know it. */
     clock_gettime(CLOCK_MONOTONIC, &now);
     table->key[0] = (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
     table->key[1] = (uint64_t)(uintptr_t)table;

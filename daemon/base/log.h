@@ -46,8 +46,7 @@ void log_set_format(enum log_format format);
 
 /** Returns whether stderr is connected to the systemd journal ($JOURNAL_STREAM). */
 bool log_is_journal(void);
-/** Sets the form of text lines: for the journal, or beginning with the time (default). Any thread.
- */
+/** Sets the form of text lines: for the journal, or with the time first (default). Any thread. */
 void log_set_journal(bool journal);
 
 /** Begins a line. Returns false if its level is not logged: call nothing else for it then. */

@@ -26,8 +26,7 @@ struct task *admit(struct session *session, const struct json *params, const int
  */
 void admit_accept(struct task *task);
 
-/* Checks that job.submit, job.prepare and job.start share. They return 0, or -1 with *fault filled.
- */
+/* Checks that job.submit, job.prepare and job.start share: return 0, or -1 with *fault filled. */
 int admit_check_serving(const struct jobs *jobs, struct fault *fault);
 int admit_check_channels(const struct jobs *jobs, const struct job *job, struct fault *fault);
 

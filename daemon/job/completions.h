@@ -29,7 +29,7 @@ struct completions {
     uint32_t running;   /* tasks that were started and are not handed back yet */
     uv_thread_t thread; /* the loop's */
     bool starting;      /* completions_start() is on the stack: it reads the list afterwards */
-    _Atomic(struct task *) list; /* tasks that have ended, the latest first; any thread adds */
+    _Atomic(struct task *) list; /* ended tasks, the latest first; any thread may add one */
 };
 
 /** Initialises for an engine that is already set. Returns 0, or -errno with nothing to close. */
@@ -40,7 +40,7 @@ void completions_close(struct completions *completions);
 
 /**
  * Starts the task's prepared transfer. The loop calls dispatch_done() when it has ended. Returns
- * true if the list is not empty, because a tiny transfer ends at once: then completions_collect()
+ * true if tasks have ended already, as a tiny transfer does: calling completions_collect() then
  * saves a round of the loop.
  */
 bool completions_start(struct task *task);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes libmli's pool of DMA channels. A process has one pool; one service at a time may have it.
- */
+/* Takes libmli's pool of DMA channels. A process has one pool; one service at a time has it. */
 #ifndef DAEMON_DMA_POOL_H
 #define DAEMON_DMA_POOL_H
 

@@ -55,8 +55,7 @@ struct jobs_callbacks {
     void (*ended)(struct task *task, const struct ending *ending);
     /** A task is destroyed. `session` is null for a task that no connection waits for. */
     void (*gone)(void *context, struct session *session);
-    /** An event of a kind that events_subscribe() asked for. The callback may set event->dropped.
-     */
+    /** An event of a kind given to events_subscribe(). The callback may set event->dropped. */
     void (*event)(void *context, const struct task *task, struct event *event);
     void *context;
 };

@@ -154,8 +154,7 @@ static int check_fits_shape(const mli_tensor *dst, const struct tensor_desc *des
     return 0;
 }
 
-/* Copies the given parameters: the first `kept` entries, which the move does not write, keep them.
- */
+/* Copies the given parameters; the move will not overwrite the first `kept` entries. */
 static int preset_parameters(struct quant *own, const struct quant *given, uint32_t kept,
                              struct fault *fault)
 {
@@ -219,8 +218,7 @@ static int own_parameters(struct operands *operands, const struct job *job, stru
                              fault);
 }
 
-/* Returns the bytes that storage transfers for `elements` in `span`: pages if they are far apart.
- */
+/* Returns the bytes that storage transfers for `elements` in `span`: pages if far apart. */
 static uint64_t bytes_touched(const struct span *span, uint64_t elements)
 {
     const uint64_t bytes = span->end - span->begin;

@@ -232,8 +232,7 @@ static void result_fill(struct task *task, struct job_result *result)
         operands_result(&work->operands, &result->dst);
 }
 
-/* Adds a record with copies of name, fault and arrays. If out of memory, leaves some of them out.
- */
+/* Adds a record with copies of name, fault and arrays; omits some of them if out of memory. */
 static void remember(struct task *task, const struct ending *ending)
 {
     struct registry *registry = &task->jobs->registry;

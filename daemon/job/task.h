@@ -98,8 +98,7 @@ struct task {
     struct task *ended_before; /* completions.c: the list of tasks that have ended */
 };
 
-/** Creates a task of a session and charges it to the session's flow. Returns NULL if out of memory.
- */
+/** Creates a task of a session and charges it to the session's flow. NULL: out of memory. */
 struct task *task_create(struct session *session);
 /** Gives the task its number and name, so that refs_find() finds it. Its state is WAITING. */
 void task_accept(struct task *task);

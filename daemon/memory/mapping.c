@@ -197,8 +197,7 @@ static unsigned file_system(int fd, const struct stat *st, bool memory)
 static int check_kind(const struct stat *st, unsigned magic, const struct mapping_use *use,
                       struct fault *fault)
 {
-    /* sigbus.c replaces the pages of a file that shrinks; parts of a huge page cannot be replaced.
-     */
+    /* sigbus.c replaces pages of a file that shrinks; parts of a huge page cannot be replaced. */
     if (magic == HUGETLBFS)
         return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
                          "%s: a file of huge pages cannot be used", use->name);

@@ -38,8 +38,7 @@ uint64_t backlog_of_result(uint64_t count);
 
 /** Updates the count of unread bytes from the outbox. */
 void backlog_count(struct client *client);
-/** Adds to the expected bytes. Call backlog_unexpect() when the reply is in the outbox or dropped.
- */
+/** Adds expected bytes. Call backlog_unexpect() when the reply is in the outbox or dropped. */
 void backlog_expect(struct client *client, uint64_t bytes);
 void backlog_unexpect(struct client *client, uint64_t bytes);
 

@@ -47,8 +47,7 @@ static int open_file(const char *path)
     return -ENOLCK;
 }
 
-/* Returns false if the process that held the lock has removed the file: others may use a new one.
- */
+/* Returns false if the process that held the lock removed the file: others may use a new one. */
 static bool is_current(int fd, const char *path)
 {
     struct stat opened, named;

@@ -82,8 +82,7 @@ const struct ended *call_refuse(struct call *call);
 void call_complain_fds(struct call *call);
 /** Replies with that fault. */
 const struct ended *call_refuse_fds(struct call *call);
-/** Replies with a fault if descriptors or params came, which the method does not take; else NULL.
- */
+/** Replies with a fault if descriptors or params came that the method does not take; else NULL. */
 const struct ended *call_refuse_any(struct call *call);
 /** Replies with a fault unless the user may administer the service; else returns NULL. */
 const struct ended *call_refuse_user(struct call *call);

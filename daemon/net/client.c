@@ -164,7 +164,7 @@ void client_stream_fault(struct client *client, const struct fault *fault)
     client_end(client);
 }
 
-/* Events of the loop */
+/* Callbacks of the event loop */
 
 static bool hung_up(int fd)
 {

@@ -88,7 +88,7 @@ bool client_has_room_for_fd(const struct client *client);
 void client_flush(struct client *client);
 /** Sends the replies of all clients, at the end of a round. */
 void client_send_all(struct net *net);
-/** Makes the loop close the client next. Logs `why`, unless it is null. */
+/** Makes the loop close the client in its next round. Logs `why`, unless it is null. */
 void client_doom(struct client *client, const char *why);
 /** Replies with an error without id, and ends the client: the next line cannot be found. */
 void client_stream_fault(struct client *client, const struct fault *fault);

@@ -72,8 +72,7 @@ static void turn_away(struct net *net, int fd, const struct fault *fault)
     refuse_connection(fd, fault);
 }
 
-/* Without other descriptors, accepts a connection with the reserve, and refuses it with a reason.
- */
+/* If no descriptor is left, accepts a connection with the reserve, to refuse it with a reason. */
 static bool turn_away_with_reserve(struct listener *listener)
 {
     struct fault fault;

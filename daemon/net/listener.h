@@ -23,8 +23,7 @@ struct listener {
 int listener_open(struct listener *listener, struct net *net);
 /** Serves a socket that listens already. Takes ownership, also on failure. Returns 0 or -errno. */
 int listener_adopt(struct listener *listener, struct net *net, int socket);
-/** Closes the listener, if it is open. The struct must stay until the loop has closed its handles.
- */
+/** Closes the listener if open. The struct must stay until the loop has closed its handles. */
 void listener_close(struct listener *listener);
 
 #endif /* DAEMON_LISTENER_H */

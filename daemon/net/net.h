@@ -69,8 +69,7 @@ struct net_setup {
     void *context;
 };
 
-/** Initialises the room without connections. The loop must have opened its eventfd (jobs_init()).
- */
+/** Initialises net without connections. The loop must have opened its eventfd (jobs_init()). */
 void net_init(struct net *net, const struct net_setup *setup);
 /** Begins to close the handles; no client may be left. *net must stay until the loop has closed
  * them. */

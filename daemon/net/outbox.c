@@ -131,8 +131,7 @@ static void take_off(struct outbox *box, size_t sent)
         drop_first(box);
 }
 
-/* Sends up to the end of the first chunk or the next byte with a descriptor. Returns as try_send().
- */
+/* Sends up to the first chunk's end or the next byte with a descriptor. Returns as try_send(). */
 static ssize_t send_some(struct outbox *box, int socket)
 {
     const struct outbox_chunk *first = box->first;

@@ -104,7 +104,7 @@ static bool may_see(const struct user *viewer, const struct user *user)
     return !viewer || viewer->master || viewer == user;
 }
 
-/* Adds users of a list that the viewer may see, up to STATS_LIST_MAX. */
+/* Adds the users in a list whom the viewer may see, up to STATS_LIST_MAX. */
 static void fill_users(struct daemon_stats *stats, const struct link *users,
                        const struct user *viewer)
 {

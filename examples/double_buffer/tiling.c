@@ -68,8 +68,7 @@ static void describe(const struct tiling *t, mli_client_job *job, int row, int c
     job->channels = TILE_CHANNELS;
 }
 
-/* Prepares the move of an inner tile. Its source begins at the tile, whose offset the start gives.
- */
+/* Prepares the move of an inner tile. Its source begins at the tile; the start gives the offset. */
 static int prepare(struct tiling *t)
 {
     mli_client_job job;

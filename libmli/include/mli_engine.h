@@ -36,7 +36,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/** The result of a work. */
+/** The result of a work (struct mli_work). */
 struct mli_work_end {
     mli_status status;   /**< MLI_STATUS_OK, MLI_STATUS_CANCELLED or MLI_STATUS_DMA_ERROR */
     uint32_t descriptor; /**< not OK: the descriptor in which the work stopped */

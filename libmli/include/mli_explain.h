@@ -42,8 +42,8 @@ typedef struct mli_explained_axis {
     uint64_t first;    /**< source coordinate of sample lo; 0 where lo == hi */
     uint32_t dst_dim;  /**< destination dimension that this source dimension becomes */
     uint32_t dst_offset; /**< destination coordinate of sample 0 */
-    uint64_t src_stride; /**< from one source coordinate to the next */
-    uint64_t dst_stride; /**< from one destination coordinate to the next */
+    uint64_t src_stride; /**< elements from one source coordinate to the next */
+    uint64_t dst_stride; /**< elements from one destination coordinate to the next */
 } mli_explained_axis;
 
 /** Bytes [begin, end), counted from a tensor's first element; empty if begin == end. */

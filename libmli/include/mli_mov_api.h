@@ -428,7 +428,7 @@ typedef struct _mli_mov_channel_stats {
     uint64_t failed;    /**< submitted works that ended with an error */
     uint64_t cancelled; /**< submitted works that were cancelled, by a call or because another part
                            failed */
-    uint64_t bytes;     /**< written by completed works, and for certain by others */
+    uint64_t bytes;     /**< bytes of completed works, and those that other works certainly wrote */
     uint64_t rows;      /**< contiguous runs of bytes in completed ones */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< most descriptors queued at a time */

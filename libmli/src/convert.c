@@ -104,7 +104,7 @@ static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const c
     return MLI_STATUS_OK;
 }
 
-/* Returns whether source and destination have each element at one address. */
+/* Returns whether each element has the same address in source and destination. */
 static bool in_place(const struct conversion *c)
 {
     bool same = c->from.bytes == c->to.bytes && c->from.elem == c->to.elem;

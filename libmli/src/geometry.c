@@ -122,8 +122,8 @@ ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_
                           cfg->offset[d], padded);
         if (cfg->size[d] > padded - cfg->offset[d])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".size[%]: % given, at most % fit after offset % of %", d, cfg->size[d],
-                          padded - cfg->offset[d], cfg->offset[d], padded);
+                          ".size[%]: % given, at most % fit after offset % in the padded extent %",
+                          d, cfg->size[d], padded - cfg->offset[d], cfg->offset[d], padded);
         if (cfg->sub_sample_step[d] == 0)
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
                           ".sub_sample_step[%]: 0 given, 1 or more needed", d);

@@ -25,7 +25,8 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
         in->rank - cfg->sub_tensor_rank > removable)
         return refuse(
             MLI_STATUS_BAD_FUNC_CFG, "cfg",
-            ".sub_tensor_rank: % given, 1 to % needed, and % dimensions of size 1 can be removed",
+            ".sub_tensor_rank: % given, 1 to % needed; only % dimensions (those of size 1) "
+            "can be removed",
             cfg->sub_tensor_rank, in->rank, removable);
     return MLI_STATUS_OK;
 }

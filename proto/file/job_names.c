@@ -138,8 +138,7 @@ static int complain_cycle(const struct walk *walk, size_t first, struct fault *f
     return complain(fault, &jobs[top->job], member, text);
 }
 
-/* Searches depth-first from one job, without recursion: a chain may contain all jobs of the file.
- */
+/* Searches depth-first from one job, without recursion: a chain may contain all jobs. */
 static int walk_from(struct walk *walk, size_t start, struct fault *fault)
 {
     const struct job_list *list = walk->index->list;

@@ -75,8 +75,7 @@ static int check_size(struct npy_header *header, uint64_t file_size, struct faul
     return 0;
 }
 
-/* Finds the literal from magic, version and length. Returns its offset, or 0 with the fault filled.
- */
+/* Finds the literal by magic, version and length. Returns its offset, or 0 with a fault. */
 static size_t find_literal(const unsigned char *bytes, size_t length, size_t *size,
                            struct fault *fault)
 {

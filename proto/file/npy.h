@@ -64,8 +64,7 @@ int npy_format(struct npy_header *header, void *out, size_t size);
 
 #define NPY_FORMAT_SIZE 128
 
-/** Returns the default element type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats.
- */
+/** Returns the default type of a dtype: fx8, fx16 or sa32 by size, fp16 or fp32 for floats. */
 mli_element_type npy_default_type(const struct npy_header *header);
 
 /** Computes the strides in elements for the header's order. Returns 0, or -1 if one exceeds 31

@@ -169,7 +169,7 @@ static int skip_list(struct scan *scan)
         else if (c == '\'' || c == '"')
             end = memchr(scan->text + scan->at + 1, c, scan->length - scan->at - 1);
         if (c == '\0' || ((c == '\'' || c == '"') && !end))
-            return refuse(scan, "the structured dtype does not end");
+            return refuse(scan, "the structured dtype is not terminated");
         scan->at = (end ? (size_t)(end - scan->text) : scan->at) + 1;
     } while (depth > 0);
     return 0;

@@ -168,8 +168,7 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
 }
 
-/* Compares the size from shape and dtype with the offsets; for an unknown dtype trusts the offsets.
- */
+/* Compares the size from shape and dtype with the offsets; trusts them for an unknown dtype. */
 static int check_size(const struct tensor_entry *entry, const struct dtype *dtype,
                       const struct json *value)
 {
@@ -270,8 +269,7 @@ static int compare_places(const void *left, const void *right)
     return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* Requires that each tensor begins at the end of the previous one, and the last ends with the file.
- */
+/* Requires each tensor to begin at the end of the previous one, and the last to end the file. */
 static int check_places(const struct tensor_entry *const *sorted, size_t count, uint64_t data,
                         uint64_t file_size, struct fault *fault)
 {

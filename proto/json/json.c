@@ -76,8 +76,7 @@ static int shown(const char *text)
     return (int)(length > KEY_SHOWN_MAX ? utf8_cut(text, KEY_SHOWN_MAX) : length);
 }
 
-/* Writes the value's name for a message, as "cfg.offset[1]: "; nothing for the root and the base.
- */
+/* Writes the value's name for a message, as "cfg.offset[1]: "; nothing for root and base. */
 static void write_name(const struct json *value, char *out, size_t size)
 {
     const struct json *path[PATH_MAX_DEPTH];

@@ -32,10 +32,10 @@ enum job_state {
 
 /** Static storage. */
 const char *job_state_name(enum job_state state);
-/** Reads the word of a state. Returns 0 or -1 (fault). */
+/** Reads the name of a job state. Returns 0, or -1 with a fault. */
 int job_state_read(const struct json *value, enum job_state *state);
 
-/** Arrays of these words, as bits 1 << enum job_state. */
+/** Arrays of state names, as bits 1 << enum job_state. */
 int job_states_read(const struct json *array, uint32_t *states);
 void job_states_write(struct jsonw *w, const char *key, uint32_t states);
 

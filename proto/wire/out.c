@@ -193,8 +193,7 @@ static ssize_t sent_or_broken(struct out *out, ssize_t sent)
     return 0;
 }
 
-/* Sends the next bytes of a file; zeros after its end, because the line has announced the length.
- */
+/* Sends the next bytes of a file; zeros after its end, as the line announced the length. */
 static ssize_t send_file(struct out *out, struct out_mark *mark, int socket)
 {
     if (!out->chunk)

@@ -64,7 +64,7 @@ bool element_type_from_name(const char *name, mli_element_type *type);
  */
 int tensor_desc_read(struct tensor_desc *desc, const struct json *object);
 
-/** Checks each of these members separately, for an object of defaults. Returns 0 or -1 (fault). */
+/** Checks each of these members on its own, as for default values. Returns 0 or -1 (fault). */
 int tensor_desc_check_members(const struct json *object);
 
 /**

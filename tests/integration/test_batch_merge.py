@@ -132,8 +132,10 @@ class Merge(Case):
     def test_twice(self):
         files = self.write_shards(2)
         self.write("copy.jsonl", text_of(self.batch.state(2, 2)))
-        self.assert_complaints([*files, "copy.jsonl"], "copy.jsonl: shard 2/2 was given twice, also as 2.jsonl")
-        self.assert_complaints(["1.jsonl", "1.jsonl"], "1.jsonl: shard 1/2 was given twice, also as 1.jsonl")
+        self.assert_complaints([*files, "copy.jsonl"],
+                               "copy.jsonl: shard 2/2 was given twice; the other file is 2.jsonl")
+        self.assert_complaints(["1.jsonl", "1.jsonl"],
+                               "1.jsonl: shard 1/2 was given twice; the other file is 1.jsonl")
 
     def test_not_finished(self):
         self.write_shards(2)
@@ -164,8 +166,8 @@ class Merge(Case):
         self.write_shards(2, Batch([case(f"d{i}") for i in range(24)]), "d")
         self.write_shards(2, Batch([case(f"c{i}") for i in range(25)]), "e")
         self.assert_complaints(["1.jsonl", "d2.jsonl", "e2.jsonl"],
-                         "d2.jsonl: not of the same cases as 1.jsonl: the names differ",
-                         "e2.jsonl: not of the same cases as 1.jsonl: the batch has 25 cases, not 24")
+                         "d2.jsonl: not the same cases as 1.jsonl: the names differ",
+                         "e2.jsonl: not the same cases as 1.jsonl: 25 cases here, 24 there")
 
     def test_another_number_of_shards(self):
         self.write_shards(2)
@@ -176,7 +178,7 @@ class Merge(Case):
                          "all.jsonl: shard 1/1, but 1.jsonl is shard 1/2")
 
     def test_cases_of_earlier_runs(self):
-        """A case that was removed since is not required; a case that was added is."""
+        """Cases that were removed since are not required; cases that were added are required."""
         old = Batch([case("old", "failed"), *self.batch.cases[:-1]])
         lines = old.state()
         self.write("a.jsonl", text_of(lines + [self.batch.begin(resumed=23)] +
@@ -214,16 +216,16 @@ class Merge(Case):
                 (".", ".: not a regular file"),
                 ("fifo", "fifo: not a regular file"),
                 ("/dev/zero", "/dev/zero: not a regular file"),
-                ("long.jsonl", "long.jsonl: line 1 is too long: the file is no state file"),
+                ("long.jsonl", "long.jsonl: line 1 is too long: the file is not a state file"),
                 ("line.jsonl", "line.jsonl: line 3: event: missing, a string is required; "
-                               "the file is no state file, or was edited")):
+                               "the file is not a state file, or was edited")):
             code = 1 if files == "long.jsonl" else 2
             self.assert_complaints([files], complaint, code=code)
         self.assert_complaints(["job.json"], "job.json: the file has no complete \"begin\" line")  # no newline
         self.write("job.json", json.dumps({"op": "mov"}) + "\n")
         self.assert_complaints(["job.json"],
                          "job.json: line 1: event: missing, a string is required; "
-                         "the file is no state file, or was edited", code=2)
+                         "the file is not a state file, or was edited", code=2)
 
     def test_usage(self):
         result = self.merge(code=2)

@@ -231,7 +231,7 @@ class Lost(Remote):
                     "ssh://board:22x", "ssh://@board", "ssh://board/path", "ssh://$(x)"):
             result = self.ctl("-H", url, "ping", code=2)
             self.assertRegex(result.err, r"ssh://(\[user@\]host\[:port\] is needed|board\?$)", url)
-        for url, why in (("ssh://h/path", "it has a path"), ("ssh://::1", "brackets"),
+        for url, why in (("ssh://h/path", "a path is not allowed"), ("ssh://::1", "brackets"),
                          ("ssh://a b", "only letters"), ("ssh://-oX", "begin with a dash"),
                          ("ssh://h:0", "from 1 to 65535"), ("ssh://h:99999", "from 1 to 65535"),
                          ("ssh://:22", "names no host")):

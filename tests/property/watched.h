@@ -18,7 +18,7 @@ struct watched {
     uint8_t *at;   /* the compared bytes: buffer and margin */
     size_t bytes;  /* number of compared bytes */
     uint8_t *data; /* the buffer */
-    bool right;    /* ends at the upper inaccessible page; else it starts at the lower one */
+    bool right;    /* ends at the upper inaccessible page; else it lies near the lower one */
 };
 
 int watched_init(struct watched *w, size_t bytes);
@@ -28,12 +28,12 @@ void watched_finish(struct watched *w);
 size_t watched_room(const struct watched *w);
 
 /*
- * Places a buffer of `bytes`, `slide` bytes from the lower page, and fills all bytes with random
- * values.
+ * Places a buffer of `bytes` bytes at random: it ends at the upper inaccessible page, or begins
+ * `slide` bytes after the lower one. Fills the compared bytes with random values.
  */
 void watched_place(struct watched *w, struct draw *draw, size_t bytes, size_t slide);
 
-/* Fills all bytes with new random values. */
+/* Fills the compared bytes with new random values. */
 void watched_fill(struct watched *w, struct draw *draw);
 
 /* Returns the image of the buffer's byte 0. */

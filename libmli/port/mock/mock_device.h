@@ -54,11 +54,11 @@ enum mock_register {
     MOCK_FAULT      /* read only: address that failed; 0 if the descriptor was illegal */
 };
 
-/* MOCK_STATUS */
+/* Bits of the register MOCK_STATUS */
 #define MOCK_BUSY  1u
 #define MOCK_ERROR 2u
 
-/* MOCK_CONTROL */
+/* Bits of the register MOCK_CONTROL */
 #define MOCK_ENABLE 1u
 #define MOCK_ABORT  2u
 #define MOCK_RESET  4u /* ignored while BUSY */
@@ -74,7 +74,7 @@ void mock_device_write(uint32_t channel, enum mock_register reg, uint64_t value)
 /* Sets the number of descriptors that a channel executes at each read of STATUS (default: 1). */
 void mock_device_set_pace(uint32_t channel, uint32_t descriptors);
 
-/* Lets time pass for `descriptors` descriptors. */
+/* Executes up to `descriptors` descriptors of a busy channel, as if time had passed. */
 void mock_device_run(uint32_t channel, uint32_t descriptors);
 
 /* Makes accesses to [address, address + bytes) fail. Call it while all channels are idle. */

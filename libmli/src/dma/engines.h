@@ -11,8 +11,7 @@
 
 #include "mli_engine.h"
 
-/** The thread that starts a transfer also moves the data. Needs no threads and no operating system.
- */
+/** The thread that starts a transfer also moves the data. Needs no threads and no OS. */
 extern const struct mli_engine engine_inline;
 
 /** Wraps another engine and injects faults: delays, errors, works that do not end, flipped bits. */

@@ -274,7 +274,7 @@ mli_status pool_claim(int count, struct claim *claim)
         return take_stand_in(claim);
     if (!take((uint32_t)count, claim, &now))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                      ": no run of % free channels, % of % are free", count,
+                      ": % adjacent free channels needed, % of % are free", count,
                       count_bits(now & (now >> 16)), count_bits(now >> 16));
     return MLI_STATUS_OK;
 }

@@ -168,8 +168,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
         for (uint32_t i = number + 1; i <= last; i++)
             channel_cancel(i);
     }
-    /* If only one part is pending, it is the current part, and no other thread changes the count.
-     */
+    /* If only one part is pending, it is the current one: no other thread changes the count. */
     if (atomic_load_explicit(&slot->pending, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&slot->pending, 1, memory_order_acq_rel) == 1)
         complete(slot);
@@ -298,8 +297,7 @@ void run_synchronise(const struct claim *claim, struct slot *slot)
 {
     uint32_t starts;
 
-    /* A callback may start the next transfer before it returns, so wait for all of these transfers.
-     */
+    /* A callback may start the next transfer before it returns: wait for all these transfers. */
     do {
         starts = atomic_load(&slot->starts);
         (void)run_wait(claim, slot);

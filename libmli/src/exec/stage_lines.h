@@ -12,7 +12,7 @@
 #include "libmli/src/exec/walk.h"
 
 enum {
-    /* Bytes from one row on the stage to the next: a block, and a line at either end. */
+    /* Bytes from one row on the stage to the next: a block, and a cache line on each side. */
     STAGE_PITCH = TUNE_STAGE_WIDTH + 2 * TUNE_LINE,
     /* Without a level that streams, the stage is not used. */
     STAGE_BYTES = LEVEL_STREAMS ? TUNE_STAGE_ROWS * STAGE_PITCH : TUNE_LINE,

@@ -14,8 +14,7 @@
 _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
                "both halves fit on the stage");
 
-/* The stage in two halves: a kernel fills one half while the bytes of the second half are streamed.
- */
+/* The stage in two halves: a kernel fills one half while the other half's bytes are streamed. */
 struct stage {
     uint8_t *half[2]; /* TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
     size_t filled;    /* the half that is filled */

@@ -38,7 +38,7 @@ enum {
     TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size needs no walk */
     TUNE_SHORT_ROW = 512,  /* bytes: below, rows that share lines of the source move together... */
     TUNE_BURST = 2048,     /* ... this number of bytes of a destination row at a time */
-    TUNE_PLANES = 32768,   /* bytes of the planes that move with the zeros around them */
+    TUNE_PLANES = 32768,   /* bytes: limit of a group of planes moved with the zeros around them */
     TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
     TUNE_BORDERED_ROW = 512, /* bytes: below, zeros beside rows become columns of a table ... */
     TUNE_BORDERED_COLUMNS =

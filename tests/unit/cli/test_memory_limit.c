@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory_limit_of() with control groups of both versions, as files in a temporary directory.
- */
+/* Tests memory_limit_of() with cgroups of both versions, as files in a temporary directory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

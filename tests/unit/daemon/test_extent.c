@@ -33,8 +33,7 @@ static void random_case(mli_tensor *src, mli_mov_cfg_t *cfg)
     }
 }
 
-/* Computes the smallest and largest coordinate that is read along d. Returns false if none is read.
- */
+/* Computes the smallest and largest coordinate read along d. Returns false if none is read. */
 static bool walk(const mli_tensor *src, const mli_mov_cfg_t *cfg, uint32_t d, uint64_t *first,
                  uint64_t *last)
 {

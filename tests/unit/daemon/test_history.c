@@ -267,8 +267,7 @@ static void fill_with_others(int users_count)
     }
 }
 
-/* All users have equally many records: the user who was active last loses one, not the idle user.
- */
+/* All users have equally many records: the last active user loses one, not the idle user. */
 static void test_idle_user_among_equal_users(void **state)
 {
     (void)state;

@@ -24,8 +24,7 @@ struct peer {
     bool greeted; /* the first line has come */
 };
 
-/** Starts a peer on `fd`. Takes ownership. Skips the greeting, unless peer_hello() is called first.
- */
+/** Starts a peer on `fd`. Takes ownership. Skips the greeting, unless peer_hello() came first. */
 void peer_init(struct peer *peer, int fd);
 void peer_finish(struct peer *peer);
 

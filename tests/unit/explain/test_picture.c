@@ -272,8 +272,7 @@ static void test_every_cell(void **state)
     assert_true(gaps > cases && checked > cases / 4);
 }
 
-/* Checks that slots ascend and cover the extent, and that breaks replace two coordinates or more.
- */
+/* Checks that slots ascend and cover the extent, and breaks replace two coordinates or more. */
 static void check_axis(const struct picture_axis *axis, size_t room)
 {
     uint64_t to = 0, coordinates_shown = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing the params of every method gives the same text; invalid params are refused.
- */
+/* Reads and writes the params of every method: the same text results; refuses invalid params. */
 #include <string.h>
 
 #include "proto/wire/buffer_calls.h"

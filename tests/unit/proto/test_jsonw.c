@@ -109,8 +109,7 @@ static void test_every_byte_pair(void **state)
     }
 }
 
-/* Values of the outermost levels are on lines of their own, inner values have spaces between them.
- */
+/* Values of the outermost levels are on lines of their own, spaces separate inner values. */
 static void write_something(struct jsonw *w)
 {
     jsonw_array_begin(w, NULL);

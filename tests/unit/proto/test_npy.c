@@ -529,9 +529,9 @@ static void test_bad_outline(void **state)
         const char *literal, *text;
     } cases[] = {
         {LITERAL("[('a', '<i2')", "False", "(2, 3)"),
-         "npy header, byte 70: the structured dtype does not end"},
+         "npy header, byte 70: the structured dtype is not terminated"},
         {LITERAL("['a", "False", "(2, 3)"),
-         "npy header, byte 45: the structured dtype does not end"},
+         "npy header, byte 45: the structured dtype is not terminated"},
         {LITERAL("'<i2'", "False", "(99999999999999999999,)"),
          "npy header, byte 69: an extent above 9223372036854775807 is not supported"},
     };

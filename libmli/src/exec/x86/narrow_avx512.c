@@ -90,7 +90,7 @@ ALWAYS_INLINE __m512i load_whole(const uint8_t *at, size_t apart)
     return _mm512_inserti32x4(v, load_1(at + 3 * apart), 3);
 }
 
-/* Moves a tile to planes: a line of each row of the destination, from this column on. */
+/* Moves a tile to planes: up to 64 bytes of each destination row, from column `col` on. */
 ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bool whole)
 {
     const size_t high = LANE / size, src_step = t->src_step;
