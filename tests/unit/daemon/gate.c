@@ -86,7 +86,8 @@ static void *serve(void *context)
         if (!work)
             return NULL;
         sem_post(&closed->entered);
-        wait_for(&closed->leave);
+        if (!atomic_load(&closed->open))
+            wait_for(&closed->leave);
         move(work);
     }
 }
@@ -138,6 +139,7 @@ void gate_close(struct gate *gate, struct config *config)
 {
     sem_init(&gate->entered, 0, 0);
     sem_init(&gate->leave, 0, 0);
+    atomic_init(&gate->open, false);
     closed = gate;
     (void)mli_mov_add_engine(&engine); /* refused if it was added before */
     snprintf(config->engine, sizeof config->engine, "%s", engine.name);
@@ -156,6 +158,13 @@ void gate_wait(struct gate *gate)
 void gate_release(struct gate *gate)
 {
     sem_post(&gate->leave);
+}
+
+void gate_open(struct gate *gate)
+{
+    atomic_store(&gate->open, true);
+    for (int i = 0; i < MLI_MOV_MAX_CHANNELS; i++) /* each channel holds one transfer at most */
+        gate_release(gate);
 }
 
 void gate_remove(struct gate *gate)

@@ -8,11 +8,13 @@
 #define TEST_GATE_H
 
 #include <semaphore.h>
+#include <stdatomic.h>
 
 #include "daemon/config/config.h"
 
 struct gate {
     sem_t entered, leave;
+    atomic_bool open;
     uint32_t flags; /* of the channels: MLI_CHANNEL_CPU or 0 */
 };
 
@@ -20,8 +22,11 @@ struct gate {
 void gate_close(struct gate *gate, struct config *config);
 /** Waits until a transfer is held at the gate. */
 void gate_wait(struct gate *gate);
-/** Releases one transfer. All must be released before the service stops. */
+/** Releases one transfer, or the next one if none is held. All must be released before the service
+ * stops. */
 void gate_release(struct gate *gate);
+/** Releases the held transfers, and holds no further ones. */
+void gate_open(struct gate *gate);
 /** Frees the gate. Call it when no service is running. */
 void gate_remove(struct gate *gate);
 

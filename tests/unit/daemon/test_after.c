@@ -122,8 +122,7 @@ static void test_client_leaves_between_slices(void **state)
     peer_expect_alive(&other);
     gate_release(&gate);
     peer_finish(&many);
-    for (int i = 0; i < OTHERS + DEPENDENTS; i++)
-        gate_release(&gate); /* some of its jobs may start before it has left */
+    gate_open(&gate); /* some of its jobs may start before it has left */
     for (int i = 0; i < OTHERS; i++)
         peer_ok(&other, 100 + i);
 }
