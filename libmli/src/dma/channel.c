@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "libmli/src/dma/clock.h"
-#include "libmli/src/dma/pool.h"
 #include "libmli/src/error.h"
 #include "libmli/src/plan.h"
 
@@ -19,22 +18,11 @@ enum {
     SUBMIT_WANTED = 2
 };
 
-static struct channel channels[POOL_SLOTS];
-
-struct channel *channel_at(uint32_t number)
-{
-    return &channels[number];
-}
-
-uint32_t channel_number(const struct channel *channel)
-{
-    return (uint32_t)(channel - channels);
-}
+struct channel channel_table[POOL_SLOTS];
 
 void channel_reset(uint32_t number)
 {
-    channels[number].stats = (mli_mov_channel_stats){0};
-    counters_write(&channels[number].counters, &channels[number].stats);
+    counters_reset(&channel_table[number].counters);
 }
 
 static uint64_t count_rows(const struct mli_plan *plan)
@@ -49,34 +37,37 @@ static uint64_t count_rows(const struct mli_plan *plan)
 static void count_submitted(struct channel *channel)
 {
     const uint64_t descriptors = channel->plan.slabs + (channel->plan.box.run > 0);
+    struct counters *counters = &channel->counters;
 
-    channel->stats.submitted++;
-    if (channel->stats.queue_high_water < descriptors)
-        channel->stats.queue_high_water = descriptors;
-    counters_write(&channel->counters, &channel->stats);
+    counters_begin(counters);
+    counters_add(counters, COUNTER_SUBMITTED, 1);
+    if (counters_get(counters, COUNTER_QUEUE_HIGH_WATER) < descriptors)
+        counters_set(counters, COUNTER_QUEUE_HIGH_WATER, descriptors);
+    counters_end(counters);
 }
 
 static void count_done(struct channel *channel, const struct mli_work_end *end)
 {
-    mli_mov_channel_stats *stats = &channel->stats;
+    struct counters *counters = &channel->counters;
 
+    counters_begin(counters);
     if (end->status == MLI_STATUS_OK) {
-        stats->completed++;
-        stats->rows += count_rows(&channel->plan);
+        counters_add(counters, COUNTER_COMPLETED, 1);
+        counters_add(counters, COUNTER_ROWS, count_rows(&channel->plan));
     } else if (end->status == MLI_STATUS_CANCELLED) {
-        stats->cancelled++;
+        counters_add(counters, COUNTER_CANCELLED, 1);
     } else {
-        stats->failed++;
+        counters_add(counters, COUNTER_FAILED, 1);
     }
-    stats->bytes += end->bytes;
-    stats->busy_ns += end->busy_ns;
-    counters_write(&channel->counters, stats);
+    counters_add(counters, COUNTER_BYTES, end->bytes);
+    counters_add(counters, COUNTER_BUSY_NS, end->busy_ns);
+    counters_end(counters);
 }
 
 void channel_begin(uint32_t number, uint32_t owner, uint32_t hints,
                    void (*done)(struct mli_work *, const struct mli_work_end *))
 {
-    struct channel *channel = &channels[number];
+    struct channel *channel = &channel_table[number];
 
     channel->owner = owner;
     channel->work.plan = &channel->plan;
@@ -106,7 +97,7 @@ void channel_end(struct channel *channel, const struct mli_work_end *end)
 
 void channel_cancel(uint32_t number)
 {
-    __atomic_store_n(&channels[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&channel_table[number].work.cancelled, 1, __ATOMIC_SEQ_CST);
     if (pool_engine()->cancel && !pool_is_stand_in(number))
         pool_engine()->cancel(number);
 }
@@ -122,7 +113,7 @@ bool channel_is_polled(uint32_t number)
  */
 static void leave(uint32_t number)
 {
-    struct channel *channel = &channels[number];
+    struct channel *channel = &channel_table[number];
     uint32_t polling = POLLING;
 
     while (!atomic_compare_exchange_strong_explicit(&channel->polling, &polling, 0,
@@ -142,7 +133,7 @@ static void leave(uint32_t number)
 static void submit_polled(uint32_t number)
 {
     const uint32_t polling = atomic_fetch_or_explicit(
-        &channels[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
+        &channel_table[number].polling, POLLING | SUBMIT_WANTED, memory_order_acq_rel);
 
     if (!(polling & POLLING))
         leave(number);
@@ -153,12 +144,12 @@ void channel_submit(uint32_t number, const struct mli_engine *engine)
     if (channel_is_polled(number) && engine == pool_engine())
         submit_polled(number);
     else
-        engine->submit(number, &channels[number].work);
+        engine->submit(number, &channel_table[number].work);
 }
 
 uint32_t channel_poll(uint32_t number)
 {
-    struct channel *channel = &channels[number];
+    struct channel *channel = &channel_table[number];
     uint32_t completed = 0;
 
     if (atomic_fetch_or_explicit(&channel->polling, POLLING, memory_order_acquire) & POLLING)
@@ -171,13 +162,13 @@ uint32_t channel_poll(uint32_t number)
 
 void channel_quiesce(uint32_t number)
 {
-    while (atomic_load_explicit(&channels[number].polling, memory_order_acquire))
+    while (atomic_load_explicit(&channel_table[number].polling, memory_order_acquire))
         clock_sleep(QUIET_PAUSE_NS);
 }
 
 size_t channel_written(uint32_t number)
 {
-    return __atomic_load_n(&channels[number].work.written, __ATOMIC_RELAXED);
+    return __atomic_load_n(&channel_table[number].work.written, __ATOMIC_RELAXED);
 }
 
 bool mli_work_cancelled(const struct mli_work *work)
@@ -216,7 +207,7 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
                       MLI_MOV_MAX_CHANNELS - 1);
     if (!stats)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");
-    counters_read(&channels[channel].counters, stats);
+    counters_read(&channel_table[channel].counters, stats);
     if (pool_has((uint32_t)channel) && pool_engine()->stats)
         pool_engine()->stats((uint32_t)channel, stats);
     return MLI_STATUS_OK;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "libmli/src/dma/counters.h"
+#include "libmli/src/dma/pool.h"
 #include "mli_engine.h"
 
 /* A channel, and its current or last part of a transfer. */
@@ -21,12 +22,21 @@ struct channel {
     uint32_t owner;           /* first channel of the claim */
     _Atomic uint32_t busy;    /* the engine has the work, which may be polled */
     _Atomic uint32_t polling; /* bits (channel.c): one thread at a time polls */
-    mli_mov_channel_stats stats;
-    struct counters counters; /* a copy of *stats for other threads */
+    struct counters counters;
 };
 
-struct channel *channel_at(uint32_t number);
-uint32_t channel_number(const struct channel *channel);
+/* Private to channel.c; the functions below read it without a call. */
+extern struct channel channel_table[POOL_SLOTS];
+
+static inline struct channel *channel_at(uint32_t number)
+{
+    return &channel_table[number];
+}
+
+static inline uint32_t channel_number(const struct channel *channel)
+{
+    return (uint32_t)(channel - channel_table);
+}
 
 /** Resets the statistics of a channel that joins the pool. */
 void channel_reset(uint32_t number);

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/dma/counters.h"
 
+#include <stddef.h>
+
 #include "libmli/src/bytes.h"
 
+#define IN_ORDER(which, member)                                                                    \
+    _Static_assert(offsetof(mli_mov_channel_stats, member) == (which) * sizeof(uint64_t), #member)
+
+IN_ORDER(COUNTER_SUBMITTED, submitted);
+IN_ORDER(COUNTER_COMPLETED, completed);
+IN_ORDER(COUNTER_FAILED, failed);
+IN_ORDER(COUNTER_CANCELLED, cancelled);
+IN_ORDER(COUNTER_BYTES, bytes);
+IN_ORDER(COUNTER_ROWS, rows);
+IN_ORDER(COUNTER_BUSY_NS, busy_ns);
+IN_ORDER(COUNTER_QUEUE_HIGH_WATER, queue_high_water);
 _Static_assert(sizeof(mli_mov_channel_stats) == COUNTERS * sizeof(uint64_t), "counters only");
 
-/*
- * Loads have acquire order and stores have release order, so that no access moves across the
- * accesses to the version: a reader that sees half of a new value also sees the version it was
- * written under.
- */
 void counters_read(struct counters *counters, mli_mov_channel_stats *stats)
 {
     uint64_t value[COUNTERS];
@@ -26,16 +34,10 @@ void counters_read(struct counters *counters, mli_mov_channel_stats *stats)
     copy_bytes(stats, value, sizeof(*stats));
 }
 
-void counters_write(struct counters *counters, const mli_mov_channel_stats *stats)
+void counters_reset(struct counters *counters)
 {
-    const uint32_t version = atomic_load_explicit(&counters->version, memory_order_relaxed);
-    uint64_t value[COUNTERS];
-
-    copy_bytes(value, stats, sizeof(value));
-    atomic_store_explicit(&counters->version, version + 1, memory_order_relaxed);
-    for (int i = 0; i < COUNTERS; i++) {
-        atomic_store_explicit(&counters->low[i], (uint32_t)value[i], memory_order_release);
-        atomic_store_explicit(&counters->high[i], (uint32_t)(value[i] >> 32), memory_order_release);
-    }
-    atomic_store_explicit(&counters->version, version + 2, memory_order_release);
+    counters_begin(counters);
+    for (enum counter i = 0; i < COUNTERS; i++)
+        counters_set(counters, i, 0);
+    counters_end(counters);
 }

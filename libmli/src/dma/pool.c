@@ -14,13 +14,13 @@ static _Atomic uint32_t channels;
 /* A free channel outside the pool means that a thread is changing the pool. */
 #define CHANGING 1u
 
-static const struct mli_engine *_Atomic behind = &ENGINE_DEFAULT;
+const struct mli_engine *_Atomic pool_engine_word = &ENGINE_DEFAULT;
 static size_t tiny = SIZE_MAX; /* SIZE_MAX: the value of the channels counts */
-static struct mli_channel_caps caps[MLI_MOV_MAX_CHANNELS];
+struct mli_channel_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
 
 /* The claimed stand-ins, as bits. */
 static _Atomic uint32_t stand_ins;
-static const struct mli_channel_caps stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
+const struct mli_channel_caps pool_stand_in_caps = {.flags = MLI_CHANNEL_CPU, .tiny = SIZE_MAX};
 
 _Atomic size_t pool_sync_limit_word = SIZE_MAX;
 
@@ -79,7 +79,7 @@ static bool open_channels(uint32_t mask)
             close_channels(mask & run_mask(0, i));
             return false;
         }
-        caps[i] = caps_of(i);
+        pool_channel_caps[i] = caps_of(i);
         channel_reset(i);
     }
     return true;
@@ -175,7 +175,7 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
     struct mli_channel_caps of_channel;
 
     if (engine) {
-        atomic_store(&behind, engine);
+        atomic_store(&pool_engine_word, engine);
         tiny = engine_tiny;
         of_channel = caps_of(0);
         atomic_store(&pool_sync_limit_word,
@@ -184,19 +184,9 @@ void pool_unlock_empty(const struct mli_engine *engine, size_t engine_tiny)
     end_change(0);
 }
 
-const struct mli_engine *pool_engine(void)
-{
-    return atomic_load_explicit(&behind, memory_order_relaxed);
-}
-
 bool pool_has(uint32_t channel)
 {
     return atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1;
-}
-
-const struct mli_channel_caps *pool_caps(uint32_t channel)
-{
-    return pool_is_stand_in(channel) ? &stand_in_caps : &caps[channel];
 }
 
 /* Returns the first channel of a run of `count` free ones, or MLI_MOV_MAX_CHANNELS. */

@@ -42,11 +42,17 @@ mli_status pool_lock_empty(void);
  */
 void pool_unlock_empty(const struct mli_engine *engine, size_t tiny);
 
-/** Returns the engine behind the pool. */
-const struct mli_engine *pool_engine(void);
-
-/* Private to the pool; the function below reads it without a call. */
+/* Private to pool.c; the functions below read them without a call. */
+extern const struct mli_engine *_Atomic pool_engine_word;
 extern _Atomic size_t pool_sync_limit_word;
+extern struct mli_channel_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
+extern const struct mli_channel_caps pool_stand_in_caps;
+
+/** Returns the engine behind the pool. */
+static inline const struct mli_engine *pool_engine(void)
+{
+    return atomic_load_explicit(&pool_engine_word, memory_order_relaxed);
+}
 
 /**
  * Returns the size above which synchronous moves use a channel: SIZE_MAX if the engine's channels
@@ -67,7 +73,10 @@ static inline bool pool_is_stand_in(uint32_t channel)
 bool pool_has(uint32_t channel);
 
 /** Returns the capabilities of a channel of the pool or of a stand-in. */
-const struct mli_channel_caps *pool_caps(uint32_t channel);
+static inline const struct mli_channel_caps *pool_caps(uint32_t channel)
+{
+    return pool_is_stand_in(channel) ? &pool_stand_in_caps : &pool_channel_caps[channel];
+}
 
 /** Claims any `count` neighbouring channels. Returns the statuses of mli_mov_acquire_handle(). */
 mli_status pool_claim(int count, struct claim *claim);

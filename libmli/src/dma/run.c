@@ -12,17 +12,12 @@
 
 enum { POLL_PAUSE_NS = 50 * 1000 };
 
-static struct slot slots[POOL_SLOTS];
+struct slot run_slots[POOL_SLOTS];
 static MLI_THREAD_LOCAL bool in_callback;
-
-struct slot *run_slot(uint32_t channel)
-{
-    return &slots[channel];
-}
 
 static uint32_t number_of(const struct slot *slot)
 {
-    return (uint32_t)(slot - slots);
+    return (uint32_t)(slot - run_slots);
 }
 
 void run_clear(struct slot *slot)
@@ -157,7 +152,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
 {
     struct channel *channel =
         (struct channel *)(void *)((char *)work - offsetof(struct channel, work));
-    struct slot *slot = &slots[channel->owner];
+    struct slot *slot = &run_slots[channel->owner];
     const uint32_t number = channel_number(channel);
     const uint32_t last =
         channel->owner + atomic_load_explicit(&slot->parts, memory_order_relaxed) - 1;
@@ -176,7 +171,7 @@ static void part_done(struct mli_work *work, const struct mli_work_end *end)
 
 void run_start(const struct claim *claim, const struct mli_plan *plan)
 {
-    struct slot *slot = &slots[claim->first];
+    struct slot *slot = &run_slots[claim->first];
     const struct mli_engine *engine = engine_for(claim, plan);
     const uint32_t first = claim->first, parts = load_parts(claim, plan);
 
@@ -195,13 +190,6 @@ void run_start(const struct claim *claim, const struct mli_plan *plan)
     /* After the last submit, the transfer may be done and the claim released. */
     for (uint32_t i = first; i < first + parts; i++)
         channel_submit(i, engine);
-}
-
-enum slot_state run_state(struct slot *slot)
-{
-    const uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-
-    return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
 }
 
 static uint32_t poll_claim(const struct claim *claim)

@@ -53,8 +53,14 @@ struct slot {
     uint32_t hints; /* hints of mli_mov_set_hints() */
 };
 
+/* Private to run.c; the function below reads it without a call. */
+extern struct slot run_slots[POOL_SLOTS];
+
 /** Returns the slot of the claims that begin with `channel`. */
-struct slot *run_slot(uint32_t channel);
+static inline struct slot *run_slot(uint32_t channel)
+{
+    return &run_slots[channel];
+}
 
 /** Resets the slot for a new owner: no transfer started, no callback, no hints. */
 void run_clear(struct slot *slot);
@@ -69,7 +75,12 @@ void run_start(const struct claim *claim, const struct mli_plan *plan);
  * Returns the slot's state with acquire order: if it is DONE, the bytes are visible. Returns
  * RUNNING for AWAITED.
  */
-enum slot_state run_state(struct slot *slot);
+static inline enum slot_state run_state(struct slot *slot)
+{
+    const uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+    return state == SLOT_AWAITED ? SLOT_RUNNING : (enum slot_state)state;
+}
 
 /** Polls the claim's channels if they are polled, and returns the slot's state. */
 enum slot_state run_poll(const struct claim *claim, struct slot *slot);
