@@ -72,11 +72,14 @@ static int lift_source(const struct execution *execution, struct resolved *r, st
     return 0;
 }
 
-static int submit(const struct execution *execution, const struct resolved *r,
-                  struct job_result *result, struct fault *fault)
+/*
+ * Sends the job and its files to the service. `timeout_ms` limits the wait for the reply; -1: no
+ * limit. Returns 0 with a successful *reply, which the caller finishes; or -1.
+ */
+static int submit(struct client *client, const struct resolved *r, int timeout_ms,
+                  struct rpc_reply *reply, struct fault *fault)
 {
     struct jsonw params;
-    struct rpc_reply reply;
 
     /* A new output has only zeros, which need not be sent over a stream. */
     const mli_client_attachment attachments[RESOLVED_FDS] = {
@@ -90,15 +93,24 @@ static int submit(const struct execution *execution, const struct resolved *r,
                                            .params = &params,
                                            .attachments = attachments,
                                            .count = RESOLVED_FDS,
-                                           .timeout_ms =
-                                               patience_ms(execution, r->wire.common.timeout_ms)};
-    int status = client_call(execution->client, &request, &reply, fault);
+                                           .timeout_ms = timeout_ms};
+    int status = client_call(client, &request, reply, fault);
     jsonw_finish(&params);
-    if (status) {
+    if (status)
         translate(fault);
+    return status;
+}
+
+/* Sends the job and waits for its result. */
+static int submit_and_wait(const struct execution *execution, const struct resolved *r,
+                           struct job_result *result, struct fault *fault)
+{
+    struct rpc_reply reply;
+
+    if (submit(execution->client, r, patience_ms(execution, r->wire.common.timeout_ms), &reply,
+               fault))
         return -1;
-    }
-    status = job_result_read(&reply.result, result);
+    int status = job_result_read(&reply.result, result);
     if (status == 0 && !result->has_dst)
         status = json_complain(&reply.result, "it has no \"dst\"");
     if (status)
@@ -204,7 +216,7 @@ static int run(const struct execution *execution, const struct job_file *file,
     outcome_describe(outcome, r);
     if (output_check_fresh(&r->output, !is_fresh(execution, r), fault) ||
         lift_source(execution, r, fault) || prepare_output(r, fault) ||
-        limit_time(execution, r, fault) || submit(execution, r, &outcome->result, fault) ||
+        limit_time(execution, r, fault) || submit_and_wait(execution, r, &outcome->result, fault) ||
         outcome_judge_success(job, outcome))
         return -1;
     if (check_result(r, &outcome->result, fault) || write_header(r, fault) ||
@@ -303,28 +315,15 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
     return 0;
 }
 
-static int send_detached(struct client *client, const struct resolved *r, struct job_brief *brief,
-                         struct fault *fault)
+/* Sends the job, whose reply comes when it is admitted. */
+static int submit_detached(struct client *client, const struct resolved *r, struct job_brief *brief,
+                           struct fault *fault)
 {
-    struct jsonw params;
     struct rpc_reply reply;
-    const mli_client_attachment attachments[RESOLVED_FDS] = {
-        [RESOLVED_FD_SRC] = {.fd = r->src.fd}, [RESOLVED_FD_DST] = {.fd = r->output.fd}};
 
-    jsonw_init(&params);
-    jsonw_object_begin(&params, NULL);
-    job_wire_write_members(&params, &r->wire);
-    jsonw_object_end(&params);
-    const struct client_request request = {.method = "job.submit",
-                                           .params = &params,
-                                           .attachments = attachments,
-                                           .count = RESOLVED_FDS,
-                                           .timeout_ms = -1};
-    int status = client_call(client, &request, &reply, fault);
-    jsonw_finish(&params);
-    if (status)
+    if (submit(client, r, -1, &reply, fault))
         return -1;
-    status = job_brief_read(&reply.result, brief);
+    int status = job_brief_read(&reply.result, brief);
     if (status)
         client_unreadable(&reply, fault);
     rpc_reply_finish(&reply);
@@ -354,7 +353,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     if (status == 0)
         status = write_header(&r, fault);
     if (status == 0)
-        status = send_detached(detach->client, &r, &brief, fault);
+        status = submit_detached(detach->client, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
         status = output_commit(&r.output, false, fault);
@@ -370,7 +369,6 @@ void detach_job(void *context, const struct job_file *file, const struct job_spe
     struct detach *detach = context;
 
     if (run_detached(detach, file, job, outcome)) {
-        translate(&outcome->fault);
         fault_prefix(&outcome->fault, job->pointer);
         outcome->exit = exit_code_of(&outcome->fault);
     }
