@@ -5,7 +5,8 @@
 
 #include "proto/json/members.h"
 
-static int read_item(const struct json *object, struct inline_item *item)
+/* Reads an item of a request. */
+static int read_request_item(const struct json *object, struct inline_item *item)
 {
     static const char *const keys[] = {"bytes", "size", "back", NULL};
     int64_t bytes = 0, size;
@@ -24,6 +25,17 @@ static int read_item(const struct json *object, struct inline_item *item)
     item->bytes = (uint64_t)bytes;
     item->size = (uint64_t)size;
     return optional_bool(object, "back", &item->back);
+}
+
+/* Reads an item of a reply: a number of bytes, which is also the size. */
+static int read_reply_item(const struct json *value, struct inline_item *item)
+{
+    int64_t bytes;
+
+    if (json_int(value, 0, INLINE_BYTES_MAX, &bytes) < 0)
+        return -1;
+    item->bytes = item->size = (uint64_t)bytes;
+    return 0;
 }
 
 /* Requires an array of at most PROTO_FDS_MAX entries. */
@@ -45,7 +57,9 @@ static int check_sum(const struct json *value, uint64_t sum)
                                (unsigned long long)sum, (unsigned long long)INLINE_BYTES_MAX);
 }
 
-int inline_payload_read(const struct json *value, struct inline_payload *payload)
+/* Reads the items with `read_item`; no item if the member is absent. */
+static int read_items(const struct json *value, struct inline_payload *payload,
+                      int (*read_item)(const struct json *, struct inline_item *))
 {
     struct json item = {0};
     uint64_t sum = 0;
@@ -65,6 +79,16 @@ int inline_payload_read(const struct json *value, struct inline_payload *payload
     return check_sum(value, sum);
 }
 
+int inline_payload_read(const struct json *value, struct inline_payload *payload)
+{
+    return read_items(value, payload, read_request_item);
+}
+
+int inline_reply_read(const struct json *value, struct inline_payload *payload)
+{
+    return read_items(value, payload, read_reply_item);
+}
+
 void inline_payload_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
 {
     jsonw_array_begin(w, key);
@@ -81,29 +105,6 @@ void inline_payload_write(struct jsonw *w, const char *key, const struct inline_
         jsonw_object_end(w);
     }
     jsonw_array_end(w);
-}
-
-int inline_reply_read(const struct json *value, struct inline_payload *payload)
-{
-    struct json item = {0};
-    uint64_t sum = 0;
-    size_t count;
-
-    *payload = (struct inline_payload){0};
-    if (!json_present(value))
-        return 0;
-    if (check_array(value, &count) < 0)
-        return -1;
-    while (json_next(value, &item)) {
-        int64_t bytes;
-
-        if (json_int(&item, 0, INLINE_BYTES_MAX, &bytes) < 0)
-            return -1;
-        payload->items[item.index].bytes = (uint64_t)bytes;
-        sum += (uint64_t)bytes;
-    }
-    payload->count = (uint32_t)count;
-    return check_sum(value, sum);
 }
 
 void inline_reply_write(struct jsonw *w, const char *key, const struct inline_payload *payload)
