@@ -169,19 +169,14 @@ static void complain(const struct job_file *file, const struct job_spec *job,
     print_fault(file->path, &mismatch);
 }
 
-static void json_place(struct jsonw *w, const struct tensor_spec *ref)
-{
-    jsonw_string(w, "file", ref->file);
-    if (ref->tensor)
-        jsonw_string(w, "tensor", ref->tensor);
-}
-
 /* Writes a tensor of the job; `header` is null if it has not been read. */
 static void json_side(struct jsonw *w, const char *key, const struct tensor_spec *ref,
                       const struct npy_header *header)
 {
     jsonw_object_begin(w, key);
-    json_place(w, ref);
+    jsonw_string(w, "file", ref->file);
+    if (ref->tensor)
+        jsonw_string(w, "tensor", ref->tensor);
     if (ref->params)
         jsonw_string(w, "params", ref->params);
     if (ref->update)
@@ -224,16 +219,10 @@ static void json_expect(struct jsonw *w, const struct expectation *expect,
     if (verdict == VERDICT_NONE || expect->kind == EXPECT_NOTHING ||
         (refused && expect->kind != EXPECT_ERROR))
         return;
-    char digest[SHA256_TEXT_SIZE];
+    struct expectation shown = *expect; /* borrows its strings */
+    shown.golden.format = FILE_FORMAT_AUTO;
     jsonw_object_begin(w, "expect");
-    if (expect->kind == EXPECT_FILE)
-        json_place(w, &expect->golden);
-    else if (expect->kind == EXPECT_DIGEST)
-        jsonw_string(w, "digest", sha256_to_text(expect->digest, digest));
-    else
-        jsonw_string(w, "error", expect->error);
-    if (expect->pointer)
-        jsonw_string(w, "pointer", expect->pointer);
+    expectation_write_members(w, &shown);
     jsonw_bool(w, "same", verdict == VERDICT_SAME || verdict == VERDICT_REFUSED_AS_EXPECTED);
     if (expect->kind != EXPECT_ERROR)
         difference_json(w, "difference", &outcome->difference);

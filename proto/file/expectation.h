@@ -24,6 +24,8 @@ int expectation_read(struct expectation *expect, const struct json *object);
 int expectation_check_members(const struct json *object);
 /** Writes the member `key`, unless nothing is expected. */
 void expectation_write(struct jsonw *w, const char *key, const struct expectation *expect);
+/** Writes the members of "expect" into the object that is open. */
+void expectation_write_members(struct jsonw *w, const struct expectation *expect);
 /** Frees strings and descriptions; `struct expectation e = {0}` is an empty expectation. */
 void expectation_finish(struct expectation *expect);
 
