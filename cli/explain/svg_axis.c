@@ -226,8 +226,7 @@ void svg_axis_breaks(struct textw *w, const struct picture_block *block, struct 
 static void dots(struct textw *w, int x, int y, int dx, int dy)
 {
     for (int i = -1; i <= 1; i++)
-        textw_printf(w, "<circle cx=\"%d\" cy=\"%d\" r=\"2\" fill=\"%s\"/>\n", x + i * dx,
-                     y + i * dy, faint);
+        svgw_circle(w, x + i * dx, y + i * dy, 2, faint);
 }
 
 void svg_axis_planes_left_out(struct textw *w, const struct picture_block *block, size_t line,

@@ -72,8 +72,8 @@ static void put_step(struct pen *pen, int number, const struct picture_step *ste
     char digit[2] = {(char)('0' + number), '\0'};
     int base = pen->y + 15;
     if (pen->w)
-        textw_printf(pen->w, "<circle cx=\"%d\" cy=\"%d\" r=\"8\" fill=\"%s\"/>\n",
-                     pen->x + MARGIN + 8, base - 4, step->neutral ? "#c3cad4" : "#3b4658");
+        svgw_circle(pen->w, pen->x + MARGIN + 8, base - 4, 8,
+                    step->neutral ? "#c3cad4" : "#3b4658");
     put(pen, MARGIN + 8, base, &inside, digit);
     put(pen, MARGIN + INDENT, base, &name, step->name);
     pen->y += NAME_LINE;

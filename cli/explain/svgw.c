@@ -41,6 +41,11 @@ void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attr
                  attributes);
 }
 
+void svgw_circle(struct textw *w, int x, int y, int radius, const char *fill)
+{
+    textw_printf(w, "<circle cx=\"%d\" cy=\"%d\" r=\"%d\" fill=\"%s\"/>\n", x, y, radius, fill);
+}
+
 /* Returns whether XML 1.0 forbids the character: bad UTF-8, controls, U+FFFE and U+FFFF. */
 static bool is_refused(const char *text, size_t length)
 {

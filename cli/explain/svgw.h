@@ -33,6 +33,7 @@ void svgw_group_end(struct textw *w);
 /* `attributes` are XML and are not escaped. */
 void svgw_box(struct textw *w, struct svgw_box box, const char *attributes);
 void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attributes);
+void svgw_circle(struct textw *w, int x, int y, int radius, const char *fill);
 
 /** Writes a text: escapes special characters, and writes U+FFFD for bytes that XML forbids. */
 void svgw_text(struct textw *w, int x, int y, const struct svgw_font *font, const char *format, ...)
