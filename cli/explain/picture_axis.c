@@ -18,11 +18,6 @@ struct selection {
     uint64_t at[SELECTION_MAX]; /* ascending */
 };
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /*
  * Starts a selection on an axis of `extent` coordinates; selects all of them if there is room.
  * Until selection_settle(), the limit is the larger one of `room` and `edges`.
@@ -30,8 +25,8 @@ static size_t larger(size_t a, size_t b)
 static void selection_init(struct selection *selection, uint64_t extent, size_t room, size_t edges)
 {
     size_t most = room < SELECTION_MAX ? room : SELECTION_MAX;
-    *selection =
-        (struct selection){.extent = extent, .room = larger(most, edges), .room_for_all = most};
+    *selection = (struct selection){
+        .extent = extent, .room = most > edges ? most : edges, .room_for_all = most};
     for (uint64_t at = 0; extent <= most && at < extent; at++)
         selection->at[selection->count++] = at;
 }
@@ -52,7 +47,8 @@ static size_t room_taken(const struct selection *selection)
 /* Lowers the limit to `room`, or to the slots that are taken already. */
 static void selection_settle(struct selection *selection)
 {
-    selection->room = larger(selection->room_for_all, room_taken(selection));
+    size_t taken = room_taken(selection);
+    selection->room = selection->room_for_all > taken ? selection->room_for_all : taken;
 }
 
 static void insert(struct selection *selection, size_t i, uint64_t at)

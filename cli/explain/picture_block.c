@@ -8,11 +8,6 @@
 
 enum { WEIGHT_MAX = 2 };
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static void place_slots(const struct picture_axis *axis, int cell, int gap, int *at)
 {
     at[0] = 0;
@@ -28,7 +23,7 @@ static int ticks_width(const struct picture_block *block)
     for (size_t i = 0; axis->dim >= 0 && i < axis->count; i++) {
         char text[PICTURE_TICK_MAX];
         picture_tick_words(text, block->picture, block->side, axis, i);
-        widest = larger(widest, block->metrics.text_width(text));
+        widest = picture_larger(widest, block->metrics.text_width(text));
     }
     return widest;
 }
@@ -41,7 +36,7 @@ static int plane_width(const struct picture_block *block, size_t plane)
     char text[PICTURE_WORDS_MAX];
     if (slot->kind == SLOT_BREAK) {
         snprintf(text, sizeof(text), "%" PRIu64, slot->left_out);
-        return larger(m->text_width(text), m->planes_left_out);
+        return picture_larger(m->text_width(text), m->planes_left_out);
     }
     int width = block->column[block->side->axis[PICTURE_COLUMNS].count] + m->edge;
     const struct picture_axis *lines = &block->side->axis[PICTURE_LINES];
@@ -49,7 +44,7 @@ static int plane_width(const struct picture_block *block, size_t plane)
         if (lines->slot[line].kind == SLOT_BREAK)
             continue;
         picture_plane_words(text, block->picture, block->side, line, plane);
-        width = larger(width, m->text_width(text));
+        width = picture_larger(width, m->text_width(text));
     }
     return width;
 }
@@ -68,7 +63,7 @@ static void place_planes(struct picture_block *block, int most)
         block->plane[i] = x;
         block->plane_width[i] = width;
         block->fold[i] = fold;
-        block->width = larger(block->width, x + width);
+        block->width = picture_larger(block->width, x + width);
         x += width + block->metrics.across;
     }
     block->lines = block->folds ? fold + 1 : block->side->axis[PICTURE_LINES].count;

@@ -16,6 +16,12 @@
 
 #include "cli/explain/picture.h"
 
+/** Returns the larger one of two lengths. */
+static inline int picture_larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /* The sizes of a drawing's parts. */
 struct picture_metrics {
     int cell_width, cell_height;

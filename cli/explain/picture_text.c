@@ -336,11 +336,6 @@ struct sheet {
     bool sprawls; /* accept picture_block_sprawls() */
 };
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 static bool fits(const struct sheet *sheet)
 {
     const struct picture_block *src = &sheet->src, *dst = &sheet->dst;
@@ -348,8 +343,8 @@ static bool fits(const struct sheet *sheet)
         return false;
     if (sheet->beside)
         return src->width + ARROW + dst->width <= sheet->width &&
-               larger(src->height, dst->height) <= LINES_MAX;
-    return larger(src->width, dst->width) <= sheet->width &&
+               picture_larger(src->height, dst->height) <= LINES_MAX;
+    return picture_larger(src->width, dst->width) <= sheet->width &&
            src->height + dst->height <= LINES_ABOVE_MAX;
 }
 
@@ -386,7 +381,7 @@ static void find_layout(struct sheet *sheet)
 static void draw(struct textw *w, const struct sheet *sheet, bool utf8, bool palette)
 {
     const struct picture_block *src = &sheet->src, *dst = &sheet->dst;
-    int tall = larger(src->height, dst->height);
+    int tall = picture_larger(src->height, dst->height);
     struct canvas canvas;
     canvas_init(&canvas, sheet->width, sheet->beside ? tall : src->height + dst->height + 1);
     canvas.palette = palette;

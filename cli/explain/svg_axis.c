@@ -111,8 +111,8 @@ int svg_axis_widest_caption(const struct picture_block *block)
     for (enum picture_level level = 0; level < PICTURE_LEVELS; level++) {
         bool is_there = block->side->axis[level].dim >= 0 &&
                         (level != PICTURE_ROWS || svg_axis_caption_is_above(block));
-        int width = is_there ? width_of(block, level, false) : 0;
-        widest = width > widest ? width : widest;
+        if (is_there)
+            widest = picture_larger(widest, width_of(block, level, false));
     }
     return widest;
 }

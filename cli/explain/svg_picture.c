@@ -27,11 +27,6 @@ enum {
     WIDTH_MIN = 760
 };
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
 struct drawing {
     const struct explained *explained;
     struct picture picture;
@@ -52,8 +47,8 @@ static void lay_out_side(struct picture_block *block, const struct picture *pict
     struct picture_metrics metrics = {
         .cell_width = cell,
         .cell_height = cell,
-        .break_width = larger(cell * 2 / 3, 10),
-        .break_height = larger(cell * 2 / 3, 10),
+        .break_width = picture_larger(cell * 2 / 3, 10),
+        .break_height = picture_larger(cell * 2 / 3, 10),
         .planes_left_out = 26,
         .lines_left_out = 34,
         .across = 14,
@@ -151,8 +146,8 @@ static void put_side(struct textw *w, const struct picture_block *block, int x, 
 /* Returns the width of a side with captions and heading. */
 static int whole_width(const struct picture_block *block)
 {
-    return larger(larger(block->width, HEADING_WIDTH),
-                  block->left + svg_axis_widest_caption(block));
+    return picture_larger(picture_larger(block->width, HEADING_WIDTH),
+                          block->left + svg_axis_widest_caption(block));
 }
 
 static void draw(struct textw *w, const struct drawing *drawing)
@@ -162,9 +157,9 @@ static void draw(struct textw *w, const struct drawing *drawing)
     int src_width = whole_width(src), dst_width = whole_width(dst);
     int arrow = MARGIN + src_width + SPACE;
     int dst_x = arrow + SVG_STEPS_WIDTH + SPACE;
-    int width = larger(dst_x + dst_width + MARGIN, WIDTH_MIN);
+    int width = picture_larger(dst_x + dst_width + MARGIN, WIDTH_MIN);
     int steps = svg_steps_height(e);
-    int middle = larger(larger(src->height, dst->height) + HEADING, steps);
+    int middle = picture_larger(picture_larger(src->height, dst->height) + HEADING, steps);
     int low = TOP + middle + SPACE;
     int height = low + svg_side_legend_height(&drawing->picture, width - 2 * MARGIN) + MARGIN - 8;
 
