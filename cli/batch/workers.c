@@ -167,18 +167,13 @@ static void wait_for_cases(struct shared *shared, const struct workers_callbacks
     } while (more);
 }
 
-/* Starts the workers. They block all signals except those that their own faults raise: the first
- * thread handles the others. */
+/* Starts the workers. The first thread handles the signals. */
 static int start_threads(struct shared *shared, struct worker *workers, uint32_t count)
 {
-    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
-    sigset_t held, old;
+    sigset_t old;
     int error = 0;
 
-    sigfillset(&held);
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        sigdelset(&held, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &held, &old);
+    cancel_hold(&old);
     for (uint32_t i = 0; i < count && error == 0; i++) {
         workers[i].shared = shared;
         pthread_mutex_lock(&shared->mutex);
@@ -188,7 +183,7 @@ static int start_threads(struct shared *shared, struct worker *workers, uint32_t
         if (error)
             workers[i].shared = NULL;
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    cancel_admit(&old);
     return error;
 }
 

@@ -78,9 +78,12 @@ int cancel_fault(struct fault *fault)
 
 void cancel_hold(sigset_t *old)
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, old);
+    static const int faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
+    sigset_t held;
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(&held, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &held, old);
 }
 
 void cancel_admit(const sigset_t *old)
