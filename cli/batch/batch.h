@@ -17,8 +17,8 @@
  *     report.h       shows results to people and programs; also those that merge.c reads
  *     batch.h        one run: decides which cases run and records their results
  *
- * report*.c, merge.c, result.c, fingerprint.c, shard.c and state_file.c never include the headers
- * of the modules that run cases; tests/source/check_includes.py checks that.
+ * report*.c, merge.c, result.c, fingerprint.c, shard.c, state.c and state_file.c never include the
+ * headers of the modules that run cases; tests/source/check_includes.py checks that.
  *
  * To add a batch option, start here:
  *   1. Add a row to options_table in cli/cmd/cmd_batch.c. --help and completion use that table.

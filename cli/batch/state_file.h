@@ -30,7 +30,7 @@ struct state_record {
     bool current;
 };
 
-/* The lines of a state file. */
+/* The lines of a state file (state.c). */
 struct state {
     bool begun;                   /* the file has a "begin" line */
     struct batch_outline outline; /* of the last run */
@@ -54,8 +54,8 @@ void state_finish(struct state *state);
 struct state_record *state_find(const struct state *state, const char *name);
 
 /*
- * A state file that a run writes. Each line is written completely or removed again, so a run that
- * is killed loses only the cases that had not ended.
+ * A state file that a run writes (state_file.c). Each line is written completely or removed again,
+ * so a run that is killed loses only the cases that had not ended.
  *
  *     state_file_open(&state_file, path, &fault)       creates or reads the file; takes its lock
  *     state_file_begin(&state_file, &outline, &fault)
