@@ -57,12 +57,15 @@ static bool is_unwatched(const struct config *config)
     return config->embedded && caps.flags & MLI_CHANNEL_CPU;
 }
 
+/* Applies a configuration, the first one or another one. */
 static void copy_config(struct service *service, const struct config *config)
 {
     const struct mapping_policy mappings = {config->mappings, config->refuse_sparse,
                                             config->memory_only};
 
     service->config = *config;
+    if (is_unwatched(config))
+        service->config.watchdog.limit_ms = 0;
     log_set_level(config->log_level);
     log_set_format(config->log_format);
     mapping_set_policy(&mappings);
@@ -109,8 +112,6 @@ int service_create(struct uv_loop_s *loop, const struct config *config, struct s
         return error;
     }
     copy_config(service, config);
-    if (is_unwatched(config))
-        service->config.watchdog.limit_ms = 0;
     chores_init(&service->chores, loop);
     setup = (struct net_setup){
         .loop = loop,

@@ -65,8 +65,9 @@ int service_listen_on(struct service *service, int socket);
 int service_adopt(struct service *service, int socket);
 
 /**
- * Applies another configuration. The keys that cannot change (reload.h) must be unchanged. A lower
- * limit applies to later requests; jobs, buffers and connections that exceed it stay.
+ * Applies another configuration. The keys that cannot change (reload.h), and `embedded`, must be
+ * unchanged. A lower limit applies to later requests; jobs, buffers and connections that exceed it
+ * stay.
  */
 void service_reconfigure(struct service *service, const struct config *config);
 

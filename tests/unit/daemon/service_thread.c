@@ -42,6 +42,8 @@ void server_start(struct server *server)
     assert_int_equal(uv_async_init(&server->loop, &server->poke, on_poke), 0);
     server->poke.data = server;
     assert_int_equal(service_create(&server->loop, &server->config, &server->service), 0);
+    if (server->reconfigures)
+        service_reconfigure(server->service, &server->config);
     assert_int_equal(service_listen(server->service), 0);
     assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
 }

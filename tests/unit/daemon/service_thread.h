@@ -14,6 +14,7 @@ struct server {
     uv_async_t poke;
     struct service *service;
     pthread_t thread;
+    bool reconfigures; /* server_start() applies the configuration a second time */
     bool joined;
     int first_run; /* what uv_run() returned first */
     char directory[32];

@@ -9,9 +9,10 @@
 
 #include "mli_engine.h"
 #include "tests/unit/daemon/gate.h"
+#include "tests/unit/daemon/service_thread.h"
 #include "tests/unit/daemon/test_peer.h"
 
-enum { THREADS = 4, ROUNDS = 50 };
+enum { THREADS = 4, ROUNDS = 50, LIMIT_MS = 50 };
 
 #define COPY "'op':'mov','src':{'fd':0,'type':'fx8','shape':[4]},'dst':{'fd':1}"
 
@@ -120,6 +121,13 @@ static void test_without_descriptors(void **state)
     assert_null(session());
 }
 
+/* Returns whether the held job fails within several times LIMIT_MS. */
+static bool is_ended(struct peer *peer)
+{
+    usleep(6 * LIMIT_MS * 1000);
+    return peer_info(peer).jobs_failed > 0;
+}
+
 /* Returns whether the watchdog ends a job that takes far longer than watchdog.limit_ms. */
 static bool is_watched(uint32_t channel_flags)
 {
@@ -128,14 +136,13 @@ static bool is_watched(uint32_t channel_flags)
     bool stuck = true;
 
     fixture_config(&fixture.config);
-    fixture.config.watchdog.limit_ms = 50;
+    fixture.config.watchdog.limit_ms = LIMIT_MS;
     gate_close(&gate, &fixture.config);
     fixture_start(&fixture);
     peer_submit(&fixture.peer, 1, src, dst, COPY);
     gate_wait(&gate);
     if (channel_flags & MLI_CHANNEL_CPU) {
-        usleep(300 * 1000);
-        stuck = peer_info(&fixture.peer).jobs_failed > 0;
+        stuck = is_ended(&fixture.peer);
         gate_release(&gate);
         peer_ok(&fixture.peer, 1);
     } else {
@@ -157,6 +164,34 @@ static void test_watchdog(void **state)
     assert_true(is_watched(0));
 }
 
+/* Another configuration does not start the watchdog of an embedded service. */
+static void test_watchdog_after_reconfigure(void **state)
+{
+    struct gate gate = {.flags = MLI_CHANNEL_CPU};
+    int src = memfd_with("abcd", 4), dst = memfd_with("....", 4);
+    struct server server;
+    struct peer peer;
+
+    (void)state;
+    server_config(&server);
+    server.config.embedded = true;
+    server.config.watchdog.limit_ms = LIMIT_MS;
+    server.reconfigures = true;
+    gate_close(&gate, &server.config);
+    server_start(&server);
+    server_connect(&server, &peer);
+    peer_submit(&peer, 1, src, dst, COPY);
+    gate_wait(&gate);
+    assert_false(is_ended(&peer));
+    gate_release(&gate);
+    peer_ok(&peer, 1);
+    peer_finish(&peer);
+    server_stop(&server);
+    gate_remove(&gate);
+    close(src);
+    close(dst);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +199,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stop_with_connections, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_descriptors, setup, teardown),
         cmocka_unit_test(test_watchdog),
+        cmocka_unit_test(test_watchdog_after_reconfigure),
     };
 
     return cmocka_run_group_tests_name("embed", tests, fixture_warm_up, NULL);
