@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that succeed, and jobs that are refused with nothing written. */
+/*
+ * Jobs that succeed, jobs that are refused with nothing written, and the numbers of daemon.info
+ * before and after them.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
