@@ -26,7 +26,9 @@ FORBIDDEN = (
 
 def undefined(nm, library):
     flags = ["-u", "-P"] + (["-D"] if library.suffix != ".a" else [])
-    out = subprocess.run([nm, *flags, str(library)], check=True, capture_output=True, text=True)
+    out = subprocess.run([nm, *flags, str(library)], stdout=subprocess.PIPE, text=True)
+    if out.returncode != 0:  # nm has printed why
+        sys.exit(f"{library}: {nm} failed with exit code {out.returncode}")
     for line in out.stdout.splitlines():
         words = line.split()
         if len(words) > 1:
