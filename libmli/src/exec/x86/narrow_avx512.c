@@ -115,9 +115,10 @@ ALWAYS_INLINE void to_planes(const struct skinny *t, size_t size, size_t col, bo
 }
 
 /*
- * Moves a tile to pixels: a line of each of 16 / size columns of the source (or of all, if they are
- * fewer), from this place on. If it is `whole`, all its rows exist and 16 bytes may be written at
- * each pixel.
+ * Moves a tile to pixels: interleaves a line (64 bytes) of each of 16 / size columns, from `row`
+ * and `col` of the source on. If the source has fewer columns, the others read as zeros. If the
+ * tile is `whole`, all its rows exist and 16 bytes may be written at each pixel; otherwise only
+ * rows that exist are read and written, and of each pixel only the source's columns.
  */
 ALWAYS_INLINE void to_pixels(const struct skinny *t, size_t size, size_t row, size_t col,
                              bool whole)
