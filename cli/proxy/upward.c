@@ -199,7 +199,7 @@ static enum proxy_end begin(struct proxy *proxy, const struct json *root, const 
     intake->refused = is_refused(root);
     if (intake->refused)
         fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/method",
-                  "method: it shares memory with the client, which this connection cannot");
+                  "method: it needs shared memory, which this connection does not support");
     else if (is_premature(root, &intake->request.payload))
         intake->refused = fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/inline",
                                     "inline: a detached job is answered before there is "
