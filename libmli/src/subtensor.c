@@ -21,13 +21,12 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
                           cfg->offset[d], cfg->size[d], in->shape[d]);
         removable += cfg->size[d] == 1;
     }
-    if (cfg->sub_tensor_rank < 1 || cfg->sub_tensor_rank > in->rank ||
-        in->rank - cfg->sub_tensor_rank > removable)
-        return refuse(
-            MLI_STATUS_BAD_FUNC_CFG, "cfg",
-            ".sub_tensor_rank: % given, 1 to % needed; only % dimensions (those of size 1) "
-            "can be removed",
-            cfg->sub_tensor_rank, in->rank, removable);
+    const uint32_t least = removable < in->rank ? in->rank - removable : 1;
+    if (cfg->sub_tensor_rank < least || cfg->sub_tensor_rank > in->rank)
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                      ".sub_tensor_rank: % given, % to % allowed: only dimensions of size 1 can be "
+                      "removed (here: %)",
+                      cfg->sub_tensor_rank, least, in->rank, removable);
     return MLI_STATUS_OK;
 }
 
