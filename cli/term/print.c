@@ -80,9 +80,31 @@ void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *tex
         strcpy(out + length, ": ");
 }
 
+/* Returns the text after "PREFIX: ", or NULL if it does not begin so. */
+static const char *text_after(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 && strncmp(text + length, ": ", 2) == 0
+               ? text + length + 2
+               : NULL;
+}
+
+/* Returns whether the text begins with "FILE: " or "PLACE: FILE: ": a job of the command line is
+ * named by its input, and so is a fault of reading this input. */
+static bool names_file(const struct fault *fault, const char *file)
+{
+    char place[PRINT_PLACE_MAX] = "";
+    if (fault->has_pointer)
+        write_place(place, fault->pointer);
+    const char *rest = text_after(fault->text, place);
+    return text_after(rest ? rest : fault->text, file) != NULL;
+}
+
 void print_fault(const char *file, const struct fault *fault)
 {
     char position[32] = "", place[PRINT_PLACE_MAX] = "";
+    if (file && !fault->line && names_file(fault, file))
+        file = NULL;
     if (fault->line)
         snprintf(position, sizeof(position), ":%u:%u", fault->line, fault->column);
     if (fault->has_pointer)

@@ -45,7 +45,8 @@ enum { PRINT_PLACE_MAX = 2 * FAULT_POINTER_MAX };
  */
 void print_place(char out[PRINT_PLACE_MAX], const char *pointer, const char *text);
 
-/** Prints "mlictl: FILE:LINE:COLUMN: PLACE: text" to stderr, without unknown parts. */
+/** Prints "mlictl: FILE:LINE:COLUMN: PLACE: text" to stderr, without unknown parts, and without
+ * FILE if the text names it after the place. */
 void print_fault(const char *file, const struct fault *fault);
 
 /** Prints a fault to stderr; --json adds {file, exit, error} on stdout. Returns the exit code. */

@@ -36,6 +36,12 @@ class Verbs(Case):
         self.assertIn("unknown option --slice", self.ctl("permute", "in.npy", "x.npy", "--slice", ":",
                                                          code=2).err)
 
+    def test_a_missing_input_is_named_once(self):
+        for verb in (["mov"], ["permute", "--perm", "0,2,1"]):
+            self.assertEqual(self.ctl(*verb, "no.npy", "out.npy", code=2).err,
+                             "mlictl: src.file: no.npy: No such file or directory"
+                             "; did you mean in.npy?\n")
+
     def test_the_same_as_make_with_run(self):
         words = ["in.npy", "out.npy", "--pad", "1,0,2:0", "--perm", "1,2,0", "--at", "0,1,0",
                  "--channels", "2"]
