@@ -156,6 +156,12 @@ def _sleeping(pid):
     return switches or None
 
 
+def cpu_ticks(process):
+    """Returns the CPU time of a process, in ticks of 10 ms."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
 def at_rest(process, *pids):
     """Waits until the process waits or has ended, and the processes `pids` have nothing to do for it.
 

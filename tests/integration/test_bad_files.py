@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from harness import Case, main, mov, needs_root, npy, ramp, wait_for
+from harness import Case, at_rest, main, mov, needs_root, npy, ramp, wait_for
 
 
 def header(text, version=b"\x01\x00"):
@@ -119,14 +119,7 @@ class NotOpened(Case):
                                        cwd=self.dir)
         self.addCleanup(self.writer.wait)
         self.addCleanup(self.writer.kill)
-        name = f"/proc/{self.writer.pid}/wchan"
-        if os.access(name, os.R_OK):
-            def waits():
-                with open(name, encoding="ascii") as file:
-                    return "fifo" in file.read() or "pipe" in file.read()
-            wait_for(waits, 2)
-        else:
-            time.sleep(0.5)
+        self.assertTrue(at_rest(self.writer))
 
     def test_in_every_command(self):
         self.assertIsNone(self.writer.poll())

@@ -544,8 +544,7 @@ class Interrupted(BatchCase):
         process = self.start("batch", "cases", "--json", "-j2", "-c2", "--resume", "s.jsonl", "-e",
                              "fault:threads,tiny=0,stick=20")
         self.assertTrue(wait_for(lambda: self.exists("s.jsonl") and
-                                 self.read("s.jsonl").count(b"\n") > 15))
-        time.sleep(0.1)
+                                 self.read("s.jsonl").count(b"\n") > 25))  # after the stuck move
         process.send_signal(signal.SIGTERM)
         result = self.finish(process, code=4)
         end = result.json[-1]

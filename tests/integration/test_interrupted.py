@@ -3,6 +3,8 @@
 import fcntl
 import json
 import os
+import pathlib
+import re
 import resource
 import signal
 import socket
@@ -99,7 +101,7 @@ class Interrupted(Case):
         os.kill(self.daemon.pid, signal.SIGSTOP)
         process = self.start("submit", "--json", "-s", self.daemon.socket, *options, "job.json")
         self.assertTrue(wait_for(lambda: self.has_begun_output(process)))
-        time.sleep(0.05)
+        self.assertTrue(at_rest(process))
         return process
 
     def has_begun_output(self, process):
@@ -214,7 +216,7 @@ class Interrupted(Case):
         os.mkfifo(self.path("fifo"))
         process = self.start("run", "fifo")
         with open(self.path("fifo"), "w") as writer:
-            time.sleep(0.05)
+            self.assertTrue(at_rest(process))
             writer.write(json.dumps(mov()))
         self.finish(process, code=0)
 
@@ -330,9 +332,15 @@ class Jammed(Case):
     def test_the_second_signal_kills(self):
         process = self.jam("gen", "--force", "--shape", "2", "--dtype", "int8", "x.npy")
         process.send_signal(signal.SIGINT)
-        time.sleep(0.4)
+        time.sleep(0.4)  # a second signal within 200 ms counts as the same one
         process.send_signal(signal.SIGTERM)
         self.assertIn(process.wait(PATIENCE), (-signal.SIGTERM, 4))
+
+
+def switches(process):
+    """Returns how often the process has waited."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", status)[1])
 
 
 class Turns(Case):
@@ -360,7 +368,8 @@ class Turns(Case):
             self.ctl("validate", "0.json", code=0)
             process = self.start("run", "0.json")
             self.assertTrue(wait_for(lambda: self.path("both.npy") in open_files(process.pid)))
-            time.sleep(0.05)
+            before = switches(process)
+            self.assertTrue(wait_for(lambda: switches(process) > before + 1))  # tries the lock again
             process.send_signal(signal.SIGINT)
             self.assertIn("cancelled", self.finish(process, code=4).err)
         self.assertEqual(self.read("both.npy")[128:], bytes(32))

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 
 import harness
-from harness import MLID, PATIENCE, needs_root, wait_for
+from harness import MLID, PATIENCE, at_rest, needs_root, wait_for
 
 NOBODY = 65534
 
@@ -286,12 +286,14 @@ class Process(OperationsCase):
         """With all features on, mlid does not wake up."""
         service = self.start_service({"metrics": {"listen": f"unix:{self.root}/metrics"},
                                       "trace": str(self.root / "trace.json")})
-        time.sleep(1.5)  # the trace's beginning is written
+        trace = self.root / "trace.json"
+        self.assertTrue(wait_for(lambda: trace.exists() and trace.stat().st_size > 0))
+        self.assertTrue(at_rest(service.process))
 
         def switches():
             return service.status()["voluntary_ctxt_switches"]
         before = switches()
-        time.sleep(1.5)
+        time.sleep(1.5)  # longer than any timer of the daemon
         self.assertEqual(switches(), before)
         self.assertEqual(service.stop(), 0)
 

@@ -4,7 +4,7 @@ import json
 import signal
 import time
 
-from harness import Case, main
+from harness import Case, cpu_ticks, main, wait_for
 
 FEW = ("--iterations", "40")
 COUNTERS = ("submitted", "completed", "failed", "cancelled", "bytes", "rows", "busy_ns",
@@ -224,7 +224,7 @@ class Usage(Selftest):
     def interrupt(self, *arguments):
         process = self.start("selftest", *arguments)
         self.assertRegex(process.stdout.readline(), rb"^seed \d+\n$")
-        time.sleep(0.3)
+        self.assertTrue(wait_for(lambda: cpu_ticks(process) > 5))  # it moves tensors
         process.send_signal(signal.SIGINT)
         return self.finish(process, code=4)
 

@@ -266,7 +266,8 @@ class TraceOfAScript(Case):
                 connection.sendall(json.dumps(line).encode() + b"\n")
             if not stay:
                 connection.shutdown(socket.SHUT_RDWR)
-        threading.Thread(target=talk, daemon=True).start()
+        self.talk = threading.Thread(target=talk, daemon=True)
+        self.talk.start()
         return path
 
     def test_a_timeline(self):
@@ -289,7 +290,8 @@ class TraceOfAScript(Case):
         path = self.serve([event("queued", 1, 1)])
         for options, code, there in ((("-t", "60"), 4, False), ((), 0, True)):
             process = self.start("trace", "-s", path, "-o", "t.json", *options)
-            time.sleep(0.5)
+            self.talk.join()
+            self.assertTrue(at_rest(process))
             process.send_signal(signal.SIGINT)
             self.finish(process, code=code)
             self.assertEqual(self.exists("t.json"), there)
