@@ -344,12 +344,12 @@ static void run_job(struct attempt *attempt, struct execution *execution,
     outcome_finish(&outcome);
 }
 
-static void run_jobs(struct attempt *attempt, struct client *client, uint64_t begin_ns)
+static void run_jobs(struct attempt *attempt, struct daemon_link *link, uint64_t begin_ns)
 {
     const struct job_file *file = &attempt->file;
     const struct attempt_plan *plan = attempt->plan;
     struct execution execution = {
-        .client = client,
+        .link = link,
         .produced = &attempt->produced,
         .deadline_ns =
             plan->timeout_ms ? begin_ns + (uint64_t)plan->timeout_ms * CLOCK_NS_PER_MS : 0,
@@ -365,13 +365,13 @@ static void run_jobs(struct attempt *attempt, struct client *client, uint64_t be
 }
 
 /* Runs the jobs; with a state file, notes which files they read. */
-static void run_noting(struct attempt *attempt, struct client *client, uint64_t begin_ns)
+static void run_noting(struct attempt *attempt, struct daemon_link *link, uint64_t begin_ns)
 {
     struct contents *contents = attempt->plan->contents;
 
     if (contents)
         resume_note_inputs(&attempt->result.fingerprint, &attempt->file, contents);
-    run_jobs(attempt, client, begin_ns);
+    run_jobs(attempt, link, begin_ns);
     if (contents)
         resume_recheck_inputs(&attempt->result.fingerprint, &attempt->file, contents);
 }
@@ -397,7 +397,7 @@ static int load(struct attempt *attempt, const struct batch_case *batch_case)
 }
 
 void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
-                 struct client *client, const struct attempt_plan *plan)
+                 struct daemon_link *link, const struct attempt_plan *plan)
 {
     uint64_t begin_ns = clock_ns();
 
@@ -406,7 +406,7 @@ void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
     evidence_init(&attempt->evidence);
     attempt->result.status = CASE_PASSED;
     if (load(attempt, batch_case) == 0)
-        run_noting(attempt, client, begin_ns);
+        run_noting(attempt, link, begin_ns);
     else
         attempt->result.fingerprint.known = true; /* its only input is the text of the job file */
     attempt->result.ns = clock_ns() - begin_ns;

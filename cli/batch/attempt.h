@@ -42,9 +42,9 @@ struct attempt {
     bool over; /* run no further job */
 };
 
-/** Runs the case over `client`. Afterwards the connection may be lost even if the attempt ended. */
+/** Runs the case over `link`. Afterwards the connection may be lost even if the attempt ended. */
 void attempt_run(struct attempt *attempt, const struct batch_case *batch_case,
-                 struct client *client, const struct attempt_plan *plan);
+                 struct daemon_link *link, const struct attempt_plan *plan);
 
 static inline bool attempt_passed(const struct attempt *attempt)
 {

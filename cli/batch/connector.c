@@ -20,7 +20,7 @@ bool connector_is_embedded(const struct options *options)
 }
 
 int connector_init(struct connector *connector, const struct options *options, uint32_t channels,
-                   struct client *first, struct fault *fault)
+                   struct daemon_link *first, struct fault *fault)
 {
     *connector = (struct connector){.options = options};
     if (connector_is_embedded(options))
@@ -29,14 +29,14 @@ int connector_init(struct connector *connector, const struct options *options, u
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--limit-bytes cannot be combined with --socket or --host: a daemon has "
                          "its own limit");
-    return client_open(first, options, fault);
+    return daemon_link_open(first, options, fault);
 }
 
-int connector_open(const struct connector *connector, struct client *client, struct fault *fault)
+int connector_open(const struct connector *connector, struct daemon_link *link, struct fault *fault)
 {
     if (connector->service)
-        return embedded_connect(connector->service, connector->options, client, fault);
-    return client_open(client, connector->options, fault);
+        return embedded_connect(connector->service, connector->options, link, fault);
+    return daemon_link_open(link, connector->options, fault);
 }
 
 void connector_finish(struct connector *connector)
@@ -110,16 +110,16 @@ static void add_environment(struct xxh64 *x)
         add_text(x, getenv(names[i]));
 }
 
-static int add_daemon(struct xxh64 *x, struct client *client, struct fault *fault)
+static int add_daemon(struct xxh64 *x, struct daemon_link *link, struct fault *fault)
 {
     struct rpc_reply reply;
     struct daemon_info info;
 
-    if (client_ask(client, "daemon.info", &reply, fault))
+    if (daemon_link_ask(link, "daemon.info", &reply, fault))
         return -1;
     int status = daemon_info_read(&reply.result, &info);
     if (status)
-        client_unreadable(&reply, fault);
+        daemon_link_unreadable(&reply, fault);
     rpc_reply_finish(&reply);
     if (status)
         return -1;
@@ -139,8 +139,8 @@ static const char *option_of_service(const struct options *options, const char *
     return !value && embedded && strcmp(name, "engine") == 0 ? mli_mov_engine_at(0) : value;
 }
 
-int connector_setup(struct run_setup *setup, const struct options *options, struct client *client,
-                    struct fault *fault)
+int connector_setup(struct run_setup *setup, const struct options *options,
+                    struct daemon_link *link, struct fault *fault)
 {
     struct xxh64 x;
 
@@ -150,7 +150,7 @@ int connector_setup(struct run_setup *setup, const struct options *options, stru
         add_text(&x, option_of_service(options, of_service[i], embedded));
     if (embedded)
         add_environment(&x);
-    else if (add_daemon(&x, client, fault))
+    else if (add_daemon(&x, link, fault))
         return -1;
     *setup = (struct run_setup){
         .program = sum_program(), .service = xxh64_value(&x), .options = sum_options(options)};

@@ -28,20 +28,21 @@ bool connector_is_embedded(const struct options *options);
  * and connects `first`. Returns 0 or -1; connector_finish() is legal in both cases.
  */
 int connector_init(struct connector *connector, const struct options *options, uint32_t channels,
-                   struct client *first, struct fault *fault);
+                   struct daemon_link *first, struct fault *fault);
 
-/** Opens another connection, from any thread. Returns as client_open(). */
-int connector_open(const struct connector *connector, struct client *client, struct fault *fault);
+/** Opens another connection, from any thread. Returns as daemon_link_open(). */
+int connector_open(const struct connector *connector, struct daemon_link *link,
+                   struct fault *fault);
 
 /** Stops the service in this process. Close all connections first. */
 void connector_finish(struct connector *connector);
 
 /**
- * Fills *setup from the options and, if they name a daemon, from the daemon.info of `client`.
+ * Fills *setup from the options and, if they name a daemon, from the daemon.info of `link`.
  * Returns 0, or -1 with the fault filled.
  */
-int connector_setup(struct run_setup *setup, const struct options *options, struct client *client,
-                    struct fault *fault);
+int connector_setup(struct run_setup *setup, const struct options *options,
+                    struct daemon_link *link, struct fault *fault);
 
 /**
  * Returns the shell command that runs `job_file` on the service of this batch, for example

@@ -38,7 +38,7 @@ struct shared {
 
 struct worker {
     struct shared *shared;
-    struct client client;
+    struct daemon_link link;
     pthread_t thread;
 };
 
@@ -104,10 +104,10 @@ static void *work(void *argument)
 
     while ((ended = take(shared))) {
         trial_run(&ended->trial, plan->cases[ended->index], &plan->trial, plan->connector,
-                  &worker->client);
+                  &worker->link);
         hand_in(shared, ended);
     }
-    client_finish(&worker->client);
+    daemon_link_finish(&worker->link);
     pthread_mutex_lock(&shared->mutex);
     shared->alive--;
     pthread_cond_signal(&shared->changed);
@@ -218,7 +218,7 @@ static void run_workers(struct shared *shared, struct worker *workers, uint32_t 
     }
 }
 
-enum exit_code workers_run(const struct workers_plan *plan, struct client *first,
+enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *first,
                            const struct workers_callbacks *callbacks, struct fault *fault)
 {
     struct shared shared;
@@ -227,15 +227,15 @@ enum exit_code workers_run(const struct workers_plan *plan, struct client *first
 
     init(&shared, plan);
     if (workers) {
-        workers[0].client = *first;
-        *first = (struct client){0};
+        workers[0].link = *first;
+        *first = (struct daemon_link){0};
         run_workers(&shared, workers, count, callbacks);
-        client_finish(&workers[0].client); /* if its thread did not start */
+        daemon_link_finish(&workers[0].link); /* if its thread did not start */
     } else {
         fault_set(&shared.fault, FAULT_INTERNAL, NULL, "out of memory");
         shared.exit = EXIT_CODE_FAILED;
     }
-    client_finish(first);
+    daemon_link_finish(first);
     free(workers);
     pthread_cond_destroy(&shared.changed);
     pthread_mutex_destroy(&shared.mutex);
@@ -252,13 +252,13 @@ struct tally {
     struct attempt failure; /* the first failed attempt */
 };
 
-/* Connects the client if necessary. Returns 0, or -1 with trial->end set. */
-static int connect(struct trial *trial, const struct connector *connector, struct client *client)
+/* Connects the link if necessary. Returns 0, or -1 with trial->end set. */
+static int connect(struct trial *trial, const struct connector *connector, struct daemon_link *link)
 {
-    if (client_connected(client))
+    if (daemon_link_connected(link))
         return 0;
-    client_finish(client);
-    if (connector_open(connector, client, &trial->fault) == 0)
+    daemon_link_finish(link);
+    if (connector_open(connector, link, &trial->fault) == 0)
         return 0;
     trial->end = cancel_requested() ? ATTEMPT_INTERRUPTED : ATTEMPT_LOST;
     return -1;
@@ -289,16 +289,16 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
 
 static void attempt_all(struct trial *trial, struct tally *tally,
                         const struct batch_case *batch_case, const struct trial_plan *plan,
-                        const struct connector *connector, struct client *client)
+                        const struct connector *connector, struct daemon_link *link)
 {
     struct attempt attempt;
 
     do {
-        if (connect(trial, connector, client))
+        if (connect(trial, connector, link))
             return;
         if (plan->repeat_now)
             atomic_store_explicit(plan->repeat_now, tally->passed + 1, memory_order_relaxed);
-        attempt_run(&attempt, batch_case, client, &plan->attempt);
+        attempt_run(&attempt, batch_case, link, &plan->attempt);
         trial->end = attempt.end;
         if (attempt.end != ATTEMPT_ENDED) {
             trial->fault = attempt.lost;
@@ -376,12 +376,12 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
 
 void trial_run(struct trial *trial, const struct batch_case *batch_case,
                const struct trial_plan *plan, const struct connector *connector,
-               struct client *client)
+               struct daemon_link *link)
 {
     struct tally tally = {0};
 
     *trial = (struct trial){.end = ATTEMPT_ENDED};
-    attempt_all(trial, &tally, batch_case, plan, connector, client);
+    attempt_all(trial, &tally, batch_case, plan, connector, link);
     if (trial->end == ATTEMPT_ENDED)
         conclude(trial, &tally, batch_case, plan);
     if (tally.failed)

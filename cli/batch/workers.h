@@ -38,10 +38,10 @@ struct trial {
     bool complains;            /* the case was not kept */
 };
 
-/** Runs the trial of a case. Connects `client` if it is not connected, and leaves it open. */
+/** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */
 void trial_run(struct trial *trial, const struct batch_case *batch_case,
                const struct trial_plan *plan, const struct connector *connector,
-               struct client *client);
+               struct daemon_link *link);
 
 struct workers_plan {
     struct trial_plan trial;
@@ -66,7 +66,7 @@ struct workers_callbacks {
  * Runs all cases. `first` becomes the connection of the first worker and is closed. Returns DONE;
  * STOPPED after ^C; or the code of *fault, which is why no further case began.
  */
-enum exit_code workers_run(const struct workers_plan *plan, struct client *first,
+enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *first,
                            const struct workers_callbacks *callbacks, struct fault *fault);
 
 #endif /* CLI_BATCH_WORKERS_H */

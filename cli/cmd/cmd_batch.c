@@ -243,7 +243,7 @@ struct batch_run {
     const struct batch_settings *settings;
     const struct options *options;
     struct connector connector;
-    struct client first; /* the first connection, until a worker takes it */
+    struct daemon_link first; /* the first connection, until a worker takes it */
     bool connected;
     struct run_setup setup;
 };
@@ -318,7 +318,7 @@ static enum exit_code run_all(struct cases *cases, const struct batch_settings *
         if (code == EXIT_CODE_DONE)
             code = settings->list ? list(cases, options) : run_or_fail(&run, &batch);
     }
-    client_finish(&run.first);
+    daemon_link_finish(&run.first);
     connector_finish(&run.connector);
     batch_finish(&batch);
     return code;

@@ -8,7 +8,7 @@
 #include "cli/job/job_print.h"
 
 static const struct option options_table[] = {
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -40,7 +40,7 @@ static enum exit_code cancel_all(struct session *session, void *context)
     enum exit_code code = EXIT_CODE_DONE;
 
     (void)context;
-    for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
+    for (size_t i = 0; i < options->argument_count && daemon_link_connected(&session->link); i++) {
         const struct question question = {.method = "job.cancel",
                                           .job = options->arguments[i],
                                           .timeout_ms = -1,

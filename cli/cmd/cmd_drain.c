@@ -5,12 +5,12 @@
 
 static const struct option drain_options[] = {
     {"no-wait", 0, NULL, "Do not wait for the jobs under way."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
 static const struct option resume_options[] = {
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -23,13 +23,13 @@ static int read_phase(const struct json *result, void *phase)
 
 static void print_phase(const struct session *session, const void *phase)
 {
-    print_line(&session->style, "mlid at %s is %s", session->client.where,
+    print_line(&session->style, "mlid at %s is %s", session->link.where,
                service_phase_name(*(const enum service_phase *)phase));
 }
 
 static void write_phase(struct jsonw *w, const struct session *session, const void *phase)
 {
-    jsonw_string(w, "socket", session->client.where);
+    jsonw_string(w, "socket", session->link.where);
     jsonw_string(w, "state", service_phase_name(*(const enum service_phase *)phase));
 }
 

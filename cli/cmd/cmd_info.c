@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 static const struct option options_table[] = {
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -22,7 +22,7 @@ static void print_info(const struct session *session, const void *answer)
     char uptime[PRINT_TEXT_MAX], moved[PRINT_TEXT_MAX];
 
     print_line(style, "mlid %s at %s, pid %" PRIu32 ", %s, up %s", info->version,
-               session->client.where, info->pid, service_phase_name(info->phase),
+               session->link.where, info->pid, service_phase_name(info->phase),
                print_since(uptime, info->uptime_ms));
     if (*info->build)
         print_line(style, "build     %s", info->build);
@@ -42,7 +42,7 @@ static void print_info(const struct session *session, const void *answer)
 
 static void write_info(struct jsonw *w, const struct session *session, const void *info)
 {
-    jsonw_string(w, "socket", session->client.where);
+    jsonw_string(w, "socket", session->link.where);
     daemon_info_write(w, "daemon", info);
 }
 

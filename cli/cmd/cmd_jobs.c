@@ -23,7 +23,7 @@ static const struct option options_table[] = {
     {"name", 0, "NAME", "List only jobs of this name (default: all)."},
     {"limit", 'n', "N", "List at most N jobs, the latest (default: 100)."},
     {"all", 'a', NULL, "List all jobs that the daemon remembers."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 

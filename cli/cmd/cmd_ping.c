@@ -5,7 +5,7 @@
 #include "cli/term/clock_ns.h"
 
 static const struct option options_table[] = {
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -13,13 +13,13 @@ static void print_pong(const struct session *session, const void *ns)
 {
     char time[PRINT_TEXT_MAX];
 
-    print_line(&session->style, "mlid at %s answers in %s", session->client.where,
+    print_line(&session->style, "mlid at %s answers in %s", session->link.where,
                print_time(time, *(const uint64_t *)ns));
 }
 
 static void write_pong(struct jsonw *w, const struct session *session, const void *ns)
 {
-    jsonw_string(w, "socket", session->client.where);
+    jsonw_string(w, "socket", session->link.where);
     jsonw_uint(w, "ns", *(const uint64_t *)ns);
 }
 

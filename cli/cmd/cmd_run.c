@@ -21,11 +21,11 @@ static const struct option options_table[] = {
 static enum exit_code run(const struct options *options)
 {
     struct sequence sequence;
-    struct client client = {0};
+    struct daemon_link link = {0};
     struct service_thread *service = NULL;
     struct job_progress progress;
     struct execution execution = {
-        .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
+        .link = &link, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
     uint32_t channels = 0;
 
@@ -37,15 +37,15 @@ static enum exit_code run(const struct options *options)
     if (channels == 0) /* no --channels */
         channels = sequence_channels(&sequence) > CHANNELS_MIN ? sequence_channels(&sequence)
                                                                : CHANNELS_MIN;
-    if (embedded_start(options, channels, &service, &client, &fault)) {
+    if (embedded_start(options, channels, &service, &link, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
-    job_progress_follow(&progress, &client, &sequence.style);
+    job_progress_follow(&progress, &link, &sequence.style);
     code = sequence_run(&sequence,
                         &(struct sequence_work){execution_run, job_report_outcome, &execution});
 out:
-    client_finish(&client);
+    daemon_link_finish(&link);
     service_thread_stop(service);
     sequence_finish(&sequence);
     return code;

@@ -9,7 +9,7 @@
 
 static const struct option options_table[] = {
     {"prometheus", 0, NULL, "Print the text format of Prometheus."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 

@@ -8,7 +8,7 @@
 #include "cli/job/job_print.h"
 
 static const struct option options_table[] = {
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 

@@ -8,7 +8,7 @@
 
 static const struct option options_table[] = {
     {"detach", 'd', NULL, "Print the jobs' numbers and do not wait for the jobs."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     EXECUTE_OPTIONS,
     SEQUENCE_OPTIONS,
     OPTIONS_COMMON,
@@ -17,10 +17,10 @@ static const struct option options_table[] = {
 static enum exit_code submit(const struct options *options)
 {
     struct sequence sequence;
-    struct client client = {0};
+    struct daemon_link link = {0};
     struct job_progress progress;
     struct execution execution = {
-        .client = &client, .progress = &progress, .sync = options_get(options, "sync") != NULL};
+        .link = &link, .progress = &progress, .sync = options_get(options, "sync") != NULL};
     struct fault fault;
 
     if (execution.sync && options_get(options, "detach")) {
@@ -30,15 +30,15 @@ static enum exit_code submit(const struct options *options)
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (client_open(&client, options, &fault)) {
+    if (daemon_link_open(&link, options, &fault)) {
         const struct fault bare = fault;
-        if (client.absent)
+        if (link.absent)
             fault_set(&fault, bare.code, NULL, "%s; `mlictl run` needs no daemon", bare.text);
         code = print_failure(&sequence.style, NULL, &fault);
         goto out;
     }
-    job_progress_follow(&progress, &client, &sequence.style);
-    struct detach detach = {.client = &client};
+    job_progress_follow(&progress, &link, &sequence.style);
+    struct detach detach = {.link = &link};
     if (options_get(options, "detach"))
         code = sequence_run(&sequence,
                             &(struct sequence_work){detach_job, job_report_outcome, &detach});
@@ -47,7 +47,7 @@ static enum exit_code submit(const struct options *options)
                             &(struct sequence_work){execution_run, job_report_outcome, &execution});
     detach_finish(&detach);
 out:
-    client_finish(&client);
+    daemon_link_finish(&link);
     sequence_finish(&sequence);
     return code;
 }

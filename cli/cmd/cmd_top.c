@@ -16,7 +16,7 @@
 static const struct option options_table[] = {
     {"interval", 'i', "MS", "Draw a view every MS milliseconds (default: 1000 ms)."},
     {"once", '1', NULL, "Print one view, with rates since the daemon's start."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -74,7 +74,7 @@ static int show(struct top *top, struct fault *fault)
     struct job_list_query query = {.limit = JOBS_SHOWN};
 
     textw_init(&text);
-    top_view(&text, top->session->client.where, top->now, top->before);
+    top_view(&text, top->session->link.where, top->now, top->before);
     int status = session_list(top->session, &query, add_job, &table, NULL, fault);
     if (status == 0 && text.failed)
         status = fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");

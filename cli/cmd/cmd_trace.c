@@ -18,7 +18,7 @@ static const struct option options_table[] = {
      .takes = &value_file},
     {"force", 'f', NULL, "Replace an existing FILE."},
     {"all", 'a', NULL, "Record the jobs of all users; only for root and the daemon's user."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -91,7 +91,7 @@ static int subscribe(struct recorder *recorder, struct fault *fault)
                                           .interval_ms = 250};
     struct jsonw w;
 
-    mli_client_set_notify(recorder->session->client.library, take, recorder);
+    mli_client_set_notify(recorder->session->link.library, take, recorder);
     jsonw_init(&w);
     jsonw_object_begin(&w, NULL);
     events_subscribe_write(&w, &call);
@@ -116,7 +116,7 @@ static int left_ms(uint64_t deadline_ns)
  * recording with a deadline. */
 static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault *fault)
 {
-    mli_client *library = recorder->session->client.library;
+    mli_client *library = recorder->session->link.library;
     mli_client_error error;
 
     for (;;) {
@@ -129,7 +129,7 @@ static int record(struct recorder *recorder, uint64_t deadline_ns, struct fault 
         if (cancel_requested())
             return deadline_ns ? cancel_fault(fault) : 0;
         if (mli_client_dispatch(library, &error))
-            return client_fault(&recorder->session->client, &error, fault);
+            return daemon_link_fault(&recorder->session->link, &error, fault);
         if (recorder->failed)
             return fault_set(fault, FAULT_STREAM_ERROR, NULL, "an event cannot be read");
         if (recorder->text.length > (recorder->streamed ? 0 : CHUNK) && write_text(recorder, fault))

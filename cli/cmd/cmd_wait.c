@@ -13,7 +13,7 @@ static const struct option options_table[] = {
     {"all", 'a', NULL, "Wait for all jobs of this user that are under way."},
     {"timeout", 't', "MS",
      "Stop waiting after MS milliseconds; the jobs continue (default: no limit)."},
-    CLIENT_OPTIONS,
+    DAEMON_LINK_OPTIONS,
     OPTIONS_COMMON,
 };
 
@@ -116,7 +116,7 @@ static enum exit_code wait_for_all(struct session *session, uint64_t deadline_ns
         return print_failure(&session->style, NULL, &fault);
     if (pending.count == 0)
         print_line(&session->style, "no job is under way");
-    for (size_t i = pending.count; i > 0 && client_connected(&session->client); i--) {
+    for (size_t i = pending.count; i > 0 && daemon_link_connected(&session->link); i--) {
         char number[24];
         snprintf(number, sizeof(number), "%" PRIu64, pending.numbers[i - 1]);
         enum exit_code one = wait_for(session, deadline_ns, number);
@@ -134,7 +134,7 @@ static enum exit_code wait_for_jobs(struct session *session, void *context)
 
     if (options_get(options, "all"))
         return wait_for_all(session, deadline_ns);
-    for (size_t i = 0; i < options->argument_count && client_connected(&session->client); i++) {
+    for (size_t i = 0; i < options->argument_count && daemon_link_connected(&session->link); i++) {
         enum exit_code one = wait_for(session, deadline_ns, options->arguments[i]);
         code = code == EXIT_CODE_DONE ? one : code;
     }

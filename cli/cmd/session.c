@@ -10,11 +10,11 @@ enum exit_code session_run(const struct options *options, session_fn *talk, void
 {
     struct session session = {.options = options, .style = options_style(options)};
     struct fault fault;
-    enum exit_code code = client_open(&session.client, options, &fault)
+    enum exit_code code = daemon_link_open(&session.link, options, &fault)
                               ? print_failure(&session.style, NULL, &fault)
                               : talk(&session, context);
 
-    client_finish(&session.client);
+    daemon_link_finish(&session.link);
     return code;
 }
 
@@ -40,12 +40,12 @@ void session_write_job(struct jsonw *w, const char *argument)
 static int call(struct session *session, const struct question *question, struct jsonw *params,
                 struct rpc_reply *reply, struct fault *fault)
 {
-    const struct client_request request = {.method = question->method,
-                                           .params = params,
-                                           .timeout_ms = question->timeout_ms ? question->timeout_ms
-                                                                              : CLIENT_ASK_MS};
+    const struct daemon_link_request request = {
+        .method = question->method,
+        .params = params,
+        .timeout_ms = question->timeout_ms ? question->timeout_ms : DAEMON_LINK_ASK_MS};
 
-    return client_call(&session->client, &request, reply, fault);
+    return daemon_link_call(&session->link, &request, reply, fault);
 }
 
 static int call_about_job(struct session *session, const struct question *question,
@@ -79,7 +79,7 @@ int session_call(struct session *session, const struct question *question, void 
     if (question->read)
         status = question->read(&reply.result, answer);
     if (status)
-        client_unreadable(&reply, fault);
+        daemon_link_unreadable(&reply, fault);
     rpc_reply_finish(&reply);
     return status;
 }

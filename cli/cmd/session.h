@@ -22,7 +22,7 @@
 struct session {
     const struct options *options;
     struct print_style style;
-    struct client client;
+    struct daemon_link link;
 };
 
 typedef enum exit_code session_fn(struct session *session, void *context);
@@ -39,7 +39,7 @@ struct question {
     const char *job;         /* number of the job that the call is about, as given; or null */
     uint32_t job_timeout_ms; /* with `job`: parameter timeout_ms; 0: not sent */
     struct jsonw *params;    /* without `job`: the parameters, or null */
-    int timeout_ms;          /* for the reply; 0: CLIENT_ASK_MS, -1: no limit */
+    int timeout_ms;          /* for the reply; 0: DAEMON_LINK_ASK_MS, -1: no limit */
     /** Fills the answer from the result. Returns 0 or -1. Null: the result is ignored. */
     int (*read)(const struct json *result, void *answer);
     void (*print)(const struct session *session, const void *answer); /* lines for people */

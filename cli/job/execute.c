@@ -64,7 +64,7 @@ static int patience_ms(const struct execution *execution, uint32_t timeout_ms)
 /* A stream carries whole files: copies the tensor out of an archive, to send only the tensor. */
 static int lift_source(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
-    if (!execution->client->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
+    if (!execution->link->remote || r->src.format != FILE_FORMAT_SAFETENSORS)
         return 0;
     if (tensor_file_lift(&r->src, fault))
         return -1;
@@ -76,7 +76,7 @@ static int lift_source(const struct execution *execution, struct resolved *r, st
  * Sends the job and its files to the service. `timeout_ms` limits the wait for the reply; -1: no
  * limit. Returns 0 with a successful *reply, which the caller finishes; or -1.
  */
-static int submit(struct client *client, const struct resolved *r, int timeout_ms,
+static int submit(struct daemon_link *link, const struct resolved *r, int timeout_ms,
                   struct rpc_reply *reply, struct fault *fault)
 {
     struct jsonw params;
@@ -89,12 +89,12 @@ static int submit(struct client *client, const struct resolved *r, int timeout_m
     jsonw_object_begin(&params, NULL);
     job_wire_write_members(&params, &r->wire);
     jsonw_object_end(&params);
-    const struct client_request request = {.method = "job.submit",
-                                           .params = &params,
-                                           .attachments = attachments,
-                                           .count = RESOLVED_FDS,
-                                           .timeout_ms = timeout_ms};
-    int status = client_call(client, &request, reply, fault);
+    const struct daemon_link_request request = {.method = "job.submit",
+                                                .params = &params,
+                                                .attachments = attachments,
+                                                .count = RESOLVED_FDS,
+                                                .timeout_ms = timeout_ms};
+    int status = daemon_link_call(link, &request, reply, fault);
     jsonw_finish(&params);
     if (status)
         translate(fault);
@@ -107,7 +107,7 @@ static int submit_and_wait(const struct execution *execution, const struct resol
 {
     struct rpc_reply reply;
 
-    if (submit(execution->client, r, patience_ms(execution, r->wire.common.timeout_ms), &reply,
+    if (submit(execution->link, r, patience_ms(execution, r->wire.common.timeout_ms), &reply,
                fault))
         return -1;
     int status = job_result_read(&reply.result, result);
@@ -253,7 +253,7 @@ void execution_run(void *context, const struct job_file *file, const struct job_
     job_progress_begin(execution->progress, file, job);
     int status = run(execution, file, job, &r, outcome);
     job_progress_end(execution->progress);
-    outcome->disconnected = !client_connected(execution->client);
+    outcome->disconnected = !daemon_link_connected(execution->link);
     if (status && outcome->verdict != VERDICT_NOT_REFUSED)
         judge_end(execution, job, outcome);
     if (outcome->fault.code != FAULT_NONE)
@@ -273,7 +273,7 @@ void detach_finish(struct detach *detach)
 static int check_detached(const struct detach *detach, const struct job_spec *job,
                           struct fault *fault)
 {
-    if (detach->client->remote)
+    if (detach->link->remote)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "--detach cannot be combined with ssh: the output would not be fetched");
     if (job->dst.update)
@@ -316,16 +316,16 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
 }
 
 /* Sends the job, whose reply comes when it is admitted. */
-static int submit_detached(struct client *client, const struct resolved *r, struct job_brief *brief,
-                           struct fault *fault)
+static int submit_detached(struct daemon_link *link, const struct resolved *r,
+                           struct job_brief *brief, struct fault *fault)
 {
     struct rpc_reply reply;
 
-    if (submit(client, r, -1, &reply, fault))
+    if (submit(link, r, -1, &reply, fault))
         return -1;
     int status = job_brief_read(&reply.result, brief);
     if (status)
-        client_unreadable(&reply, fault);
+        daemon_link_unreadable(&reply, fault);
     rpc_reply_finish(&reply);
     return status;
 }
@@ -353,7 +353,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
     if (status == 0)
         status = write_header(&r, fault);
     if (status == 0)
-        status = submit_detached(detach->client, &r, &brief, fault);
+        status = submit_detached(detach->link, &r, &brief, fault);
     if (status == 0) {
         outcome->detached = detach->numbers[index] = brief.job;
         status = output_commit(&r.output, false, fault);
@@ -372,5 +372,5 @@ void detach_job(void *context, const struct job_file *file, const struct job_spe
         fault_prefix(&outcome->fault, job->pointer);
         outcome->exit = exit_code_of(&outcome->fault);
     }
-    outcome->disconnected = !client_connected(detach->client);
+    outcome->disconnected = !daemon_link_connected(detach->link);
 }

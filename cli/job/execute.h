@@ -26,7 +26,7 @@
 
 /* The connection, and options of all jobs. */
 struct execution {
-    struct client *client;
+    struct daemon_link *link;
     struct produced *produced;     /* keeps outputs in memory; null: outputs go to the disk */
     struct job_progress *progress; /* null: no progress is shown */
     uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
@@ -46,7 +46,7 @@ void execution_run(void *execution, const struct job_file *file, const struct jo
 
 /* Detached jobs of one daemon. */
 struct detach {
-    struct client *client;
+    struct daemon_link *link;
     const struct job_file *file; /* the job file of `numbers` */
     uint64_t *numbers;           /* of its jobs at the daemon; owned; 0: not sent */
 };

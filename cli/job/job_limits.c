@@ -7,33 +7,32 @@
 
 #include "proto/wire/inline_payload.h"
 
-static int ask(struct job_limits *limits, struct client *client, struct fault *fault)
+static int ask(struct job_limits *limits, struct daemon_link *link, struct fault *fault)
 {
     mli_client_greeting greeting;
     mli_client_info info;
     mli_client_error error;
 
-    if (!client->remote)
-        mli_client_set_timeout(client->library, CLIENT_ASK_MS);
-    if (mli_client_greet(client->library, &greeting, &error) ||
-        mli_client_get_info(client->library, &info, &error))
-        return client_fault(client, &error, fault);
+    if (!link->remote)
+        mli_client_set_timeout(link->library, DAEMON_LINK_ASK_MS);
+    if (mli_client_greet(link->library, &greeting, &error) ||
+        mli_client_get_info(link->library, &info, &error))
+        return daemon_link_fault(link, &error, fault);
     *limits = (struct job_limits){.job_bytes = greeting.job_bytes,
-                                  .sent_bytes = client->remote ? INLINE_BYTES_MAX : 0,
+                                  .sent_bytes = link->remote ? INLINE_BYTES_MAX : 0,
                                   .channels = info.channels};
-    snprintf(limits->source, sizeof(limits->source), "the limit of the daemon at %s",
-             client->where);
+    snprintf(limits->source, sizeof(limits->source), "the limit of the daemon at %s", link->where);
     return 0;
 }
 
 static int ask_daemon(struct job_limits *limits, const struct options *options, struct fault *fault)
 {
-    struct client client;
-    int status = client_open(&client, options, fault);
+    struct daemon_link link;
+    int status = daemon_link_open(&link, options, fault);
 
     if (status == 0)
-        status = ask(limits, &client, fault);
-    client_finish(&client);
+        status = ask(limits, &link, fault);
+    daemon_link_finish(&link);
     return status;
 }
 

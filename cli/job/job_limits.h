@@ -15,7 +15,7 @@ struct job_limits {
     uint64_t job_bytes;  /* most bytes of source and destination that a job may map */
     uint64_t sent_bytes; /* most bytes of files that a job may send by ssh; 0: no limit */
     uint32_t channels;   /* most channels of a job; 0: no limit */
-    char source[CLIENT_WHERE_MAX + 64]; /* origin of job_bytes, for messages */
+    char source[DAEMON_LINK_WHERE_MAX + 64]; /* origin of job_bytes, for messages */
 };
 
 /** Options of every command that checks jobs against limits. */

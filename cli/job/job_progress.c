@@ -13,20 +13,20 @@ static void show(mli_client *library, const mli_client_event *event, void *user)
     meter_show(&progress->meter, event->job.bytes_done, event->job.bytes);
 }
 
-void job_progress_follow(struct job_progress *progress, struct client *client,
+void job_progress_follow(struct job_progress *progress, struct daemon_link *link,
                          const struct print_style *style)
 {
     mli_client_error error;
 
     *progress = (struct job_progress){.style = *style};
-    if (!meter_wanted(style) || !client_connected(client))
+    if (!meter_wanted(style) || !daemon_link_connected(link))
         return;
     /* A daemon that does not answer must not delay the jobs beyond their own timeouts. */
-    mli_client_set_timeout(client->library, SUBSCRIBE_MS);
+    mli_client_set_timeout(link->library, SUBSCRIBE_MS);
     progress->subscribed =
-        mli_client_subscribe(client->library, 1U << MLI_CLIENT_EVENT_PROGRESS,
+        mli_client_subscribe(link->library, 1U << MLI_CLIENT_EVENT_PROGRESS,
                              MLI_CLIENT_SCOPE_CONNECTION, INTERVAL_MS, show, progress, &error) == 0;
-    mli_client_set_timeout(client->library, -1);
+    mli_client_set_timeout(link->library, -1);
 }
 
 void job_progress_begin(struct job_progress *progress, const struct job_file *file,

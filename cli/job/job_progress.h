@@ -22,7 +22,7 @@ struct job_progress {
  * connection must have no other subscription, and `progress` must outlive it. If the service
  * refuses, no progress is shown.
  */
-void job_progress_follow(struct job_progress *progress, struct client *client,
+void job_progress_follow(struct job_progress *progress, struct daemon_link *link,
                          const struct print_style *style);
 
 /** Call these at the begin and end of each job, one job at a time. `progress` may be null. */

@@ -102,30 +102,30 @@ static const char lost[] = "the connection to the daemon is lost";
 
 enum { SHELL_NOT_FOUND = 127, SSH_FAILED = 255 };
 
-static void disconnect(struct client *client)
+static void disconnect(struct daemon_link *link)
 {
-    mli_client_close(client->library);
-    client->library = NULL;
+    mli_client_close(link->library);
+    link->library = NULL;
 }
 
 /* Adds the origin of the limit to a fault of the service in this process. */
-static int explain_own_limit(const struct client *client, struct fault *fault)
+static int explain_own_limit(const struct daemon_link *link, struct fault *fault)
 {
     static const char job_bytes[] = "limits.job_bytes: ";
     const struct fault bare = *fault;
 
-    if (!client->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
+    if (!link->limit_source || strncmp(bare.text, job_bytes, sizeof(job_bytes) - 1) != 0)
         return -1;
     return fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s (%s)", bare.text,
-                     client->limit_source);
+                     link->limit_source);
 }
 
 /* Corrects faults of the service in this process, which is not a daemon. */
-static int explain_own(const struct client *client, struct fault *fault)
+static int explain_own(const struct daemon_link *link, struct fault *fault)
 {
-    if (!*client->where && fault->code == FAULT_LIMIT)
-        return explain_own_limit(client, fault);
-    if (*client->where || fault->code != FAULT_STREAM_ERROR)
+    if (!*link->where && fault->code == FAULT_LIMIT)
+        return explain_own_limit(link, fault);
+    if (*link->where || fault->code != FAULT_STREAM_ERROR)
         return -1;
     if (fault->has_pointer && strcmp(fault->pointer, "/fds") == 0)
         return fault_set(fault, FAULT_LIMIT, NULL,
@@ -160,65 +160,65 @@ static enum fault_code code_of(int code)
 }
 
 /* Explains the exit code of ssh, which prints its own messages on stderr. */
-static void explain_remote(struct client *client, struct fault *fault)
+static void explain_remote(struct daemon_link *link, struct fault *fault)
 {
-    const char *command = mli_client_path(client->library);
-    int status = mli_client_command_status(client->library);
+    const char *command = mli_client_path(link->library);
+    int status = mli_client_command_status(link->library);
 
     switch (status) {
     case -1:
         break;
     case SHELL_NOT_FOUND:
         fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: mlictl is not installed there",
-                  client->where);
+                  link->where);
         break;
     case SSH_FAILED:
         fault_set(fault, FAULT_STREAM_ERROR, NULL,
-                  "%.256s: ssh cannot connect, or lost the connection", client->where);
+                  "%.256s: ssh cannot connect, or lost the connection", link->where);
         break;
     default:
         /* An earlier fault says more than the end of the proxy. */
         if (strncmp(fault->text, lost, sizeof(lost) - 1) != 0)
             break;
-        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s",
-                  client->where, client->greeted ? "the connection is lost: " : "", command, status,
-                  client->greeted ? "" : " before a daemon answered");
+        fault_set(fault, FAULT_STREAM_ERROR, NULL, "%.256s: %s%.128s ended with %d%s", link->where,
+                  link->greeted ? "the connection is lost: " : "", command, status,
+                  link->greeted ? "" : " before a daemon answered");
         break;
     }
 }
 
-int client_fault(struct client *client, const mli_client_error *error, struct fault *fault)
+int daemon_link_fault(struct daemon_link *link, const mli_client_error *error, struct fault *fault)
 {
     fault_set(fault, code_of(error->code), error->has_pointer ? error->pointer : NULL, "%s",
               error->message);
     fault->status = error->status;
     if (error->code == MLI_CLIENT_INTERRUPTED)
         cancel_fault(fault);
-    if (error->code == MLI_CLIENT_LOST && client->remote && client->library)
-        explain_remote(client, fault);
+    if (error->code == MLI_CLIENT_LOST && link->remote && link->library)
+        explain_remote(link, fault);
     bool useless = error->code == MLI_CLIENT_WAITED || error->code == MLI_CLIENT_INTERRUPTED ||
                    error->code == MLI_CLIENT_UNREADABLE;
-    if (client->library && (useless || !mli_client_connected(client->library)))
-        disconnect(client);
-    return explain_own(client, fault);
+    if (link->library && (useless || !mli_client_connected(link->library)))
+        disconnect(link);
+    return explain_own(link, fault);
 }
 
-static int open_local(struct client *client, const char *path, struct fault *fault)
+static int open_local(struct daemon_link *link, const char *path, struct fault *fault)
 {
     mli_client_error error;
-    int code = mli_client_connect_interruptible(path, cancel_fd(), &client->library, &error);
+    int code = mli_client_connect_interruptible(path, cancel_fd(), &link->library, &error);
 
     if (code == 0) {
-        snprintf(client->where, sizeof(client->where), "%s", mli_client_path(client->library));
+        snprintf(link->where, sizeof(link->where), "%s", mli_client_path(link->library));
         return 0;
     }
-    snprintf(client->where, sizeof(client->where), "?"); /* not the service in this process */
-    client->absent = code == MLI_CLIENT_NO_SERVICE;
-    client_fault(client, &error, fault);
+    snprintf(link->where, sizeof(link->where), "?"); /* not the service in this process */
+    link->absent = code == MLI_CLIENT_NO_SERVICE;
+    daemon_link_fault(link, &error, fault);
     return explain_refused(path, code, fault);
 }
 
-static int open_remote(struct client *client, const char *url, const char *socket,
+static int open_remote(struct daemon_link *link, const char *url, const char *socket,
                        struct fault *fault)
 {
     struct host host;
@@ -227,89 +227,89 @@ static int open_remote(struct client *client, const char *url, const char *socke
 
     if (host_parse(&host, url, socket, fault))
         return -1;
-    client->remote = true;
-    snprintf(client->where, sizeof(client->where), "%s", url);
-    int code = mli_client_spawn(host.argv, &client->library, &error);
+    link->remote = true;
+    snprintf(link->where, sizeof(link->where), "%s", url);
+    int code = mli_client_spawn(host.argv, &link->library, &error);
     if (code)
-        return client_fault(client, &error, fault);
-    mli_client_set_interrupt(client->library, cancel_fd());
+        return daemon_link_fault(link, &error, fault);
+    mli_client_set_interrupt(link->library, cancel_fd());
     /* A user may type a password: wait for the greeting before timeouts of calls begin. */
-    if (mli_client_greet(client->library, &greeting, &error))
-        return client_fault(client, &error, fault);
-    client->greeted = true;
+    if (mli_client_greet(link->library, &greeting, &error))
+        return daemon_link_fault(link, &error, fault);
+    link->greeted = true;
     return 0;
 }
 
-int client_open(struct client *client, const struct options *options, struct fault *fault)
+int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault)
 {
     const char *socket = options_get(options, "socket");
     const char *url = options_get(options, "host");
 
-    *client = (struct client){0};
+    *link = (struct daemon_link){0};
     if (!url)
         url = getenv("MLID_HOST");
     if (url && *url)
-        return open_remote(client, url, socket, fault);
-    return open_local(client, socket, fault);
+        return open_remote(link, url, socket, fault);
+    return open_local(link, socket, fault);
 }
 
-int client_adopt(struct client *client, int socket, struct fault *fault)
+int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault)
 {
     mli_client_error error;
 
-    *client = (struct client){0};
-    if (mli_client_adopt(socket, 0, &client->library, &error))
-        return client_fault(client, &error, fault);
-    mli_client_set_interrupt(client->library, cancel_fd());
+    *link = (struct daemon_link){0};
+    if (mli_client_adopt(socket, 0, &link->library, &error))
+        return daemon_link_fault(link, &error, fault);
+    mli_client_set_interrupt(link->library, cancel_fd());
     return 0;
 }
 
-void client_finish(struct client *client)
+void daemon_link_finish(struct daemon_link *link)
 {
-    disconnect(client);
+    disconnect(link);
 }
 
-bool client_connected(const struct client *client)
+bool daemon_link_connected(const struct daemon_link *link)
 {
-    return client->library != NULL;
+    return link->library != NULL;
 }
 
-int client_call(struct client *client, const struct client_request *request,
-                struct rpc_reply *reply, struct fault *fault)
+int daemon_link_call(struct daemon_link *link, const struct daemon_link_request *request,
+                     struct rpc_reply *reply, struct fault *fault)
 {
     mli_client_error error;
     char *line;
     size_t length;
 
-    if (!client_connected(client)) {
+    if (!daemon_link_connected(link)) {
         fault_set(fault, FAULT_STREAM_ERROR, NULL,
                   "the connection to the daemon is lost: it was closed before");
-        return explain_own(client, fault);
+        return explain_own(link, fault);
     }
     const char *params = request->params ? jsonw_text(request->params) : NULL;
     if (request->params && !params)
         return fault_set(fault, FAULT_INTERNAL, NULL, "out of memory");
-    if (mli_client_call(client->library, request->method, params, request->attachments,
+    if (mli_client_call(link->library, request->method, params, request->attachments,
                         request->count, request->timeout_ms, &line, &length, &error))
-        return client_fault(client, &error, fault);
+        return daemon_link_fault(link, &error, fault);
     int status = rpc_reply_parse(line, length, reply);
     free(line);
     if (status == 0)
         return 0;
-    client_unreadable(reply, fault);
+    daemon_link_unreadable(reply, fault);
     rpc_reply_finish(reply);
     return -1;
 }
 
-int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
-               struct fault *fault)
+int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
+                    struct fault *fault)
 {
-    const struct client_request request = {.method = method, .timeout_ms = CLIENT_ASK_MS};
+    const struct daemon_link_request request = {.method = method, .timeout_ms = DAEMON_LINK_ASK_MS};
 
-    return client_call(client, &request, reply, fault);
+    return daemon_link_call(link, &request, reply, fault);
 }
 
-int client_unreadable(const struct rpc_reply *reply, struct fault *fault)
+int daemon_link_unreadable(const struct rpc_reply *reply, struct fault *fault)
 {
     return fault_set(fault, FAULT_STREAM_ERROR, NULL, "the daemon's answer cannot be read: %s",
                      reply->fault.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A connection to the service: libmli_client with mlictl's options, ^C and messages. */
-#ifndef CLI_CLIENT_H
-#define CLI_CLIENT_H
+#ifndef CLI_DAEMON_LINK_H
+#define CLI_DAEMON_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,19 +13,22 @@
 #include "proto/json/jsonw.h"
 #include "proto/wire/rpc.h"
 
-enum { CLIENT_WHERE_MAX = 320, CLIENT_ASK_MS = 5000 /* for calls that a daemon answers at once */ };
+enum {
+    DAEMON_LINK_WHERE_MAX = 320,
+    DAEMON_LINK_ASK_MS = 5000 /* for calls that a daemon answers at once */
+};
 
-struct client {
-    mli_client *library;          /* null: not connected, or the connection is lost */
-    bool remote;                  /* by ssh */
-    bool greeted;                 /* remote: the daemon has answered */
-    bool absent;                  /* no daemon listens at the socket */
-    char where[CLIENT_WHERE_MAX]; /* socket or host; empty: the service in this process */
-    const char *limit_source;     /* static: origin of the limit of the service in this process */
+struct daemon_link {
+    mli_client *library;               /* null: not connected, or the connection is lost */
+    bool remote;                       /* by ssh */
+    bool greeted;                      /* remote: the daemon has answered */
+    bool absent;                       /* no daemon listens at the socket */
+    char where[DAEMON_LINK_WHERE_MAX]; /* socket or host; empty: the service in this process */
+    const char *limit_source;          /* static: origin of the limit of that service */
 };
 
 /** Options of every command that talks to a daemon. */
-#define CLIENT_OPTIONS                                                                             \
+#define DAEMON_LINK_OPTIONS                                                                        \
     {"socket", 's', "PATH",                                                                        \
      "Connect to the daemon at this socket (default: $MLID_SOCKET, else mlid's own).",             \
      .takes = &value_file},                                                                        \
@@ -36,20 +39,21 @@ struct client {
 
 /**
  * Connects to the daemon at --socket, else $MLID_SOCKET, else the default socket of mlid; with
- * --host or $MLID_HOST, to a daemon by ssh. Returns 0 or -1; client_finish() is legal after both.
+ * --host or $MLID_HOST, to a daemon by ssh. Returns 0 or -1; daemon_link_finish() is legal after
+ * both.
  */
-int client_open(struct client *client, const struct options *options, struct fault *fault);
+int daemon_link_open(struct daemon_link *link, const struct options *options, struct fault *fault);
 
-/** Uses a connected socket, which it owns from now on. Otherwise as client_open(). */
-int client_adopt(struct client *client, int socket, struct fault *fault);
+/** Uses a connected socket, which it owns from now on. Otherwise as daemon_link_open(). */
+int daemon_link_adopt(struct daemon_link *link, int socket, struct fault *fault);
 
-void client_finish(struct client *client);
+void daemon_link_finish(struct daemon_link *link);
 
 /** Returns false if the connection is lost: all calls fail from then on. */
-bool client_connected(const struct client *client);
+bool daemon_link_connected(const struct daemon_link *link);
 
 /* A request: a method, its params (or null), and its descriptors. */
-struct client_request {
+struct daemon_link_request {
     const char *method;
     struct jsonw *params;
     const mli_client_attachment *attachments;
@@ -62,17 +66,17 @@ struct client_request {
  * the caller finishes; or -1 with the error of the service, or of the connection, which is closed
  * then.
  */
-int client_call(struct client *client, const struct client_request *request,
-                struct rpc_reply *reply, struct fault *fault);
+int daemon_link_call(struct daemon_link *link, const struct daemon_link_request *request,
+                     struct rpc_reply *reply, struct fault *fault);
 
-/** client_call() of a method without parameters that a daemon answers at once. */
-int client_ask(struct client *client, const char *method, struct rpc_reply *reply,
-               struct fault *fault);
+/** daemon_link_call() of a method without parameters that a daemon answers at once. */
+int daemon_link_ask(struct daemon_link *link, const char *method, struct rpc_reply *reply,
+                    struct fault *fault);
 
 /** Fills the fault for a result that does not follow the protocol. Returns -1. */
-int client_unreadable(const struct rpc_reply *reply, struct fault *fault);
+int daemon_link_unreadable(const struct rpc_reply *reply, struct fault *fault);
 
 /** Fills the fault from an error of the library; closes an unusable connection. Returns -1. */
-int client_fault(struct client *client, const mli_client_error *error, struct fault *fault);
+int daemon_link_fault(struct daemon_link *link, const mli_client_error *error, struct fault *fault);
 
-#endif /* CLI_CLIENT_H */
+#endif /* CLI_DAEMON_LINK_H */

@@ -91,23 +91,23 @@ static int cannot_start(int error, struct fault *fault)
     return fault_set(fault, FAULT_INTERNAL, NULL, "the service cannot start: %s", strerror(-error));
 }
 
-static int adopt(struct client *client, int socket, const struct options *options,
+static int adopt(struct daemon_link *link, int socket, const struct options *options,
                  struct fault *fault)
 {
-    if (client_adopt(client, socket, fault))
+    if (daemon_link_adopt(link, socket, fault))
         return -1;
-    client->limit_source = embedded_limit_source(options);
+    link->limit_source = embedded_limit_source(options);
     return 0;
 }
 
 int embedded_start(const struct options *options, uint32_t channels,
-                   struct service_thread **service, struct client *client, struct fault *fault)
+                   struct service_thread **service, struct daemon_link *link, struct fault *fault)
 {
     const char *engine = options_get(options, "engine");
     struct config config;
     int socket;
 
-    *client = (struct client){0};
+    *link = (struct daemon_link){0};
     *service = NULL;
     config_defaults(&config);
     config.channels = channels ? channels : MLI_MOV_MAX_CHANNELS;
@@ -116,18 +116,18 @@ int embedded_start(const struct options *options, uint32_t channels,
         (engine && choose_engine(&config, engine, channels == 0, fault)))
         return -1;
     int error = service_thread_start(&config, service, &socket);
-    return error ? cannot_start(error, fault) : adopt(client, socket, options, fault);
+    return error ? cannot_start(error, fault) : adopt(link, socket, options, fault);
 }
 
 int embedded_connect(struct service_thread *service, const struct options *options,
-                     struct client *client, struct fault *fault)
+                     struct daemon_link *link, struct fault *fault)
 {
     int socket;
 
-    *client = (struct client){0};
+    *link = (struct daemon_link){0};
     int error = service_thread_connect(service, &socket);
     if (error)
         return fault_set(fault, FAULT_INTERNAL, NULL, "no connection to the service: %s",
                          strerror(-error));
-    return adopt(client, socket, options, fault);
+    return adopt(link, socket, options, fault);
 }

@@ -40,13 +40,14 @@ int embedded_channels(const struct options *options, uint32_t *channels);
 
 /**
  * Starts the service with `channels` on --engine (0: all channels), and connects to it. Returns
- * 0 or -1; client_finish() and service_thread_stop() are legal after both.
+ * 0 or -1; daemon_link_finish() and service_thread_stop() are legal after both.
  */
 int embedded_start(const struct options *options, uint32_t channels,
-                   struct service_thread **service, struct client *client, struct fault *fault);
+                   struct service_thread **service, struct daemon_link *link, struct fault *fault);
 
-/** Opens another connection to a service started with `options`. Otherwise as client_open(). */
+/** Opens another connection to a service started with `options`. Otherwise as daemon_link_open().
+ */
 int embedded_connect(struct service_thread *service, const struct options *options,
-                     struct client *client, struct fault *fault);
+                     struct daemon_link *link, struct fault *fault);
 
 #endif /* CLI_EMBEDDED_H */

@@ -183,31 +183,31 @@ static bool names_daemon(const struct options *options)
 
 /* Connects to the daemon that the options name, else to a service inside this process. */
 static int connect(const struct options *options, uint32_t channels,
-                   struct service_thread **service, struct client *client, struct fault *fault)
+                   struct service_thread **service, struct daemon_link *link, struct fault *fault)
 {
-    return names_daemon(options) ? client_open(client, options, fault)
-                                 : embedded_start(options, channels, service, client, fault);
+    return names_daemon(options) ? daemon_link_open(link, options, fault)
+                                 : embedded_start(options, channels, service, link, fault);
 }
 
 static enum exit_code run(const struct options *options, struct job_file *file)
 {
     struct sequence sequence = {.style = options_style(options), .files = file, .file_count = 1};
     struct service_thread *service = NULL;
-    struct client client = {0};
+    struct daemon_link link = {0};
     struct job_progress progress;
     struct execution execution = {
-        .client = &client, .progress = &progress, .fresh = options_get(options, "force") == NULL};
+        .link = &link, .progress = &progress, .fresh = options_get(options, "force") == NULL};
     struct fault fault;
     enum exit_code code;
 
-    if (connect(options, sequence_channels(&sequence), &service, &client, &fault)) {
+    if (connect(options, sequence_channels(&sequence), &service, &link, &fault)) {
         code = print_failure(&sequence.style, NULL, &fault);
     } else {
-        job_progress_follow(&progress, &client, &sequence.style);
+        job_progress_follow(&progress, &link, &sequence.style);
         code = sequence_run(&sequence,
                             &(struct sequence_work){execution_run, job_report_outcome, &execution});
     }
-    client_finish(&client);
+    daemon_link_finish(&link);
     service_thread_stop(service);
     return code;
 }
