@@ -43,10 +43,11 @@
 
 /* In the order of the help. */
 static const struct command *const commands[] = {
-    &cmd_submit, &cmd_run,   &cmd_mov,      &cmd_permute,   &cmd_batch, &cmd_validate, &cmd_explain,
-    &cmd_make,   &cmd_gen,   &cmd_show,     &cmd_diff,      &cmd_jobs,  &cmd_status,   &cmd_wait,
-    &cmd_cancel, &cmd_ping,  &cmd_info,     &cmd_stats,     &cmd_top,   &cmd_trace,    &cmd_drain,
-    &cmd_resume, &cmd_proxy, &cmd_selftest, &cmd_completion};
+    &cmd_submit,   &cmd_run,       &cmd_mov,     &cmd_permute, &cmd_batch,  &cmd_validate,
+    &cmd_explain,  &cmd_make,      &cmd_profile, &cmd_gen,     &cmd_show,   &cmd_diff,
+    &cmd_jobs,     &cmd_status,    &cmd_wait,    &cmd_cancel,  &cmd_ping,   &cmd_info,
+    &cmd_stats,    &cmd_top,       &cmd_trace,   &cmd_drain,   &cmd_resume, &cmd_proxy,
+    &cmd_selftest, &cmd_completion};
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 

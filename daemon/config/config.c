@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/config/config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #include "daemon/config/address.h"
-#include "daemon/config/number.h"
 #include "daemon/memory/sigbus.h"
 #include "mli_mov_api.h"
 #include "proto/json/json.h"
+#include "proto/json/json_file.h"
 #include "proto/json/members.h"
+#include "proto/json/number.h"
 #include "proto/wire/rpc.h"
 #include "proto/wire/wire_limits.h"
 
@@ -263,73 +260,18 @@ int config_check(const struct config *config, struct fault *fault)
         config->channels, MLI_MOV_MAX_CHANNELS - config->channel_offset, config->channel_offset);
 }
 
-/* Opens a regular file. Returns -EINVAL for other files, which could block the loop. */
-static int open_regular(const char *path)
-{
-    /* O_NONBLOCK: opening a pipe would wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    close(fd);
-    return -EINVAL;
-}
-
-/* Reads the whole file, or one byte more than the parser allows. */
-static ssize_t read_file(const char *path, char *text, size_t size)
-{
-    int fd = open_regular(path);
-    size_t length = 0;
-    ssize_t got = 0;
-
-    if (fd < 0)
-        return fd;
-    while (length < size && (got = read(fd, text + length, size - length)) > 0)
-        length += (size_t)got;
-    if (got < 0)
-        got = -errno;
-    close(fd);
-    return got < 0 ? got : (ssize_t)length;
-}
-
-/* Prefixes the message with the name of the file, and with line and column if they are known. */
-static void name_file(struct fault *fault, const char *path)
-{
-    struct fault bare = *fault;
-
-    if (bare.line > 0)
-        fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s:%u:%u: %s", path,
-                  bare.line, bare.column, bare.text);
-    else
-        fault_set(fault, bare.code, bare.has_pointer ? bare.pointer : NULL, "%s: %s", path,
-                  bare.text);
-    fault->line = bare.line;
-    fault->column = bare.column;
-}
-
 int config_load(struct config *config, const char *path, struct fault *fault)
 {
-    const size_t size = PROTO_LINE_MAX + 1;
-    char *text = malloc(size);
-    ssize_t length;
-    int result;
+    char *text;
+    size_t length;
+    int result = json_file_read(path, PROTO_LINE_MAX, &text, &length, fault);
 
-    if (!text)
-        return fault_set(fault, FAULT_INTERNAL, NULL, "%s: no memory", path);
-    length = read_file(path, text, size);
-    if (length < 0) {
-        result = fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s: %s", path,
-                           length == -EINVAL ? "a regular file is required, with at most 64 KiB"
-                                             : strerror((int)-length));
-    } else {
-        result = config_read(config, text, (size_t)length, fault);
-        if (result < 0)
-            name_file(fault, path);
+    if (result == 0) {
+        result = config_read(config, text, length, fault);
+        free(text);
     }
-    free(text);
+    if (result < 0)
+        json_file_name(fault, path);
     return result;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/base/uid.h"
-#include "daemon/config/number.h"
+#include "proto/json/number.h"
 
 static const struct number numbers[] = {
     NUMBER(struct quota, clients, "clients", 1, 4096, QUOTA_SHARE),

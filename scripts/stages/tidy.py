@@ -16,7 +16,7 @@ from stage import CPUS, ROOT, TREES, say
 
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "mli-clang-tidy"
 KEEP_DAYS = 30
-FOLDERS = ("libmli/src/", "libmli/port/", "proto/", "client/", "daemon/", "cli/")
+FOLDERS = ("libmli/src/", "libmli/port/", "proto/", "target/", "client/", "daemon/", "cli/")
 
 
 def checked(path):

@@ -13,13 +13,13 @@ import re
 import sys
 
 PUBLIC = r"mli_(api|engine|explain|plan|types|mov_api|kernels_api|helpers_api|compat_embarc|config)\.h"
-SERVICE = r"(proto|client|daemon|cli)/.*"
+SERVICE = r"(proto|target|client|daemon|cli)/.*"
 
 # (files, kind, included names, reason): a file whose path matches `files` includes only headers that match
 # ("only"), or no header that matches ("never"). Both are regular expressions for the whole path.
 RULES = [
-    (r"(libmli|proto|client|daemon|cli|bench)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
-    (r"(libmli|proto|client|daemon|cli)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
+    (r"(libmli|proto|target|client|daemon|cli|bench)/.*", "never", r"tests/.*|.*\.c", "tests are built on the rest"),
+    (r"(libmli|proto|target|client|daemon|cli)/.*", "never", r"bench/.*", "benchmarks are built on the rest"),
     (r"libmli/.*", "never", r"uv\.h", "libmli runs on bare metal"),
     (r"libmli/.*", "never", SERVICE, "libmli knows nothing of the service around it"),
     (r"libmli/include/.*", "only", PUBLIC + r"|std(int|bool|def)\.h",
@@ -37,7 +37,9 @@ RULES = [
      r"libmli/port/mock/mock_device\.h|std\w+\.h|string\.h", "a device knows nothing of the library"),
     (r"tests/unit/port/(?!test_split\.c).*", "never", r"libmli/src/.*",
      "what a port relies on is public"),
-    (r"proto/.*", "never", r"uv\.h|libmli/.*|(client|daemon|cli)/.*", "proto is the layer below"),
+    (r"proto/.*", "never", r"uv\.h|libmli/.*|(target|client|daemon|cli)/.*", "proto is the layer below"),
+    (r"target/.*", "never", r"uv\.h|libmli/.*|proto/(wire|file)/.*|(client|daemon|cli)/.*",
+     "target stands on the public headers and JSON"),
     (r"proto/json/.*", "never", r"proto/(wire|file)/.*", "JSON knows no protocol and no file format"),
     (r"proto/wire/.*", "never", r"proto/file/.*", "the wire knows no files"),
     (r"(daemon|client)/.*", "never", r"proto/file/.*", "only mlictl reads job files and tensor files"),
@@ -67,7 +69,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 
 
 def sources(root):
-    for folder in ("libmli", "proto", "client", "daemon", "cli", "tests", "bench", "examples"):
+    for folder in ("libmli", "proto", "target", "client", "daemon", "cli", "tests", "bench", "examples"):
         yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in (".c", ".h"))
 
 

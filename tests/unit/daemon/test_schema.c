@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "daemon/config/config.h"
-#include "daemon/config/number.h"
 #include "proto/json/json.h"
+#include "proto/json/number.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/unit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "daemon/config/number.h"
+#include "proto/json/number.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of the configuration: tables with key, field, range and default of each number. */
-#ifndef DAEMON_NUMBER_H
-#define DAEMON_NUMBER_H
+/* Tables of the numbers that an object may have: key, field, range and default of each. */
+#ifndef PROTO_NUMBER_H
+#define PROTO_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,4 +29,4 @@ int numbers_read(void *structure, const struct number *numbers, const struct jso
 /** Reads an object that may have only these numbers. Does nothing if the object is absent. */
 int numbers_read_object(void *structure, const struct number *numbers, const struct json *object);
 
-#endif /* DAEMON_NUMBER_H */
+#endif /* PROTO_NUMBER_H */

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mlictl profile: lists, shows and checks target profiles. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/file/text.h"
+#include "cli/term/grid.h"
+#include "cli/term/print.h"
+#include "target/profile/profile_load.h"
+
+static const struct option options_table[] = {
+    {"file", 0, NULL, "Show the file of a built-in profile, to copy and change."},
+    OPTIONS_COMMON,
+};
+
+static const char *const verbs[] = {"list", "show", "check", NULL};
+static const struct value verb_value = {VALUE_WORD, verbs};
+
+/* Returns the name of the vector memory, or "-". */
+static const char *vector_memory(const struct target_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (profile->memories[i].vector)
+            return profile->memories[i].name;
+    return "-";
+}
+
+static void list_json(const struct target_profile *profile)
+{
+    struct jsonw w;
+
+    jsonw_init(&w);
+    jsonw_object_begin(&w, NULL);
+    jsonw_string(&w, "name", profile->name);
+    jsonw_string(&w, "title", profile->title);
+    jsonw_string(&w, "controller", profile_controller_words[profile->dma.controller]);
+    jsonw_uint(&w, "channels", profile->dma.channels);
+    jsonw_object_end(&w);
+    print_json(&w);
+}
+
+static enum exit_code list(const struct print_style *style)
+{
+    struct grid grid;
+    struct textw text = {0};
+    struct target_profile profile;
+    struct fault fault;
+
+    grid_init(&grid, "lrlll");
+    for (const char *const *head = (const char *const[]){"PROFILE", "CHANNELS", "CONTROLLER",
+                                                         "VECTOR MEMORY", "BOARD", NULL};
+         *head; head++)
+        grid_cell(&grid, "%s", *head);
+    for (const struct profile_text *built_in = profile_built_in; built_in->name; built_in++) {
+        if (profile_load(&profile, built_in->name, &fault) < 0) {
+            grid_finish(&grid);
+            return print_failure(style, built_in->name, &fault);
+        }
+        if (style->json)
+            list_json(&profile);
+        grid_cell(&grid, "%s", profile.name);
+        grid_cell(&grid, "%" PRIu32, profile.dma.channels);
+        grid_cell(&grid, "%s", profile_controller_words[profile.dma.controller]);
+        grid_cell(&grid, "%s", vector_memory(&profile));
+        grid_cell(&grid, "%s", profile.title);
+    }
+    if (!style->json && !style->quiet) {
+        grid_write(&grid, "", &text);
+        print_text(&text);
+    }
+    textw_finish(&text);
+    grid_finish(&grid);
+    return EXIT_CODE_DONE;
+}
+
+/* Prints a figure and the number of its source. */
+static void print_source(const struct print_style *style, const struct target_profile *profile,
+                         const char *pointer, const char *figure)
+{
+    const struct profile_source *source = profile_source_of(profile, pointer);
+    char before[PRINT_LINE_MAX], number[32];
+
+    if (!source) {
+        print_line(style, "  %s", figure);
+        return;
+    }
+    snprintf(before, sizeof before, "  %-36s ", figure);
+    snprintf(number, sizeof number, "[%td]", source - profile->sources + 1);
+    print_coloured(style, before, COLOUR_FAINT, number,
+                   profile_is_assumed(source) ? " assumed" : "");
+}
+
+static void print_sources(const struct print_style *style, const struct target_profile *profile)
+{
+    print_line(style, "sources");
+    for (uint32_t i = 0; i < profile->source_count; i++)
+        print_line(style, "  [%" PRIu32 "] %s: %s", i + 1, profile->sources[i].pointer,
+                   profile->sources[i].text);
+}
+
+static void print_figure(const struct print_style *style, const struct target_profile *profile,
+                         const char *parent, const char *key, uint64_t number, const char *unit)
+{
+    char pointer[FAULT_POINTER_MAX], figure[96];
+
+    snprintf(pointer, sizeof pointer, "%s/%s", parent, key);
+    snprintf(figure, sizeof figure, "%-16s %" PRIu64 "%s", key, number, unit);
+    print_source(style, profile, pointer, figure);
+}
+
+static void print_limit(const struct print_style *style, const struct target_profile *profile,
+                        const char *key, uint64_t limit, const char *unit)
+{
+    char pointer[FAULT_POINTER_MAX], figure[96];
+
+    if (limit > 0) {
+        print_figure(style, profile, "/dma", key, limit, unit);
+        return;
+    }
+    snprintf(pointer, sizeof pointer, "/dma/%s", key);
+    snprintf(figure, sizeof figure, "%-16s no limit", key);
+    print_source(style, profile, pointer, figure);
+}
+
+static void print_memory(const struct print_style *style, const struct target_profile *profile,
+                         uint32_t index)
+{
+    const struct profile_memory *memory = &profile->memories[index];
+    char size[PRINT_TEXT_MAX], parent[FAULT_POINTER_MAX], figure[96], cost[PROFILE_COST_TEXT_MAX];
+
+    print_line(style, "memory %s: 0x%" PRIx64 " to 0x%" PRIx64 ", %s%s", memory->name, memory->base,
+               memory->base + memory->size - 1, print_bytes(size, memory->size),
+               memory->vector ? ", operands of kernels" : "");
+    snprintf(parent, sizeof parent, "/memories/%" PRIu32, index);
+    snprintf(figure, sizeof figure, "%-16s 0x%" PRIx64, "base", memory->base);
+    print_source(style, profile, parent, figure);
+    if (memory->banks > 1) {
+        print_figure(style, profile, parent, "banks", memory->banks, "");
+        print_figure(style, profile, parent, "bank_bytes", memory->bank_bytes, " B");
+    }
+    print_figure(style, profile, parent, "alignment", memory->alignment, " B");
+    snprintf(figure, sizeof figure, "%-16s %s cycle%s", "latency",
+             profile_cost_text(cost, memory->latency), memory->latency == PROFILE_CYCLE ? "" : "s");
+    snprintf(parent, sizeof parent, "/memories/%" PRIu32 "/latency", index);
+    print_source(style, profile, parent, figure);
+}
+
+static void print_dma(const struct print_style *style, const struct target_profile *profile)
+{
+    const struct profile_dma *dma = &profile->dma;
+
+    print_line(style, "DMA controller %s%s", profile_controller_words[dma->controller],
+               dma->fills ? ", writes zeros by itself" : "");
+    print_figure(style, profile, "/dma", "channels", dma->channels, "");
+    print_figure(style, profile, "/dma", "loops", dma->loops, "");
+    print_limit(style, profile, "count_max", dma->count_max, "");
+    print_limit(style, profile, "run_max", dma->run_max, " B");
+    print_limit(style, profile, "step_max", dma->step_max, " B");
+    print_limit(style, profile, "bytes_max", dma->bytes_max, " B");
+    print_figure(style, profile, "/dma", "granularity", dma->granularity, " B");
+    print_figure(style, profile, "/dma", "alignment", dma->alignment, " B");
+    print_figure(style, profile, "/dma", "address_bits", dma->address_bits, "");
+    print_figure(style, profile, "/dma", "bus_bytes", dma->bus_bytes, " B");
+    print_figure(style, profile, "/dma", "burst_bytes", dma->burst_bytes, " B");
+}
+
+static void print_costs(const struct print_style *style, const struct target_profile *profile)
+{
+    print_line(style, "costs in cycles");
+    for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
+        char cost[PROFILE_COST_TEXT_MAX], figure[96], pointer[FAULT_POINTER_MAX];
+
+        snprintf(pointer, sizeof pointer, "/costs/%s", m->key);
+        snprintf(figure, sizeof figure, "%-16s %s", m->key,
+                 profile_cost_text(cost, profile_cost_of(&profile->costs, m)));
+        print_source(style, profile, pointer, figure);
+    }
+}
+
+static void print_profile(const struct print_style *style, const struct target_profile *profile)
+{
+    print_line(style, "%s: %s", profile->name, profile->title);
+    print_figure(style, profile, "", "clock_hz", profile->clock_hz, "");
+    if (profile->vector_bits > 0)
+        print_figure(style, profile, "", "vector_bits", profile->vector_bits, "");
+    print_figure(style, profile, "", "guard_bit_option", profile->guard_bit_option, "");
+    print_line(style, "  %-16s %s", "strict", profile->strict ? "yes" : "no");
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        print_memory(style, profile, i);
+    print_dma(style, profile);
+    print_costs(style, profile);
+    print_sources(style, profile);
+}
+
+static enum exit_code show_file(const struct print_style *style, const char *name)
+{
+    const struct profile_text *built_in = profile_built_in_named(name);
+
+    if (!built_in) {
+        print_error("--file: \"%s\" is not a built-in profile; mlictl profile list has them", name);
+        return EXIT_CODE_INVALID;
+    }
+    if (!style->quiet)
+        fputs(built_in->text, stdout);
+    return EXIT_CODE_DONE;
+}
+
+static enum exit_code fail(const struct print_style *style, const char *name,
+                           const struct fault *fault)
+{
+    return print_failure(style, profile_is_path(name) ? name : NULL, fault);
+}
+
+static enum exit_code show(const struct print_style *style, const char *name)
+{
+    struct target_profile profile;
+    struct fault fault;
+    struct jsonw w;
+
+    if (profile_load(&profile, name, &fault) < 0)
+        return fail(style, name, &fault);
+    if (style->json) {
+        jsonw_init(&w);
+        profile_write(&w, NULL, &profile);
+        print_json(&w);
+    } else {
+        print_profile(style, &profile);
+    }
+    return EXIT_CODE_DONE;
+}
+
+static uint32_t count_assumed(const struct target_profile *profile)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < profile->source_count; i++)
+        count += profile_is_assumed(&profile->sources[i]);
+    return count;
+}
+
+static enum exit_code check(const struct print_style *style, const char *name)
+{
+    struct target_profile profile;
+    struct fault fault;
+    struct jsonw w;
+
+    if (profile_load(&profile, name, &fault) < 0)
+        return fail(style, name, &fault);
+    print_line(style,
+               "%s: valid, %" PRIu32 " memories, %" PRIu32 " of %" PRIu32
+               " sources are assumptions",
+               name, profile.memory_count, count_assumed(&profile), profile.source_count);
+    if (style->json) {
+        jsonw_init(&w);
+        jsonw_object_begin(&w, NULL);
+        jsonw_string(&w, "file", name);
+        jsonw_bool(&w, "valid", true);
+        jsonw_uint(&w, "assumed", count_assumed(&profile));
+        jsonw_uint(&w, "sources", profile.source_count);
+        jsonw_object_end(&w);
+        print_json(&w);
+    }
+    return EXIT_CODE_DONE;
+}
+
+static enum exit_code for_each(const struct options *options, const struct print_style *style,
+                               enum exit_code (*run)(const struct print_style *, const char *))
+{
+    enum exit_code code = EXIT_CODE_DONE;
+
+    for (size_t i = 1; i < options->argument_count; i++) {
+        const enum exit_code each = run(style, options->arguments[i]);
+
+        if (code == EXIT_CODE_DONE)
+            code = each;
+    }
+    return code;
+}
+
+static enum exit_code run(const struct options *options)
+{
+    const struct print_style style = options_style(options);
+    const char *verb = options->argument_count > 0 ? options->arguments[0] : "";
+    const bool file = options_get(options, "file") != NULL;
+
+    if (strcmp(verb, "list") == 0 && options->argument_count == 1 && !file)
+        return list(&style);
+    if (strcmp(verb, "show") == 0 && options->argument_count > 1)
+        return for_each(options, &style, file ? show_file : show);
+    if (strcmp(verb, "check") == 0 && options->argument_count > 1 && !file)
+        return for_each(options, &style, check);
+    return command_misused(&cmd_profile);
+}
+
+static const struct example examples[] = {
+    {"the boards that mlictl knows", "mlictl profile list"},
+    {"the figures of a board, with their sources", "mlictl profile show vpx5-nsim"},
+    {"start a profile of your own", "mlictl profile show vpx5-nsim --file > board.json"},
+    {"check it", "mlictl profile check board.json"},
+    {0},
+};
+
+const struct command cmd_profile = {
+    .name = "profile",
+    .arguments = "list|show|check [NAME...]",
+    .summary = "list, show and check target profiles",
+    .details =
+        "A target profile describes a board: memories, DMA controller, rules for addresses,\n"
+        "and costs. NAME is a built-in profile, or the path of a file: with '/' or .json.\n",
+    .options = options_table,
+    .takes = &value_file,
+    .first = &verb_value,
+    .examples = examples,
+    .run = run,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/json/json_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Opens a regular file. Returns -EINVAL for other files, which could block the caller. */
+static int open_regular(const char *path)
+{
+    /* O_NONBLOCK: opening a pipe would wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
+/* Reads until the end or `size` bytes. Returns the number of bytes, or -errno. */
+static ssize_t read_all(const char *path, char *text, size_t size)
+{
+    int fd = open_regular(path);
+    size_t length = 0;
+    ssize_t got = 0;
+
+    if (fd < 0)
+        return fd;
+    while (length < size && (got = read(fd, text + length, size - length)) > 0)
+        length += (size_t)got;
+    if (got < 0)
+        got = -errno;
+    close(fd);
+    return got < 0 ? got : (ssize_t)length;
+}
+
+int json_file_read(const char *path, size_t max, char **text, size_t *length, struct fault *fault)
+{
+    ssize_t got;
+
+    *text = malloc(max + 1);
+    if (!*text)
+        return fault_set(fault, FAULT_INTERNAL, NULL, "no memory");
+    got = read_all(path, *text, max + 1);
+    if (got >= 0) {
+        *length = (size_t)got;
+        return 0;
+    }
+    free(*text);
+    *text = NULL;
+    if (got == -EINVAL)
+        return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
+                         "a regular file is required, with at most %zu KiB", max / 1024);
+    return fault_set(fault, FAULT_INVALID_PARAMS, NULL, "%s", strerror((int)-got));
+}
+
+void json_file_name(struct fault *fault, const char *path)
+{
+    struct fault bare = *fault;
+    const char *pointer = bare.has_pointer ? bare.pointer : NULL;
+
+    if (bare.line > 0)
+        fault_set(fault, bare.code, pointer, "%s:%u:%u: %s", path, bare.line, bare.column,
+                  bare.text);
+    else
+        fault_set(fault, bare.code, pointer, "%s: %s", path, bare.text);
+    fault->line = bare.line;
+    fault->column = bare.column;
+}

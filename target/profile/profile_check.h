@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checks of a profile while it is read. They return 0, or -1 with the fault of the JSON value
+ * filled. Private to target/profile.
+ */
+#ifndef TARGET_PROFILE_CHECK_H
+#define TARGET_PROFILE_CHECK_H
+
+#include "proto/json/json.h"
+#include "target/profile/target_profile.h"
+
+/** Checks the memory after the last one of the profile, which is read from `object`. */
+int profile_check_memory(const struct target_profile *profile, const struct json *object);
+
+int profile_check_dma(const struct profile_dma *dma, const struct json *object);
+
+/** Checks what depends on several parts: a strict profile has a vector memory. */
+int profile_check(const struct target_profile *profile, const struct json *root);
+
+/** Checks that the pointer of a source exists in the file; `value` is the source's member. */
+int profile_check_source(const struct profile_source *source, const struct json *root,
+                         const struct json *value);
+
+/** Checks that every figure of the file has a source. */
+int profile_check_sources(const struct target_profile *profile, const struct json *root);
+
+#endif /* TARGET_PROFILE_CHECK_H */

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads profiles. profile_check.c checks what depends on several members. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/json/json.h"
+#include "proto/json/members.h"
+#include "proto/json/number.h"
+#include "target/profile/profile_check.h"
+#include "target/profile/target_profile.h"
+
+enum { COST_DIGITS = 6, COST_CYCLES_MAX = 1000 * 1000 * 1000, COSTS_MAX = 15 };
+#define SIZE_TOP ((INT64_C(1) << 52) - 1) /* so that base + size is an exact number of JSON */
+
+static const struct json_limits limits = {.bytes = PROFILE_FILE_MAX, .depth = 6, .values = 2000};
+
+static const struct number dma_numbers[] = {
+    NUMBER(struct profile_dma, channels, "channels", 1, MLI_MOV_MAX_CHANNELS, 1),
+    NUMBER(struct profile_dma, loops, "loops", 0, MLI_MAX_RANK, MLI_MAX_RANK),
+    NUMBER(struct profile_dma, count_max, "count_max", 0, SIZE_TOP, 0),
+    NUMBER(struct profile_dma, run_max, "run_max", 0, SIZE_TOP, 0),
+    NUMBER(struct profile_dma, step_max, "step_max", 0, SIZE_TOP, 0),
+    NUMBER(struct profile_dma, bytes_max, "bytes_max", 0, SIZE_TOP, 0),
+    NUMBER(struct profile_dma, granularity, "granularity", 1, 4096, 1),
+    NUMBER(struct profile_dma, alignment, "alignment", 1, 4096, 1),
+    NUMBER(struct profile_dma, address_bits, "address_bits", 16, 64, 32),
+    NUMBER(struct profile_dma, bus_bytes, "bus_bytes", 1, 4096, 4),
+    NUMBER(struct profile_dma, burst_bytes, "burst_bytes", 1, 65536, 64),
+    {0},
+};
+
+static const struct number memory_numbers[] = {
+    NUMBER(struct profile_memory, banks, "banks", 1, 65536, 1),
+    NUMBER(struct profile_memory, bank_bytes, "bank_bytes", 0, 4096, 0),
+    NUMBER(struct profile_memory, alignment, "alignment", 1, 1 << 30, 1),
+    {0},
+};
+
+static const char *const root_keys[] = {
+    JSON_SCHEMA_KEY, "name",     "title", "clock_hz", "vector_bits", "guard_bit_option",
+    "strict",        "memories", "dma",   "costs",    "sources",     NULL};
+static const char *const memory_keys[] = {"name",       "base",      "size",       "banks",
+                                          "bank_bytes", "alignment", "reached_by", "vector",
+                                          "latency",    NULL};
+static const char *const dma_keys[] = {
+    "controller",  "channels",  "loops",        "count_max", "run_max",     "step_max", "bytes_max",
+    "granularity", "alignment", "address_bits", "bus_bytes", "burst_bytes", "fills",    NULL};
+
+/* Reads a name: it begins with a letter and has letters, digits, '-' and '_' only. */
+static int read_name(const struct json *object, char out[PROFILE_NAME_MAX])
+{
+    struct json value = json_member(object, "name");
+    const char *name;
+
+    if (json_string(&value, PROFILE_NAME_MAX - 1, &name) < 0)
+        return -1;
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != strlen(name) || name[0] < 'a' ||
+        name[0] > 'z')
+        return json_complain(&value,
+                             "\"%s\" given, a name of small letters, digits, '-' and '_' is "
+                             "required, and a letter first",
+                             name);
+    snprintf(out, PROFILE_NAME_MAX, "%s", name);
+    return 0;
+}
+
+/* Reads a number of bytes or an address: an integer, or a string such as "0x90000000". */
+static int read_address(const struct json *object, const char *key, uint64_t *out)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+    char *end;
+    int64_t number;
+
+    if (!json_is_string(&value)) {
+        if (json_int(&value, 0, SIZE_TOP, &number) < 0)
+            return -1;
+        *out = (uint64_t)number;
+        return 0;
+    }
+    if (json_string(&value, 16, &text) < 0)
+        return -1;
+    if (strncmp(text, "0x", 2) != 0 || text[2] == '\0' ||
+        text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] != '\0')
+        return json_complain(&value, "\"%s\" given, hexadecimal digits after \"0x\" are required",
+                             text);
+    *out = strtoull(text + 2, &end, 16);
+    if (*out > (uint64_t)SIZE_TOP)
+        return json_complain(&value, "%s given, at most 0x%llx is allowed", text,
+                             (unsigned long long)SIZE_TOP);
+    return 0;
+}
+
+/* Reads digits, and up to six of them after a decimal point. Returns -1 for other text. */
+static int parse_cost(const char *text, profile_cost *out)
+{
+    uint64_t whole = 0, scale = PROFILE_CYCLE, part = 0;
+    size_t digits = strspn(text, "0123456789");
+
+    if (digits == 0 || digits > 9)
+        return -1;
+    for (size_t i = 0; i < digits; i++)
+        whole = whole * 10 + (uint64_t)(text[i] - '0');
+    text += digits;
+    if (*text == '.') {
+        digits = strspn(++text, "0123456789");
+        if (digits == 0 || digits > COST_DIGITS)
+            return -1;
+        for (size_t i = 0; i < digits; i++) {
+            scale /= 10;
+            part += (uint64_t)(text[i] - '0') * scale;
+        }
+        text += digits;
+    }
+    *out = whole * PROFILE_CYCLE + part;
+    return *text == '\0' ? 0 : -1;
+}
+
+/* Reads cycles: an integer, or a string with a decimal fraction. Absent: 0. */
+static int read_cost(const struct json *object, const char *key, profile_cost *out)
+{
+    struct json value = json_member(object, key);
+    const char *text;
+    int64_t number;
+
+    *out = 0;
+    if (!json_present(&value))
+        return 0;
+    if (json_is_string(&value)) {
+        if (json_string(&value, 16, &text) < 0)
+            return -1;
+        if (parse_cost(text, out) < 0)
+            return json_complain(&value,
+                                 "\"%s\" given, cycles are required: at most 9 digits, and at most "
+                                 "6 after a point",
+                                 text);
+        return 0;
+    }
+    if (json_int(&value, 0, COST_CYCLES_MAX, &number) < 0)
+        return -1;
+    *out = (uint64_t)number * PROFILE_CYCLE;
+    return 0;
+}
+
+static int read_memory(struct profile_memory *memory, const struct json *object)
+{
+    struct json reach = json_member(object, "reached_by");
+
+    numbers_default(memory, memory_numbers);
+    memory->reached_by = PROFILE_CORE | PROFILE_DMA;
+    if (json_object(object, memory_keys) < 0 || read_name(object, memory->name) < 0 ||
+        read_address(object, "base", &memory->base) < 0 ||
+        read_address(object, "size", &memory->size) < 0 ||
+        numbers_read(memory, memory_numbers, object) < 0 ||
+        optional_bool(object, "vector", &memory->vector) < 0 ||
+        read_cost(object, "latency", &memory->latency) < 0)
+        return -1;
+    return json_present(&reach) ? words_read(&reach, profile_reach_words, &memory->reached_by) : 0;
+}
+
+static int read_memories(struct target_profile *profile, const struct json *root)
+{
+    struct json memories = json_member(root, "memories"), item = {0};
+    size_t count;
+
+    if (json_array(&memories, &count) < 0)
+        return -1;
+    if (count == 0 || count > PROFILE_MEMORIES_MAX)
+        return json_complain(&memories, "%zu memories given, 1 to %d are allowed", count,
+                             PROFILE_MEMORIES_MAX);
+    while (json_next(&memories, &item)) {
+        if (read_memory(&profile->memories[profile->memory_count], &item) < 0 ||
+            profile_check_memory(profile, &item) < 0)
+            return -1;
+        profile->memory_count++;
+    }
+    return 0;
+}
+
+static int read_dma(struct target_profile *profile, const struct json *root)
+{
+    struct json dma = json_member(root, "dma"), controller;
+    size_t index = PROFILE_BOXES;
+
+    if (json_object(&dma, dma_keys) < 0)
+        return -1;
+    controller = json_member(&dma, "controller");
+    numbers_default(&profile->dma, dma_numbers);
+    if (json_present(&controller) && json_choice(&controller, profile_controller_words, &index) < 0)
+        return -1;
+    profile->dma.controller = (enum profile_controller)index;
+    if (numbers_read(&profile->dma, dma_numbers, &dma) < 0 ||
+        optional_bool(&dma, "fills", &profile->dma.fills) < 0)
+        return -1;
+    return profile_check_dma(&profile->dma, &dma);
+}
+
+static int read_costs(struct target_profile *profile, const struct json *root)
+{
+    struct json costs = json_member(root, "costs");
+    const char *keys[COSTS_MAX + 1];
+    size_t count = 0;
+
+    if (!json_present(&costs))
+        return 0;
+    for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
+        assert(count < COSTS_MAX);
+        keys[count++] = m->key;
+    }
+    keys[count] = NULL;
+    if (json_object(&costs, keys) < 0)
+        return -1;
+    for (const struct profile_cost_member *m = profile_cost_members; m->key; m++) {
+        profile_cost cost;
+
+        if (read_cost(&costs, m->key, &cost) < 0)
+            return -1;
+        memcpy((char *)&profile->costs + m->at, &cost, sizeof cost);
+    }
+    return 0;
+}
+
+static int read_sources(struct target_profile *profile, const struct json *root)
+{
+    struct json sources = json_member(root, "sources"), item = {0};
+
+    if (json_object(&sources, NULL) < 0)
+        return -1;
+    while (json_next(&sources, &item)) {
+        struct profile_source *source = &profile->sources[profile->source_count];
+        const char *text;
+
+        if (profile->source_count == PROFILE_SOURCES_MAX)
+            return json_complain(&sources, "more than %d sources", PROFILE_SOURCES_MAX);
+        if (json_string(&item, PROFILE_SOURCE_MAX - 1, &text) < 0)
+            return -1;
+        snprintf(source->text, sizeof source->text, "%s", text);
+        snprintf(source->pointer, sizeof source->pointer, "%s", item.key);
+        if (profile_check_source(source, root, &item) < 0)
+            return -1;
+        profile->source_count++;
+    }
+    return profile_check_sources(profile, root);
+}
+
+static int read_head(struct target_profile *profile, const struct json *root)
+{
+    struct json title = json_member(root, "title");
+    int64_t clock = 0, vector = 0, guard = 2;
+    const char *text;
+
+    if (json_object(root, root_keys) < 0 || json_check_schema(root) < 0 ||
+        read_name(root, profile->name) < 0)
+        return -1;
+    if (json_present(&title)) {
+        if (json_string(&title, PROFILE_TITLE_MAX - 1, &text) < 0)
+            return -1;
+        snprintf(profile->title, sizeof profile->title, "%s", text);
+    }
+    if (member_require(root, "clock_hz", "costs are in cycles of this clock") < 0 ||
+        optional_int(root, "clock_hz", 1, INT64_C(1) << 40, &clock) < 0 ||
+        optional_int(root, "vector_bits", 0, 65536, &vector) < 0 ||
+        optional_int(root, "guard_bit_option", 0, 2, &guard) < 0 ||
+        optional_bool(root, "strict", &profile->strict) < 0)
+        return -1;
+    profile->clock_hz = (uint64_t)clock;
+    profile->vector_bits = (uint32_t)vector;
+    profile->guard_bit_option = (uint32_t)guard;
+    return 0;
+}
+
+int profile_read(struct target_profile *profile, const char *text, size_t length,
+                 struct fault *fault)
+{
+    struct json root;
+    int result;
+
+    *profile = (struct target_profile){0};
+    if (json_parse(text, length, &limits, &root, fault) < 0)
+        return -1;
+    result = read_head(profile, &root) < 0 || read_memories(profile, &root) < 0 ||
+             read_dma(profile, &root) < 0 || read_costs(profile, &root) < 0 ||
+             profile_check(profile, &root) < 0 || read_sources(profile, &root) < 0;
+    json_free(&root);
+    return result ? -1 : 0;
+}

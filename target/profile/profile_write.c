@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/json/members.h"
+#include "target/profile/target_profile.h"
+
+enum { PARENT_MAX = 33, POINTER_MAX = 2 * PARENT_MAX };
+
+const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost)
+{
+    int length = snprintf(out, PROFILE_COST_TEXT_MAX, "%" PRIu64 ".%06" PRIu64,
+                          cost / PROFILE_CYCLE, cost % PROFILE_CYCLE);
+
+    while (out[length - 1] == '0')
+        out[--length] = '\0';
+    if (out[length - 1] == '.')
+        out[--length] = '\0';
+    return out;
+}
+
+/*
+ * Writes members of one object. Members without a source were absent from the file: they are left
+ * out, so that the written profile is valid, too.
+ */
+struct figures {
+    struct jsonw *w;
+    const struct target_profile *profile;
+    const char *parent; /* JSON pointer of the object */
+};
+
+static bool has_source(const struct figures *f, const char *key)
+{
+    char pointer[POINTER_MAX];
+
+    snprintf(pointer, sizeof pointer, "%.32s/%.32s", f->parent, key);
+    return profile_source_of(f->profile, pointer) != NULL;
+}
+
+static void write_number(const struct figures *f, const char *key, uint64_t number)
+{
+    if (has_source(f, key))
+        jsonw_uint(f->w, key, number);
+}
+
+static void write_flag(const struct figures *f, const char *key, bool flag)
+{
+    if (has_source(f, key))
+        jsonw_bool(f->w, key, flag);
+}
+
+static void write_cost(const struct figures *f, const char *key, profile_cost cost)
+{
+    char text[PROFILE_COST_TEXT_MAX];
+
+    if (!has_source(f, key))
+        return;
+    if (cost % PROFILE_CYCLE == 0)
+        jsonw_uint(f->w, key, cost / PROFILE_CYCLE);
+    else
+        jsonw_string(f->w, key, profile_cost_text(text, cost));
+}
+
+static void write_address(const struct figures *f, const char *key, uint64_t address)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "0x%" PRIx64, address);
+    jsonw_string(f->w, key, text);
+}
+
+static void write_memory(struct jsonw *w, const struct target_profile *profile, uint32_t index)
+{
+    const struct profile_memory *memory = &profile->memories[index];
+    char parent[PARENT_MAX];
+    const struct figures f = {w, profile, parent};
+
+    snprintf(parent, sizeof parent, "/memories/%" PRIu32, index);
+    jsonw_object_begin(w, NULL);
+    jsonw_string(w, "name", memory->name);
+    write_address(&f, "base", memory->base);
+    write_address(&f, "size", memory->size);
+    write_number(&f, "banks", memory->banks);
+    write_number(&f, "bank_bytes", memory->bank_bytes);
+    write_number(&f, "alignment", memory->alignment);
+    write_flag(&f, "vector", memory->vector);
+    if (has_source(&f, "reached_by"))
+        words_write(w, "reached_by", profile_reach_words, memory->reached_by);
+    write_cost(&f, "latency", memory->latency);
+    jsonw_object_end(w);
+}
+
+static void write_dma(struct jsonw *w, const struct target_profile *profile)
+{
+    const struct profile_dma *dma = &profile->dma;
+    const struct figures f = {w, profile, "/dma"};
+
+    jsonw_object_begin(w, "dma");
+    if (has_source(&f, "controller"))
+        jsonw_string(w, "controller", profile_controller_words[dma->controller]);
+    write_number(&f, "channels", dma->channels);
+    write_number(&f, "loops", dma->loops);
+    write_number(&f, "count_max", dma->count_max);
+    write_number(&f, "run_max", dma->run_max);
+    write_number(&f, "step_max", dma->step_max);
+    write_number(&f, "bytes_max", dma->bytes_max);
+    write_number(&f, "granularity", dma->granularity);
+    write_number(&f, "alignment", dma->alignment);
+    write_number(&f, "address_bits", dma->address_bits);
+    write_number(&f, "bus_bytes", dma->bus_bytes);
+    write_number(&f, "burst_bytes", dma->burst_bytes);
+    write_flag(&f, "fills", dma->fills);
+    jsonw_object_end(w);
+}
+
+static void write_costs(struct jsonw *w, const struct target_profile *profile)
+{
+    const struct figures f = {w, profile, "/costs"};
+
+    jsonw_object_begin(w, "costs");
+    for (const struct profile_cost_member *m = profile_cost_members; m->key; m++)
+        write_cost(&f, m->key, profile_cost_of(&profile->costs, m));
+    jsonw_object_end(w);
+}
+
+static void write_sources(struct jsonw *w, const struct target_profile *profile)
+{
+    jsonw_object_begin(w, "sources");
+    for (uint32_t i = 0; i < profile->source_count; i++) {
+        jsonw_key(w, profile->sources[i].pointer);
+        jsonw_string(w, NULL, profile->sources[i].text);
+    }
+    jsonw_object_end(w);
+}
+
+void profile_write(struct jsonw *w, const char *key, const struct target_profile *profile)
+{
+    const struct figures f = {w, profile, ""};
+
+    jsonw_object_begin(w, key);
+    jsonw_string(w, "name", profile->name);
+    if (profile->title[0] != '\0')
+        jsonw_string(w, "title", profile->title);
+    jsonw_uint(w, "clock_hz", profile->clock_hz);
+    write_number(&f, "vector_bits", profile->vector_bits);
+    write_number(&f, "guard_bit_option", profile->guard_bit_option);
+    jsonw_bool(w, "strict", profile->strict);
+    jsonw_array_begin(w, "memories");
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        write_memory(w, profile, i);
+    jsonw_array_end(w);
+    write_dma(w, profile);
+    write_costs(w, profile);
+    write_sources(w, profile);
+    jsonw_object_end(w);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target/profile/target_profile.h"
+
+#include <string.h>
+
+const char *const profile_reach_words[] = {"core", "dma", "host", NULL};
+const char *const profile_controller_words[] = {"boxes", "zdma",    "bcm2835", "pdma",
+                                                "pl330", "hexagon", "aie",     NULL};
+
+#define COST(member, what)                                                                         \
+    {                                                                                              \
+#member, offsetof(struct profile_costs, member), what                                      \
+    }
+const struct profile_cost_member profile_cost_members[] = {
+    COST(start, "from the call until the first descriptor begins"),
+    COST(descriptor, "for each descriptor"),
+    COST(row, "for each row"),
+    COST(burst, "for each burst"),
+    COST(beat, "for each beat of the bus"),
+    COST(finish, "from the last byte until the program sees the completion"),
+    COST(conflict, "for each access to a busy bank"),
+    COST(core_call, "for each memcpy by the core"),
+    COST(core_beat, "for each beat of a memcpy by the core"),
+    {0},
+};
+#undef COST
+
+profile_cost profile_cost_of(const struct profile_costs *costs,
+                             const struct profile_cost_member *member)
+{
+    profile_cost cost;
+
+    memcpy(&cost, (const char *)costs + member->at, sizeof cost);
+    return cost;
+}
+
+const struct profile_memory *profile_memory_named(const struct target_profile *profile,
+                                                  const char *name)
+{
+    for (uint32_t i = 0; i < profile->memory_count; i++)
+        if (strcmp(profile->memories[i].name, name) == 0)
+            return &profile->memories[i];
+    return NULL;
+}
+
+const struct profile_memory *profile_memory_at(const struct target_profile *profile,
+                                               uint64_t address)
+{
+    for (uint32_t i = 0; i < profile->memory_count; i++) {
+        const struct profile_memory *memory = &profile->memories[i];
+
+        if (address >= memory->base && address - memory->base < memory->size)
+            return memory;
+    }
+    return NULL;
+}
+
+static bool is_at_or_below(const char *pointer, const char *parent)
+{
+    const size_t length = strlen(parent);
+
+    return strncmp(pointer, parent, length) == 0 &&
+           (pointer[length] == '\0' || pointer[length] == '/');
+}
+
+const struct profile_source *profile_source_of(const struct target_profile *profile,
+                                               const char *pointer)
+{
+    const struct profile_source *best = NULL;
+
+    for (uint32_t i = 0; i < profile->source_count; i++) {
+        const struct profile_source *source = &profile->sources[i];
+
+        if (is_at_or_below(pointer, source->pointer) &&
+            (!best || strlen(source->pointer) > strlen(best->pointer)))
+            best = source;
+    }
+    return best;
+}
+
+bool profile_is_assumed(const struct profile_source *source)
+{
+    return strncmp(source->text, "assumed", strlen("assumed")) == 0;
+}
+
+struct mli_channel_caps profile_caps(const struct target_profile *profile)
+{
+    const struct profile_dma *dma = &profile->dma;
+
+    return (struct mli_channel_caps){
+        .loops = dma->loops,
+        .count_max = (size_t)dma->count_max,
+        .run_max = (size_t)dma->run_max,
+        .step_max = (size_t)dma->step_max,
+        .bytes_max = (size_t)dma->bytes_max,
+    };
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A target profile describes a board: its memories, its DMA controller, the rules for addresses,
+ * and what a transfer costs. Files in conf/profiles have the text form; docs/profiles.md explains
+ * it.
+ *
+ *     text -> profile_read()  -> struct target_profile -> the cost model, lists of descriptors,
+ *             (proto/json)        (plain data)             buffers in board memories, libmli's
+ * checks
+ *
+ * Every figure has a source: a document, or "assumed" if no public document has it. Times are in
+ * cycles of the profile's clock.
+ *
+ * To add a figure, start here: add a member to a struct below, a line to its table in
+ * profile_read.c, the same member to conf/profile.schema.json and docs/profiles.md, and a value
+ * with a source to each file in conf/profiles.
+ */
+#ifndef TARGET_PROFILE_H
+#define TARGET_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mli_engine.h"
+#include "proto/json/fault.h"
+#include "proto/json/jsonw.h"
+
+enum {
+    PROFILE_NAME_MAX = 32,       /* bytes of a name with the zero byte */
+    PROFILE_TITLE_MAX = 128,     /* bytes of a title with the zero byte */
+    PROFILE_SOURCE_MAX = 512,    /* bytes of a source with the zero byte */
+    PROFILE_MEMORIES_MAX = 16,   /* memories of a profile */
+    PROFILE_SOURCES_MAX = 64,    /* sources of a profile */
+    PROFILE_FILE_MAX = 64 * 1024 /* bytes of a file */
+};
+
+/* Bits of profile_memory.reached_by: who can access the memory. */
+enum { PROFILE_CORE = 1, PROFILE_DMA = 2, PROFILE_HOST = 4 };
+extern const char *const profile_reach_words[]; /* ends with null; bit i is word i */
+
+/* A cost in millionths of a cycle. The file has cycles, as 12 or "0.125". */
+typedef uint64_t profile_cost;
+#define PROFILE_CYCLE UINT64_C(1000000)
+
+struct profile_memory {
+    char name[PROFILE_NAME_MAX];
+    uint64_t base, size;  /* addresses base .. base + size - 1 of the board */
+    uint32_t banks;       /* 1: no banks */
+    uint32_t bank_bytes;  /* bytes of a bank at a time; banks are interleaved. 0 with one bank */
+    uint32_t alignment;   /* of buffers, a power of two */
+    uint32_t reached_by;  /* bits */
+    bool vector;          /* operands of kernels must be here if the profile is strict */
+    profile_cost latency; /* cycles until the first bytes of a burst */
+};
+
+/* Controllers whose own descriptors are known (target/controller). */
+enum profile_controller {
+    PROFILE_BOXES, /* no known controller: descriptors are copy boxes (mli_plan.h) */
+    PROFILE_ZDMA,
+    PROFILE_BCM2835,
+    PROFILE_PDMA,
+    PROFILE_PL330,
+    PROFILE_HEXAGON,
+    PROFILE_AIE
+};
+extern const char *const profile_controller_words[]; /* as the enum; ends with null */
+
+/* The DMA controller. A limit of 0 means no limit. */
+struct profile_dma {
+    enum profile_controller controller;
+    uint32_t channels;
+    uint32_t loops;       /* loops around a run that one descriptor can express */
+    uint64_t count_max;   /* iterations of one loop */
+    uint64_t run_max;     /* bytes of one run */
+    uint64_t step_max;    /* bytes of one step, on either side */
+    uint64_t bytes_max;   /* bytes of one descriptor */
+    uint32_t granularity; /* bytes: sizes and steps of a descriptor are multiples of it */
+    uint32_t alignment;   /* bytes: addresses of a descriptor are multiples of it */
+    uint32_t address_bits;
+    uint32_t bus_bytes;   /* bytes of one beat */
+    uint32_t burst_bytes; /* bytes of the longest burst */
+    bool fills;           /* writes zeros without reading them from memory */
+};
+
+/* What a transfer costs: docs/profiles.md has the formula. */
+struct profile_costs {
+    profile_cost start;      /* from the call until the first descriptor begins */
+    profile_cost descriptor; /* for each descriptor, besides its data */
+    profile_cost row;        /* for each row (contiguous run) */
+    profile_cost burst;      /* for each burst, on either side, besides its beats */
+    profile_cost beat;       /* for each beat, on either side */
+    profile_cost finish;     /* from the last byte until the program sees the completion */
+    profile_cost conflict;   /* for each access to a bank that is busy */
+    profile_cost core_call;  /* a memcpy by the core: once */
+    profile_cost core_beat;  /* a memcpy by the core: for each bus_bytes */
+};
+
+/* The members of struct profile_costs with their names in the file, for readers and writers. */
+struct profile_cost_member {
+    const char *key;  /* null after the last */
+    size_t at;        /* offset in struct profile_costs */
+    const char *what; /* the figure in words */
+};
+extern const struct profile_cost_member profile_cost_members[];
+
+/* The source of the figures at and below a JSON pointer of the file. */
+struct profile_source {
+    char pointer[FAULT_POINTER_MAX];
+    char text[PROFILE_SOURCE_MAX]; /* begins with "assumed" if no public document has the figures */
+};
+
+struct target_profile {
+    char name[PROFILE_NAME_MAX];
+    char title[PROFILE_TITLE_MAX];
+    uint64_t clock_hz;
+    uint32_t vector_bits;      /* 0: no vector unit is known */
+    uint32_t guard_bit_option; /* Xvec_guard_bit_option: 0, 1 or 2 */
+    bool strict;               /* libmli checks addresses as the chip requires */
+    uint32_t memory_count, source_count;
+    struct profile_memory memories[PROFILE_MEMORIES_MAX];
+    struct profile_dma dma;
+    struct profile_costs costs;
+    struct profile_source sources[PROFILE_SOURCES_MAX];
+};
+
+/**
+ * Reads the text of a profile and checks it: no memories overlap, limits are possible, every figure
+ * has a source. Returns 0, or -1 with *fault filled (JSON pointer, sentence) and *profile
+ * undefined.
+ */
+int profile_read(struct target_profile *profile, const char *text, size_t length,
+                 struct fault *fault);
+
+/** Writes the profile as the member `key`, in the form that profile_read() accepts. */
+void profile_write(struct jsonw *w, const char *key, const struct target_profile *profile);
+
+enum { PROFILE_COST_TEXT_MAX = 24 };
+/** Writes cycles as digits, with a point if there is a fraction: "12", "0.125". Returns `out`. */
+const char *profile_cost_text(char out[PROFILE_COST_TEXT_MAX], profile_cost cost);
+
+/** Returns a cost of the table above. */
+profile_cost profile_cost_of(const struct profile_costs *costs,
+                             const struct profile_cost_member *member);
+
+/** Returns the memory of that name, or null. */
+const struct profile_memory *profile_memory_named(const struct target_profile *profile,
+                                                  const char *name);
+
+/** Returns the memory that has the board's address, or null. */
+const struct profile_memory *profile_memory_at(const struct target_profile *profile,
+                                               uint64_t address);
+
+/**
+ * Returns the source of the figure at a JSON pointer: the one with the longest pointer that is
+ * equal or a parent. Null if there is none.
+ */
+const struct profile_source *profile_source_of(const struct target_profile *profile,
+                                               const char *pointer);
+
+/** Returns whether the source says that its figures are assumed. */
+bool profile_is_assumed(const struct profile_source *source);
+
+/** Returns the limits of the controller as libmli's legaliser takes them. */
+struct mli_channel_caps profile_caps(const struct target_profile *profile);
+
+#endif /* TARGET_PROFILE_H */
