@@ -29,8 +29,7 @@ static void give_memory(struct load *l, size_t in_bytes, size_t out_bytes)
     l->out = malloc(l->out_bytes);
     l->expected = malloc(l->out_bytes);
     assert_true(l->in && l->out && l->expected);
-    for (size_t i = 0; i < in_bytes; i++) /* never 0 */
-        l->in[i] = (uint8_t)(1 + i % 251);
+    unit_fill(l->in, in_bytes); /* never 0 */
     l->src.el_type = MLI_EL_FX_8;
     l->src.data.mem.pi8 = (int8_t *)l->in;
     l->src.data.capacity = (uint32_t)in_bytes;

@@ -57,6 +57,21 @@ void unit_snapshot(void *to, void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
+void unit_fill(uint8_t *to, size_t bytes)
+{
+    enum { PERIOD = 251 };
+    size_t filled = bytes < PERIOD ? bytes : PERIOD;
+
+    for (size_t i = 0; i < filled; i++)
+        to[i] = (uint8_t)(1 + i);
+    while (filled < bytes) { /* filled is a multiple of the period */
+        const size_t more = bytes - filled < filled ? bytes - filled : filled;
+
+        memcpy(to + filled, to, more);
+        filled += more;
+    }
+}
+
 #ifdef TEST_MODE_RELEASE
 static bool as_expected(const char *text, const char *path, mli_status status)
 {

@@ -37,6 +37,10 @@ void unit_add_ports(void);
  */
 void unit_snapshot(void *to, void *from, size_t bytes);
 
+/* Fills memory with the numbers 1 to 251, repeated. Copies most bytes: loops are slow in
+ * sanitizers. */
+void unit_fill(uint8_t *to, size_t bytes);
+
 /*
  * The last error must name each part of a dotted path ("dst.data.capacity"), in any wording, and
  * none of the parts marked with ! ("scale.!zero_point"). A library built with debug_mode=release
