@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/test: builds and tests everything.
 
-One lane tests while the other one compiles the next tree or runs clang-tidy, at a lower priority.
+One lane tests, one compiles the next tree at a lower priority, and one runs clang-tidy at the lowest priority, so
+that it takes the processor time that the other two leave.
 """
 import os
 import shutil
@@ -14,6 +15,7 @@ import tidy
 import trees
 
 NICE = 10  # of compilers, so that tests that measure time are not held up
+NICEST = 19  # of clang-tidy
 VALGRIND = "valgrind --quiet --error-exitcode=1 --leak-check=full --child-silent-after-fork=yes"
 SUITES_OF_TSAN = ("threads",)
 PERCENT = 10  # of the random cases in instrumented programs; the release build runs all
@@ -26,14 +28,15 @@ def tracked(*patterns):
 
 def style(this):
     this.log = stage.TREES / "format.log"
-    passed = this.run(["clang-format", "--dry-run", "-Werror", *tracked("*.c", "*.cpp", "*.h")], nice=NICE) == 0
+    passed = this.run(["clang-format", "--dry-run", "-Werror", *tracked("*.c", "*.cpp", "*.h")], nice=NICEST) == 0
     if not passed:
         stage.say(this.log.read_text())
     return passed
 
 
 def sources_tidy(this):
-    return tidy.tidy(this, [path for path in tracked("*.c") if tidy.checked(path)], "sanitize", nice=NICE)
+    return tidy.tidy(this, [path for path in tracked("*.c") if tidy.checked(path)], "sanitize", nice=NICEST,
+                     nodes=tidy.NODES_OF_ALL)
 
 
 def debug_modes(this):
@@ -49,22 +52,27 @@ def without_neon():
 
 def main():
     quick, soak = "--quick" in sys.argv[1:], "--soak" in sys.argv[1:]
-    patience = 0 if soak else 2  # multiplies the timeouts of tests; 0: no timeouts
+    # These multiply the timeouts of tests (0: no timeouts), so that a test that hangs costs at most 5 minutes: the
+    # timeouts in meson.build files are at most 120 s, and 60 s for the unit tests, which valgrind runs.
+    patience, patience_valgrind = 0 if soak else 2, 5
     if soak:
         os.environ["MLI_SOAK"] = "1"
     stage.TREES.mkdir(exist_ok=True)
     run, suites, no_neon = stage.Run(), trees.Suites(), without_neon()
 
-    def compile_and_check():
+    def compile_trees():
         run.stage("build sanitize", trees.build, "sanitize", (), NICE)
         run.stage("build release", trees.build, "release", (), NICE)
         run.stage("build tsan", trees.build, "tsan", SUITES_OF_TSAN, NICE)
         if not no_neon:
             run.stage("build aarch64", trees.build, "aarch64", (), NICE)
+        if not quick:
+            run.stage("debug modes", debug_modes)
+
+    def check_sources():
         run.stage("clang-format", style)
         if not quick:
             run.stage("clang-tidy", sources_tidy, after=["build sanitize"])
-            run.stage("debug modes", debug_modes)
 
     def test():
         run.stage("test sanitize", lambda this: suites.test(
@@ -73,17 +81,18 @@ def main():
         run.stage("test release", lambda this: suites.test(
             this, "release", "tests", multiplier=patience), after=["build release"])
         run.stage("test tsan", lambda this: suites.test(
-            this, "tsan", "tests", "--suite", "threads", percent=PERCENT), after=["build tsan"])
+            this, "tsan", "tests", "--suite", "threads", percent=PERCENT,
+            multiplier=patience), after=["build tsan"])
         if not quick:
             run.stage("test release under valgrind", lambda this: suites.test(
                 this, "release", "valgrind", "--suite", "memcheck",
-                percent=PERCENT, multiplier=10, wrap=VALGRIND), after=["build release"])
+                percent=PERCENT, multiplier=patience_valgrind, wrap=VALGRIND), after=["build release"])
         if not no_neon:
             run.stage("test aarch64 under qemu", lambda this: suites.test(
-                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=4),
+                this, "aarch64", "tests", "leaf neon", "moves_inline", percent=PERCENT, multiplier=patience),
                 after=["build aarch64"])
 
-    run.lanes(compile_and_check, test)
+    run.lanes(test, compile_trees, check_sources)
     run.print_times()
     steps = [(done.name, done.passed) for done in run.done if not done.name.startswith("test ") or done.status]
     return 0 if count.summarise(suites.logs, steps, [no_neon] if no_neon else []) else 1
