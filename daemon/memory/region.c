@@ -5,9 +5,13 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/dma-buf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "daemon/base/seam.h"
 
@@ -86,10 +90,40 @@ static bool unmap(struct region *region)
     return hit;
 }
 
+/* Returns whether this is the device of a file system with a server: for FUSE and NFS the kernel
+ * lists a backing device of the same number. */
+static bool is_on_server(dev_t dev)
+{
+    static const char *const endings[] = {"", "-fuse"};
+    char path[64];
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(path, sizeof path, "/sys/class/bdi/%u:%u%s", major(dev), minor(dev), endings[i]);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Waits until the server of a file has taken the pages that a transfer wrote. munmap(2) of a file
+ * on FUSE waits for that too, but with the address space locked: then mmap(2) on the loop's thread
+ * would wait as well. msync(2) waits without the lock.
+ */
+static void write_back(const struct region *region)
+{
+    const struct mapping *mapping = &region->mapping;
+
+    if (mapping->pages && region->dma_buf < 0 && is_on_server(region->dev))
+        (void)msync(mapping->pages, mapping->pages_size, MS_SYNC);
+}
+
 static void reap_region(struct reap *reap)
 {
     struct region *region = LINK_OWNER(reap, struct region, reap);
 
+    if (reap->may_block)
+        write_back(region);
     unmap(region);
     free(region);
 }
@@ -175,7 +209,9 @@ int region_begin(struct region *region, bool write)
 
 int region_end(struct region *region, bool write, bool on_loop)
 {
-    const bool last = region->exclusive && (region->quick || !on_loop);
+    const bool may_wait = region->reap.may_block && region->dma_buf < 0;
+    const bool may_unmap = region->quick || (!on_loop && !may_wait);
+    const bool last = region->exclusive && may_unmap;
     int result = sync_caches(region, DMA_BUF_SYNC_END, write);
 
     if (last ? unmap(region) : sigbus_guard_hit(&region->guard))
