@@ -79,10 +79,8 @@ static int read_after(struct job_spec *job, const struct json *object)
 
     if (!json_present(&after))
         return 0;
-    if (json_array(&after, &count) < 0)
+    if (array_within(&after, JOB_AFTER_MAX, &count) < 0)
         return -1;
-    if (count > JOB_AFTER_MAX)
-        return json_complain(&after, "%zu names given, at most %d allowed", count, JOB_AFTER_MAX);
     if (count == 0)
         return 0;
     job->after = calloc(count, sizeof *job->after);

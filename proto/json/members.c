@@ -60,6 +60,15 @@ int member_text(const struct json *object, const char *key, char *out, size_t si
     return 0;
 }
 
+int array_within(const struct json *array, size_t max, size_t *count)
+{
+    if (json_array(array, count) < 0)
+        return -1;
+    return *count <= max
+               ? 0
+               : json_complain(array, "%zu entries given, at most %zu allowed", *count, max);
+}
+
 int words_read(const struct json *array, const char *const *words, uint32_t *bits)
 {
     struct json item = {0};

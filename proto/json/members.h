@@ -33,6 +33,9 @@ int optional_int(const struct json *object, const char *key, int64_t min, int64_
 /** Reads a whole number from 0; 0 if the member is absent. */
 int optional_u64(const struct json *object, const char *key, uint64_t *out);
 
+/** Requires an array of at most `max` entries; *count becomes its length. */
+int array_within(const struct json *array, size_t max, size_t *count);
+
 /** Reads an array of words as bits 1 << index in `words` (null-terminated), and writes it. */
 int words_read(const struct json *array, const char *const *words, uint32_t *bits);
 void words_write(struct jsonw *w, const char *key, const char *const *words, uint32_t bits);

@@ -298,10 +298,8 @@ static int read_list(const struct json *stats, const char *key,
     struct json array = json_member(stats, key), item = {0};
     size_t length;
 
-    if (json_array(&array, &length) < 0)
+    if (array_within(&array, max, &length) < 0)
         return -1;
-    if (length > max)
-        return json_complain(&array, "%zu entries given, at most %zu allowed", length, max);
     while (json_next(&array, &item)) {
         if (read(&item, (char *)items + item.index * size) < 0)
             return -1;

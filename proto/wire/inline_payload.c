@@ -38,16 +38,6 @@ static int read_reply_item(const struct json *value, struct inline_item *item)
     return 0;
 }
 
-/* Requires an array of at most PROTO_FDS_MAX entries. */
-static int check_array(const struct json *value, size_t *count)
-{
-    if (json_array(value, count) < 0)
-        return -1;
-    return *count <= PROTO_FDS_MAX ? 0
-                                   : json_complain(value, "%zu entries given, at most %d allowed",
-                                                   *count, PROTO_FDS_MAX);
-}
-
 /* The sum cannot overflow: each entry is at most INLINE_BYTES_MAX. */
 static int check_sum(const struct json *value, uint64_t sum)
 {
@@ -68,7 +58,7 @@ static int read_items(const struct json *value, struct inline_payload *payload,
     *payload = (struct inline_payload){0};
     if (!json_present(value))
         return 0;
-    if (check_array(value, &count) < 0)
+    if (array_within(value, PROTO_FDS_MAX, &count) < 0)
         return -1;
     while (json_next(value, &item)) {
         if (read_item(&item, &payload->items[item.index]) < 0)

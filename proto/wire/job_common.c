@@ -70,10 +70,8 @@ static int read_field(struct job_common *common, const struct json *cfg, const s
 
     if (!json_present(&array))
         return 0;
-    if (json_array(&array, &count) < 0)
+    if (array_within(&array, MLI_MAX_RANK, &count) < 0)
         return -1;
-    if (count > MLI_MAX_RANK)
-        return json_complain(&array, "%zu entries given, at most %d allowed", count, MLI_MAX_RANK);
     while (json_next(&array, &item)) {
         if (json_int(&item, field->min, field->max, &number) < 0)
             return -1;

@@ -79,10 +79,8 @@ int job_refs_read(const struct json *value, size_t max, struct job_refs *refs)
     *refs = (struct job_refs){0};
     if (!json_present(value))
         return 0;
-    if (json_array(value, &count) < 0)
+    if (array_within(value, max, &count) < 0)
         return -1;
-    if (count > max)
-        return json_complain(value, "%zu entries given, at most %zu allowed", count, max);
     if (count == 0)
         return 0;
     refs->refs = calloc(count, sizeof *refs->refs);
