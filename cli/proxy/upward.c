@@ -202,8 +202,8 @@ static enum proxy_end begin(struct proxy *proxy, const struct json *root, const 
                   "method: it needs shared memory, which this connection does not support");
     else if (is_premature(root, &intake->request.payload))
         intake->refused = fault_set(&intake->fault, FAULT_INVALID_REQUEST, "/inline",
-                                    "inline: a detached job is answered before there is "
-                                    "anything to send back") != 0;
+                                    "inline: \"back\" cannot be combined with \"detach\": the "
+                                    "reply comes before the job has ended") != 0;
     else
         intake->refused = make_memfds(&intake->request, &intake->fault) != 0;
     return PROXY_GOES_ON;

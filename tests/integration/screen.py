@@ -47,7 +47,7 @@ class Screen:
                 if not piece:
                     break
                 self.bytes += piece
-        except OSError:  # nobody has the other end any more
+        except OSError:  # the other end is closed
             pass
         return self.bytes.decode()
 
