@@ -41,7 +41,7 @@
 #include "mli_helpers_api.h"
 #include "proto/json/nearest.h"
 
-/* In the order of the help. */
+/* The commands, in the order of the help. */
 static const struct command *const commands[] = {
     &cmd_submit,   &cmd_run,       &cmd_mov,     &cmd_permute, &cmd_batch,  &cmd_validate,
     &cmd_explain,  &cmd_make,      &cmd_profile, &cmd_gen,     &cmd_show,   &cmd_diff,
@@ -106,7 +106,7 @@ enum exit_code command_misused(const struct command *command)
     return EXIT_CODE_INVALID;
 }
 
-/* Returns the command for a file of this name, or null if the name is not that of a file. */
+/* Returns the command of a file with this name, or null if no command has such a file. */
 static const char *command_for_file(const char *name)
 {
     static const char *const endings[][2] = {

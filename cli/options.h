@@ -58,7 +58,7 @@ struct options {
     const char *values[OPTIONS_MAX]; /* by index in the table: the last value given; "" for an
                                         option without a value */
     struct {
-        size_t index; /* in the table */
+        size_t index; /* index of the option in the table */
         const char *value;
     } repeats[OPTIONS_REPEATS_MAX]; /* every value of options that repeat, in order */
     size_t repeat_count;
@@ -81,7 +81,7 @@ const char *options_get(const struct options *options, const char *name);
  */
 const char *options_next(const struct options *options, const char *name, size_t *at);
 
-/** Returns whether a table has an option of this name. */
+/** Returns whether a table has an option with this name. */
 bool options_has(const struct option *table, const char *name);
 
 /** Returns the number of words of the option at words[0], with its value; -1: not in the table. */

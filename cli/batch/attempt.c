@@ -92,7 +92,7 @@ static int write_content(struct output *golden, const struct resolved *r, struct
                      : output_write(golden, whole.data, tensor_file_content(&whole), 0, fault);
     if (status == 0)
         status = tensor_file_check(&whole, fault);
-    whole.fd = -1; /* belongs to the output */
+    whole.fd = -1; /* whole.fd belongs to the output */
     tensor_file_close(&whole);
     return status;
 }
@@ -163,8 +163,10 @@ static int golden_write(const struct resolved *r, char **text, struct fault *fau
 
 /* The result of an attempt. */
 
-/* Returns whether a fault is about a file of a job. Its code is that of any refusal, but its
- * pointer ends in a member that has a path. */
+/*
+ * Returns whether a fault is about a file of a job. The code of such a fault is that of any
+ * refusal, but its pointer ends in a member that has a path.
+ */
 static bool is_about_a_file(const struct fault *fault)
 {
     const char *last = fault->has_pointer ? strrchr(fault->pointer, '/') : NULL;

@@ -32,14 +32,14 @@ enum attempt_end {
 
 struct attempt {
     enum attempt_end end;
-    struct case_result result; /* without name, file, attempts and kept */
+    struct case_result result; /* result of the attempt, without name, file, attempts and kept */
     struct fault lost;
-    struct evidence evidence; /* of the first job that failed */
+    struct evidence evidence; /* evidence of the first job that failed */
     /* Private: `file` owns the job that `evidence` refers to. */
     struct job_file file;
     struct produced produced;
     const struct attempt_plan *plan;
-    bool over; /* run no further job */
+    bool over; /* true: run no further job */
 };
 
 /** Runs the case over `link`. Afterwards the connection may be lost even if the attempt ended. */

@@ -50,13 +50,13 @@
 /* The options of `mlictl batch` that select cases and control how they run. */
 struct batch_settings {
     uint32_t workers;
-    uint32_t channels; /* of the service in this process; 0: all channels of its engine */
+    uint32_t channels; /* channels of the service in this process; 0: all channels of its engine */
     struct shard shard;
     struct trial_plan trial;
     const char
         *keep; /* the DIR of --keep or the default, even with --keep none; not searched for cases */
     const char *resume; /* path of the state file; NULL without --resume */
-    bool whole;         /* neither --filter nor --shard was given */
+    bool whole;         /* true: neither --filter nor --shard was given */
     bool rerun, list, fail_fast, flaky_is_good;
 };
 
@@ -69,16 +69,16 @@ struct batch {
     struct batch_report *report;
     struct state_file state_file;
     struct contents *contents;        /* checksums of input files; NULL without a state file */
-    const struct case_result **known; /* by case: its valid earlier result, or NULL */
+    const struct case_result **known; /* for each case its valid earlier result, or NULL */
     bool has_state_file;
-    bool write_failed;        /* writing the state file failed: it gets no further lines */
-    bool complained;          /* a failure of --keep was printed; later ones are not */
+    bool write_failed; /* true: writing the state file failed, and no further line is written */
+    bool complained;   /* true: a failure of --keep was printed, and later failures are not */
     struct batch_case **todo; /* the cases to run */
-    bool *ended;              /* by index in todo */
-    bool *passed;             /* by index in todo: passed, at the first attempt or later */
+    bool *ended;              /* by index in todo: the case has ended */
+    bool *passed;             /* by index in todo: the case passed, at the first attempt or later */
     size_t todo_count;
     uint64_t begin_ns;
-    struct timespec begin;  /* by the clock of file times */
+    struct timespec begin;  /* begin of the run, by the clock of file times */
     atomic_uint repeat_now; /* number of the newest attempt of any worker; 0: no attempt yet */
 };
 

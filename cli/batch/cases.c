@@ -77,7 +77,7 @@ static const char blanks[] = " \t\r";
 
 struct manifest {
     struct cases *cases;
-    const char *shown; /* its path in messages */
+    const char *shown; /* path of the manifest in messages */
     int prefix;        /* length of the directory in `path`, with the slash */
     const char *path;
     size_t line;

@@ -19,7 +19,7 @@
 struct batch_case {
     char *name;
     char *file;         /* path of the job file */
-    bool read;          /* `digest` is known */
+    bool read;          /* true: `digest` is known */
     uint64_t digest;    /* digest64() of the text of the job file; 0: it cannot be read */
     char *rerun_reason; /* why the case runs although the state file has a result; or NULL */
 };

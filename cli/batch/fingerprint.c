@@ -183,8 +183,8 @@ int fingerprint_read(const struct json *object, struct fingerprint *fingerprint)
 enum {
     CHUNK_BYTES = 1 << 18,
     FIRST_CAPACITY = 256,
-    /* Coarsest granularity of file times (FAT). A file that changed more recently can change again
-     * without new times. */
+    /* Coarsest granularity of file times (FAT). A file that changed within this period can change
+       again while its timestamps stay the same. */
     SETTLED_S = 2
 };
 

@@ -70,9 +70,9 @@ struct input_file {
 };
 
 struct run_setup {
-    uint64_t program; /* the build of mlictl */
-    uint64_t service; /* engine and channels, or the daemon */
-    uint64_t options; /* other options that can change a result */
+    uint64_t program; /* digest of the build of mlictl */
+    uint64_t service; /* digest of engine and channels, or of the daemon */
+    uint64_t options; /* digest of the other options that can change a result */
 };
 
 struct fingerprint {

@@ -133,12 +133,12 @@ void kept_end(const char *directory);
 enum { KEPT_ORIGIN_DIGITS = 16 };
 
 struct kept_line {
-    const char *place;  /* relative to DIR */
-    const char *origin; /* empty: unknown */
+    const char *place;  /* path relative to DIR */
+    const char *origin; /* digits of the origin; empty: unknown */
 };
 
 struct kept_list {
-    int fd;       /* of DIR/.kept, locked */
+    int fd;       /* descriptor of DIR/.kept, with the lock */
     bool is_ours; /* mlictl batch has also made DIR */
     struct text text;
     struct kept_line *lines; /* sorted by place, without duplicates; borrow from the text */

@@ -74,7 +74,7 @@ void evidence_finish(struct evidence *evidence)
     evidence_init(evidence);
 }
 
-/* Of a file in a kept case, as "source.safetensors". */
+/* Size of a file name in a kept case, as in "source.safetensors". */
 enum { FILE_NAME_MAX = 32 };
 
 /* Cases share files of this size or more by hard links. */
@@ -83,7 +83,7 @@ enum { LINKED_BYTES_MIN = 1 << 20 };
 struct keeper {
     const struct keeping *keeping;
     const char *place; /* the directory of the case */
-    int fd;            /* of `place` */
+    int fd;            /* descriptor of the directory `place` */
     bool fresh;        /* fail if a file exists, instead of replacing it */
     struct fault *fault;
 };

@@ -283,7 +283,8 @@ static bool is_stale(const struct cleaner *cleaner, const struct kept_line *line
             ? NULL
             : bsearch(&wanted, cleaner->cases, cleaner->count, sizeof(*found), compare);
 
-    /* Compare origins: DIR may be a copy from another working directory, with equal names. */
+    /* Compare origins: DIR may have been copied from another working directory, where the cases
+       have the same names. */
     size_t digits = found ? KEPT_ORIGIN_DIGITS / 2 : KEPT_ORIGIN_DIGITS;
     if (*line->origin && strncmp(line->origin, cleaner->origin, digits) != 0)
         return false;

@@ -166,7 +166,7 @@ int kept_list_add(struct kept_list *list, const char *place, uint64_t origin, bo
     int result = write_all(list->fd, &w);
     int error = errno;
     if (result &&
-        ftruncate(list->fd, status.st_size)) /* or the next line would continue this one */
+        ftruncate(list->fd, status.st_size)) /* otherwise the next line would continue this one */
         error = errno;
     textw_finish(&w);
     errno = error;

@@ -11,7 +11,7 @@
 #include "cli/batch/state_file.h"
 #include "cli/term/print.h"
 
-/* Room for "shards 1 to 4294967294 of 4294967295". */
+/* Size of the longest text, "shards 1 to 4294967294 of 4294967295". */
 enum { GAP_NAME_MAX = 64 };
 
 /* One state file. */

@@ -19,7 +19,7 @@ enum { HOST_MAX = 256 };
 struct junit {
     bool flaky_is_good;
     bool to_file;
-    struct output output; /* if to_file */
+    struct output output; /* open if to_file is set */
     struct batch_outline outline;
     time_t began;
     size_t tests, failures, errors, skipped, flaky;
@@ -92,7 +92,10 @@ static void put_attribute(struct textw *w, const char *key, const char *value)
     textw_printf(w, "\"");
 }
 
-/* Writes the directories of a name as class. Slashes stay: "a/b" and "a.b" differ. */
+/*
+ * Writes the directory part of a name as the class name. Keeps slashes, so that "a/b" and "a.b"
+ * stay different.
+ */
 static void put_class(struct textw *w, const char *name, size_t length)
 {
     char *class = strndup(name, length);
@@ -119,7 +122,7 @@ static void open_case(struct junit *junit, const char *name, const char *file, u
     junit->tests++;
 }
 
-/* <failure type="mismatch" message="...">...</failure> */
+/* Writes <failure type="mismatch" message="...">...</failure>. */
 static void put_verdict(struct textw *w, const char *element, const char *type,
                         const struct case_result *result)
 {

@@ -12,8 +12,8 @@
 
 /* reporter_lines: a line for each case and a summary. */
 struct lines {
-    bool all;   /* also lines for cases that passed */
-    bool quiet; /* no summary if all cases are good */
+    bool all;   /* true: print also a line for each case that passed */
+    bool quiet; /* true: print no summary if all cases are good */
     bool flaky_is_good;
     size_t resumed;
     struct textw text;
@@ -178,7 +178,7 @@ struct progress {
     uint64_t ns;
     struct sample samples[SAMPLES]; /* a ring */
     size_t sampled;
-    bool due; /* the first tick has passed: shorter runs show no live line */
+    bool due; /* true: the first tick has passed; shorter runs show no live line */
 };
 
 /* Returns the number of cases that ran; reused results cost no time. */

@@ -312,7 +312,7 @@ static int check_format(const struct json *value, bool *older)
                ? 0
                : json_complain(value,
                                "%" PRId64
-                               " given, at most %d is supported; a newer mlictl wrote the file",
+                               " given; at most %d is supported; a newer mlictl wrote the file",
                                format, OUTLINE_FORMAT);
 }
 

@@ -72,15 +72,15 @@ enum case_reason { CASE_REASON_TABLE(CASE_ENUM) CASE_REASON_COUNT };
 #define RESULT_GIVEN "; the result is "
 
 struct case_result {
-    char *name; /* of the case */
+    char *name; /* name of the case */
     char *file; /* path of the job file */
     enum case_status status;
-    enum case_reason reason; /* of the first attempt that did not pass */
+    enum case_reason reason; /* reason of the first attempt that did not pass */
     uint32_t attempts;
-    uint64_t ns;    /* duration of the last attempt, with reading files */
-    uint64_t bytes; /* moved by the last attempt */
+    uint64_t ns;    /* duration of the last attempt, including the time to read files */
+    uint64_t bytes; /* bytes moved by the last attempt */
     struct fingerprint fingerprint;
-    /* NULL if they do not apply. */
+    /* These members are NULL if they do not apply. */
     char *message;       /* as `mlictl run` prints it, without the file name */
     char *pointer;       /* JSON pointer into the job file */
     char *difference;    /* JSON object, as of `mlictl diff --json` */
@@ -113,7 +113,7 @@ int case_result_read(const struct json *value, struct case_result *result);
 struct batch_summary {
     size_t count[CASE_STATUS_COUNT];
     size_t not_run;
-    uint64_t ns; /* duration of the run */
+    uint64_t ns; /* duration of the run, in ns */
     enum exit_code exit;
 };
 

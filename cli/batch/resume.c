@@ -48,7 +48,7 @@ static bool names_add(struct names *names, const char *name)
 struct collector {
     struct fingerprint *fingerprint;
     struct names known; /* files that were noted, or that an earlier job writes */
-    size_t bytes;       /* of all names that were noted */
+    size_t bytes;       /* total bytes of all names that were noted */
     size_t capacity;
 };
 
@@ -123,7 +123,7 @@ static void note_contents(struct fingerprint *fingerprint, const struct job_file
     }
 }
 
-/* Keeps job_file, which is known without the files. */
+/* Keeps job_file in the fingerprint, because it is known without the files. */
 static void forget_inputs(struct fingerprint *fingerprint)
 {
     uint64_t job_file = fingerprint->job_file;
@@ -182,7 +182,7 @@ static const struct input_file *changed_input(const struct fingerprint *fingerpr
 
 enum { REASONS_SHOWN_MAX = 8 };
 
-/* Checked first: if the setup changed, no file has to be read. */
+/* Check the setup first: if it changed, no file has to be read. */
 static const char *common_reason(const struct fingerprint *then, const struct run_setup *now)
 {
     if (!then->known)

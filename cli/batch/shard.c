@@ -34,7 +34,7 @@ int shard_parse(const char *text, struct shard *shard, struct fault *fault)
     if (!slash || !number_of(text, (size_t)(slash - text), &shard->index) ||
         !number_of(slash + 1, strlen(slash + 1), &shard->count))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "\"%s\": I/N is required, two whole numbers as in 2/4", text);
+                         "\"%s\": I/N is required: two whole numbers, as in 2/4", text);
     if (shard->index < 1 || shard->index > shard->count)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
                          "\"%s\": in I/N, the index I must be from 1 to N", text);
@@ -170,7 +170,7 @@ int shard_choose(const char *text, struct shard *shard, struct fault *fault)
         return shard_parse(text, shard, fault);
     if (!number_of(text + 5, strlen(text + 5), &count) || count == 0)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "\"%s\": auto/N is required, N a whole number of at least 1", text);
+                         "\"%s\": auto/N is required; N is a whole number of at least 1", text);
     return choose_auto(count, shard, fault);
 }
 

@@ -26,14 +26,14 @@
 
 struct state_record {
     struct case_result result;
-    size_t line; /* in the file, from 1 */
+    size_t line; /* number of the line in the file, from 1 */
     bool current;
 };
 
 /* The lines of a state file (state.c). */
 struct state {
     bool begun;                   /* the file has a "begin" line */
-    struct batch_outline outline; /* of the last run */
+    struct batch_outline outline; /* outline of the last run */
     uint64_t ns;                  /* duration of the current runs that have an "end" line */
     struct state_record *records; /* sorted by name, one for each name */
     size_t count;
@@ -67,7 +67,7 @@ struct state_file {
     const char *path; /* borrowed */
     int fd;
     off_t size;
-    bool anew;          /* this run begins anew */
+    bool anew;          /* true: this run begins anew */
     struct state state; /* the lines before this run */
 };
 

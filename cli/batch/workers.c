@@ -32,7 +32,7 @@ struct shared {
     size_t next;                      /* index of the next case to begin */
     size_t alive;                     /* number of running workers */
     bool stop;                        /* begin no further case */
-    enum exit_code exit;              /* the first reason for that */
+    enum exit_code exit;              /* exit code of the first reason to stop */
     struct fault fault;
 };
 
@@ -246,8 +246,8 @@ enum exit_code workers_run(const struct workers_plan *plan, struct daemon_link *
 /* The results of the attempts of a trial. */
 struct tally {
     uint32_t passed, attempts;
-    uint64_t ns, bytes;             /* of the last attempt */
-    struct fingerprint fingerprint; /* of the last attempt */
+    uint64_t ns, bytes;             /* time and moved bytes of the last attempt */
+    struct fingerprint fingerprint; /* fingerprint of the last attempt */
     bool failed;
     struct attempt failure; /* the first failed attempt */
 };
@@ -273,7 +273,7 @@ static bool count(struct tally *tally, const struct trial_plan *plan, struct att
     tally->bytes = attempt->result.bytes;
     fingerprint_finish(&tally->fingerprint);
     tally->fingerprint = attempt->result.fingerprint;
-    attempt->result.fingerprint = (struct fingerprint){0}; /* it has moved */
+    attempt->result.fingerprint = (struct fingerprint){0}; /* The tally owns the fingerprint now. */
     if (attempt_passed(attempt)) {
         attempt_finish(attempt);
         return ++tally->passed < plan->repeat;
@@ -370,7 +370,7 @@ static void conclude(struct trial *trial, struct tally *tally, const struct batc
     result->message = failure->message;
     result->pointer = failure->pointer;
     result->difference = failure->difference;
-    *failure = (struct case_result){0}; /* its strings have moved */
+    *failure = (struct case_result){0}; /* The tally owns the strings of the result now. */
     keep(trial, batch_case, plan, &tally->failure);
 }
 

@@ -27,15 +27,16 @@ struct trial_plan {
     uint32_t retries;              /* attempts that may fail */
     atomic_uint *repeat_now;       /* set to the number of each attempt that begins; or NULL */
     struct keeping keeping;        /* directory for failed cases */
-    const struct options *options; /* of the command line, for connector_rerun_command() */
-    struct run_setup setup;        /* for the fingerprints of results */
+    const struct options *options; /* options of the command line, for connector_rerun_command() */
+    struct run_setup setup;        /* setup of the run, for the fingerprints of results */
 };
 
 struct trial {
     enum attempt_end end;
-    struct case_result result; /* if the trial ended; case_result_finish() when done */
-    struct fault fault;        /* why the connection is lost, or why the case was not kept */
-    bool complains;            /* the case was not kept */
+    struct case_result
+        result;         /* result of the case, if the trial ended; case_result_finish() when done */
+    struct fault fault; /* why the connection is lost, or why the case was not kept */
+    bool complains;     /* true: the case was not kept */
 };
 
 /** Runs the trial of a case. Connects `link` if it is not connected, and leaves it open. */

@@ -84,7 +84,7 @@ static const struct example drain_examples[] = {
 const struct command cmd_drain = {
     .name = "drain",
     .arguments = "",
-    .summary = "let a daemon refuse new jobs, and wait for its jobs",
+    .summary = "make a daemon refuse new jobs, and wait until its current jobs end",
     .details = "For root and the daemon's user. ^C ends the waiting, not the draining.\n",
     .options = drain_options,
     .examples = drain_examples,
@@ -99,7 +99,7 @@ static const struct example resume_examples[] = {
 const struct command cmd_resume = {
     .name = "resume",
     .arguments = "",
-    .summary = "let a daemon accept jobs again",
+    .summary = "make a daemon accept jobs again",
     .details = "Undoes drain, and releases channels from quarantine whose transfers have ended.\n"
                "For root and the daemon's user.\n",
     .options = resume_options,

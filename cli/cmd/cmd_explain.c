@@ -26,7 +26,7 @@ static const struct value color_value = {VALUE_WORD, color_words};
 static const struct option options_table[] = {
     {"svg", 0, "FILE", "Draw the picture to FILE; - is standard output (default: none).",
      .takes = &value_file},
-    {"job", 0, "NAME", "Explain only the job of this name or number, from 0 (default: all)."},
+    {"job", 0, "NAME", "Explain only the job with this name or number, from 0 (default: all)."},
     {"engine", 'e', "SPEC", "Count the descriptors of this engine (default: the library's).",
      .takes = &value_engine},
     {"channels", 'c', "N", "Split each job over N channels (default: the job's)."},
@@ -49,11 +49,11 @@ struct run {
     struct produced produced;
     struct job_limits limits;
     const char *job;   /* --job; null: all jobs */
-    size_t explained;  /* jobs so far */
+    size_t explained;  /* number of jobs explained until now */
     uint64_t channels; /* --channels; 0: those of the job */
     const char *view;  /* --view; null: the defaults */
     bool memcpy;
-    bool picture; /* print it in characters */
+    bool picture; /* true: print the picture in characters */
     struct picture_text_style characters;
     struct svg_target svg;
     enum exit_code drawn; /* EXIT_CODE_DONE, or the code of the first failed drawing */
@@ -253,7 +253,7 @@ static int check_wanted(struct run *run)
     run->svg.files = run->sequence->file_count;
     run->svg.jobs = count_wanted(run);
     if (run->svg.jobs == 0) {
-        print_error("--job %s: no file has a job of this name or number", run->job);
+        print_error("--job %s: no file has a job with this name or number", run->job);
         return -1;
     }
     if (svg_target_is_stdout(&run->svg) && run->svg.jobs > 1) {

@@ -15,7 +15,7 @@
 
 enum {
     CHUNK_BYTES = 64 * 1024,
-    FORMULA_MAX = 160 /* four terms of 20 digits each */
+    FORMULA_MAX = 160 /* size of a formula: four terms of 20 digits each */
 };
 
 static const struct value pattern_value = {VALUE_WORD, pattern_words};

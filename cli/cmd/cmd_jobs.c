@@ -20,7 +20,7 @@ static const struct option options_table[] = {
      "List only jobs in these states: waiting, queued, running, done, failed, cancelled "
      "(default: all).",
      .takes = &states_value},
-    {"name", 0, "NAME", "List only jobs of this name (default: all)."},
+    {"name", 0, "NAME", "List only jobs with this name (default: all)."},
     {"limit", 'n', "N", "List at most N jobs, the latest (default: 100)."},
     {"all", 'a', NULL, "List all jobs that the daemon remembers."},
     DAEMON_LINK_OPTIONS,
@@ -51,8 +51,8 @@ static int take_states(const struct options *options, uint32_t *states)
 struct list {
     const struct print_style *style;
     struct job_list_query query;
-    bool pages;     /* all of them, else one */
-    bool has_lines; /* a job is printed */
+    bool pages;     /* true: print all pages of the list; false: print one page */
+    bool has_lines; /* true: a job has been printed */
 };
 
 static void print_job(void *context, const struct job_info *info)

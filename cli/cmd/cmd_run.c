@@ -34,7 +34,7 @@ static enum exit_code run(const struct options *options)
     enum exit_code code = sequence_init(&sequence, options);
     if (code != EXIT_CODE_DONE)
         goto out;
-    if (channels == 0) /* no --channels */
+    if (channels == 0) /* --channels was not given */
         channels = sequence_channels(&sequence) > CHANNELS_MIN ? sequence_channels(&sequence)
                                                                : CHANNELS_MIN;
     if (embedded_start(options, channels, &service, &link, &fault)) {

@@ -21,7 +21,8 @@
 #define NS_PER_S UINT64_C(1000000000)
 
 enum {
-    ITERATIONS = 1000, /* all engines of a host take two or three seconds together */
+    ITERATIONS =
+        1000, /* cases for each engine: all engines of a host take two or three seconds together */
     CHANNELS = 4,
     THREADS = 4,
     TIMEOUT_MS = 5000,
@@ -154,9 +155,9 @@ static void list_engines(struct engines *engines)
     engines->count = 0;
     for (int i = 0; (name = mli_mov_engine_at(i)); i++) {
         if (strcmp(name, "fault") == 0)
-            continue; /* it wraps another engine */
+            continue; /* fault needs another engine to wrap */
         add_engine(engines, "", name, "");
-        if (strcmp(name, "inline") != 0) /* its default */
+        if (strcmp(name, "inline") != 0) /* for inline, tiny transfers are the default */
             add_engine(engines, "", name, ":tiny=0");
         add_engine(engines, "fault:", name, ",tiny=0,reorder_pct=50,delay_us=50");
     }

@@ -30,13 +30,13 @@ struct recorder {
     struct session *session;
     struct output output;
     struct chrome_trace trace;
-    struct textw text; /* not yet written */
-    uint64_t seconds;  /* of the recording; 0: until ^C */
+    struct textw text; /* events that are not yet written */
+    uint64_t seconds;  /* duration of the recording; 0: until ^C */
     uint64_t written, events, dropped;
     const char *path;
-    bool streamed; /* to standard output */
-    bool replaces; /* an existing file */
-    bool failed;   /* an event could not be read */
+    bool streamed; /* true: write events to standard output */
+    bool replaces; /* true: replace an existing file */
+    bool failed;   /* true: an event could not be read */
 };
 
 static void take(mli_client *client, const char *line, size_t length, void *user)

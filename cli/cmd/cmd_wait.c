@@ -19,7 +19,7 @@ static const struct option options_table[] = {
 
 /* The wait for one job. */
 struct wait {
-    const char *job; /* its number */
+    const char *job; /* number of the job */
     enum exit_code exit;
     const struct fault *fault; /* null: the job is done, and there is a result */
     struct job_result result;
@@ -37,7 +37,7 @@ static void print_wait(const struct session *session, const void *answer)
     char bytes[PRINT_TEXT_MAX], moving[PRINT_TEXT_MAX], before[32], after[2 * PRINT_TEXT_MAX + 8];
 
     if (wait->fault && wait->fault->code == FAULT_NOT_FOUND) {
-        print_error("%s", wait->fault->text); /* it names the job */
+        print_error("%s", wait->fault->text); /* the text names the job */
     } else if (wait->fault) {
         print_error("job %s: %s", wait->job, wait->fault->text);
     } else {
@@ -89,7 +89,7 @@ static enum exit_code wait_for(struct session *session, uint64_t deadline_ns, co
     return wait.exit;
 }
 
-/* The jobs under way, the latest first. */
+/* Lists the jobs under way, the latest first. */
 struct pending {
     uint64_t numbers[JOB_LIST_LIMIT_MAX];
     size_t count;

@@ -26,7 +26,7 @@ int session_check_jobs(const struct options *options)
         if (digits > 0 && digits <= JOB_DIGITS_MAX && argument[digits] == '\0' &&
             strtoull(argument, NULL, 10) > 0)
             continue;
-        print_error("%s: a job's number is needed; mlictl jobs lists them", argument);
+        print_error("%s: a job number is required; mlictl jobs lists the numbers", argument);
         return -1;
     }
     return 0;
@@ -63,7 +63,8 @@ static int call_about_job(struct session *session, const struct question *questi
     jsonw_finish(&w);
     if (status && fault->code == FAULT_NOT_FOUND)
         fault_set(fault, FAULT_NOT_FOUND, "/job",
-                  "job %s is unknown or forgotten; mlictl jobs lists them", question->job);
+                  "job %s is unknown or forgotten; mlictl jobs lists the known jobs",
+                  question->job);
     return status;
 }
 
@@ -121,7 +122,7 @@ int session_stats(struct session *session, struct daemon_stats *stats, struct fa
     return session_call(session, &question, stats, fault);
 }
 
-/* A page of job.list, and where its jobs go. */
+/* A page of job.list, and the callback that takes its jobs. */
 struct page {
     struct job_list_query *query;
     void (*each)(void *context, const struct job_info *info);

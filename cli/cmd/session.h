@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frame of the commands that talk to a daemon (info, ping, stats, status, jobs, wait, cancel,
- * drain, resume, top, trace): connect, call, print the answer as text or as JSON, exit code.
+ * The common part of the commands that talk to a daemon (info, ping, stats, status, jobs, wait,
+ * cancel, drain, resume, top, trace): connect, call, print the answer as text or as JSON, exit
+ * code.
  *
  *     session_run()            connects, runs the command's function, closes the connection
  *       session_ask()          one call, and its printed answer

@@ -138,7 +138,7 @@ static void write_options(FILE *out, const struct option *table)
         fprintf(out, "%s--%s", o == table ? "" : " ", o->name);
 }
 
-/* The first argument follows the command. */
+/* Offers the first argument after the command. */
 static void write_arguments(FILE *out, const struct value *arguments, const struct value *first)
 {
     if (first) {

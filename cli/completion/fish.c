@@ -46,7 +46,7 @@ static const char helpers_end[] =
     "    __mlictl_is $argv[1]; and test (commandline -opc)[-1] != $argv[1]\n"
     "end\n"
     "\n"
-    "# WORDS: those with the current token's entries before its last comma\n"
+    "# WORDS: prints the words, each after the entries of the current token up to its last comma\n"
     "function __mlictl_list\n"
     "    set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r "
     "'.*,')\n"

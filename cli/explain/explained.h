@@ -43,10 +43,11 @@ struct picture_views {
 
 /* One of the job's tensors. */
 struct explained_side {
-    const char *file; /* as the job names it; borrowed */
+    const char *file; /* the file as the job names it; borrowed */
     uint32_t rank;
-    uint32_t shape[MLI_MAX_RANK];  /* dst: of the whole output, also if the move writes a part */
-    int32_t strides[MLI_MAX_RANK]; /* in elements */
+    uint32_t shape[MLI_MAX_RANK]; /* shape of the tensor; dst: of the whole output, also if the move
+                                     writes a part */
+    int32_t strides[MLI_MAX_RANK]; /* strides in elements */
     uint64_t offset;               /* of the first element in the file, in bytes */
     uint64_t bytes;                /* from the first element to the end of the data */
     int32_t quant_axis;            /* dimension of per-axis quantisation parameters, or -1 */
@@ -62,19 +63,19 @@ struct explained_part {
 struct explained {
     const char *file;    /* the job file's path as given; borrowed, like `pointer` and `name` */
     const char *pointer; /* JSON pointer of the job in the file: "", "/3" or "/jobs/3" */
-    const char *name;    /* of the job, or null */
+    const char *name;    /* name of the job, or null */
     const char *op;      /* "mov" or "permute" */
-    const char *type;    /* of the elements: "fx8" */
+    const char *type;    /* type of the elements: "fx8" */
     bool update;         /* the output exists, and the move overwrites a region of it */
     struct explained_side src, dst;
-    /* No memory is behind the plan's addresses: subtract src_base and dst_base to get offsets. Both
-       bases have the offset in a page that the mapped tensors would have. */
+    /* No memory is behind the addresses of the plan: subtract src_base and dst_base from them to
+       get offsets. Both bases have the offset in a page that the mapped tensors would have. */
     mli_explanation move;
     const uint8_t *src_base, *dst_base;
     struct picture_views views;   /* rows and columns of pictures; all 0: the defaults */
     const char *engine;           /* the engine's name */
-    struct mli_channel_caps caps; /* of the engine's channels */
-    uint32_t channels;            /* of the transfer */
+    struct mli_channel_caps caps; /* capabilities of the engine's channels */
+    uint32_t channels;            /* number of channels of the transfer */
     uint32_t parts;               /* channels that get a part of the move */
     struct explained_part part[MLI_MOV_MAX_CHANNELS];
     bool timed;         /* memcpy_ns was measured */

@@ -13,7 +13,7 @@ enum { LOOPS_TEXT_MAX = 320 };
 
 #define INDENT "  "
 
-/* Writes the grid as a paragraph and finishes it. */
+/* Writes the grid as a paragraph and finishes the grid. */
 static void end_paragraph(struct textw *w, struct grid *grid)
 {
     grid_write(grid, INDENT, w);
@@ -90,7 +90,7 @@ static void put_axes(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* "reads 48 elements  (0, 0, 0) to (2, 3, 3)  bytes [0, 398) of 486: fits" */
+/* Writes a line: "reads 48 elements  (0, 0, 0) to (2, 3, 3)  bytes [0, 398) of 486: fits". */
 static void put_touched(struct grid *grid, const char *verb, uint64_t count,
                         const mli_byte_range *range, const struct explained_side *side)
 {
@@ -126,7 +126,10 @@ static void put_extents(struct textw *w, const struct explained *e)
     end_paragraph(w, &grid);
 }
 
-/* "3 x +162 -> +50, 4 x +18 -> +10": count, step in the source and step in the output of loops. */
+/*
+ * Writes loops as "3 x +162 -> +50, 4 x +18 -> +10": count, step in the source and step in the
+ * output.
+ */
 static const char *loops_text(char out[LOOPS_TEXT_MAX], const struct mli_copy_box *box)
 {
     int length = snprintf(out, LOOPS_TEXT_MAX, "%s", box->loops ? "" : "-");
@@ -190,10 +193,13 @@ static void put_reason(struct textw *w, const struct explained *e)
 {
     char bytes[PRINT_TEXT_MAX];
     if (e->move.plan.bytes <= e->caps.tiny)
-        textw_printf(w, INDENT "%s: up to %s, the thread that starts a transfer moves it\n",
+        textw_printf(w,
+                     INDENT "%s: up to %s, the thread that starts a transfer also moves the data\n",
                      e->engine, print_bytes(bytes, e->caps.tiny));
     else if (e->parts < e->channels)
-        textw_printf(w, INDENT "%s: %" PRIu32 " channels are asked for, %" PRIu32 " %s worth it\n",
+        textw_printf(w,
+                     INDENT "%s: %" PRIu32 " channels are requested, but only %" PRIu32
+                            " %s worth using\n",
                      e->engine, e->channels, e->parts, e->parts == 1 ? "is" : "are");
 }
 

@@ -3,7 +3,10 @@
 
 #include "cli/explain/picture_axis.h"
 
-/* Assigns rows and columns by the view; of the other dimensions, planes to the inner one. */
+/*
+ * Chooses the dimensions of rows and columns by the view, and of the remaining dimensions the inner
+ * one for planes.
+ */
 static void find_levels(struct picture_side *side, uint32_t rank, const struct picture_view *view)
 {
     enum picture_level level = PICTURE_PLANES;

@@ -199,28 +199,36 @@ enum { PICTURE_LINE_MAX = PICTURE_WORDS_MAX + 48 };
 /* A step of the move (STEP_TABLE). */
 struct picture_step {
     const char *name;
-    bool neutral;                  /* the step changes nothing, and `what` is empty */
-    char what[PICTURE_WORDS_MAX];  /* its parameters: "d1 1 of 2" */
-    char shape[PICTURE_WORDS_MAX]; /* after the step */
+    bool neutral;                  /* true: the step changes nothing, and `what` is empty */
+    char what[PICTURE_WORDS_MAX];  /* parameters of the step: "d1 1 of 2" */
+    char shape[PICTURE_WORDS_MAX]; /* shape after the step */
 };
 
 /** Fills steps[STEP_COUNT]. */
 void picture_steps(const struct explained *explained, struct picture_step *steps);
 
-/** "(4, 6, 8)" */
+/** Writes a shape: "(4, 6, 8)". */
 const char *picture_shape(char out[PICTURE_WORDS_MAX], uint32_t rank, const uint64_t *shape);
-/** The shape of a side's tensor, or "raw bytes". */
+/** Writes the shape of a side's tensor, or "raw bytes". */
 const char *picture_side_shape(char out[PICTURE_WORDS_MAX], const struct explained_side *side);
 
-/** The extent of an axis and its parts: "1+4+1" with padding, "6 at 4 of 12" in a destination. */
+/**
+ * Writes the extent of an axis and its parts: "1+4+1" with padding, "6 at 4 of 12" in a
+ * destination.
+ */
 const char *picture_axis_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
                                const struct picture_side *side, const struct picture_axis *axis);
 
-/** The label of a plane: "[0, 2, :, :]", "padding" or "gap"; empty for tensors of rank 1 and 2. */
+/**
+ * Writes the label of a plane: "[0, 2, :, :]", "padding" or "gap"; empty for tensors of rank 1 and
+ * 2.
+ */
 const char *picture_plane_words(char out[PICTURE_WORDS_MAX], const struct picture *picture,
                                 const struct picture_side *side, size_t line, size_t plane);
 
-/** The coordinate of a slot, as a tick beside the axis; empty for padding, gaps and breaks. */
+/**
+ * Writes the coordinate of a slot, for a tick beside the axis; empty for padding, gaps and breaks.
+ */
 const char *picture_tick_words(char out[PICTURE_TICK_MAX], const struct picture *picture,
                                const struct picture_side *side, const struct picture_axis *axis,
                                size_t slot);
@@ -234,7 +242,7 @@ bool picture_has_letters(const struct picture *picture);
  */
 char picture_letter(const struct picture *picture, const uint64_t *sample);
 
-/** The words of a state in the legend; empty if the picture has no cell in this state. */
+/** Writes the words of a state in the legend; empty if the picture has no cell in this state. */
 const char *picture_state_words(const struct picture *picture, enum picture_state state);
 
 /** Returns a file name; for a long name, "..." and the end of the name. */

@@ -7,10 +7,10 @@
 
 /* An axis of the destination in memory and in the picture. */
 struct picture_place {
-    uint32_t extent;    /* of the tensor */
+    uint32_t extent;    /* extent of the destination's tensor */
     uint64_t gap;       /* memory between two elements of the axis, in elements */
     uint64_t tail;      /* memory after the last element, in strides of the axis */
-    size_t room, edges; /* see struct picture_room */
+    size_t room, edges; /* limits on the slots of the axis, as in struct picture_room */
 };
 
 /** Sets the axis of a dimension that the tensor does not have: one slot. */

@@ -25,14 +25,14 @@ static inline int picture_larger(int a, int b)
 /* The sizes of a drawing's parts. */
 struct picture_metrics {
     int cell_width, cell_height;
-    int break_width, break_height;       /* of a break within a plane */
-    int planes_left_out, lines_left_out; /* least width, and height, of a break between planes */
+    int break_width, break_height;       /* size of a break within a plane */
+    int planes_left_out, lines_left_out; /* least width and height of a break between planes */
     int edge;                            /* width of a plane in addition to its cells */
     int across, down;                    /* space between planes, and between lines */
     int label;                           /* height */
-    int left;                            /* space before the planes, without the rows' ticks */
+    int left; /* space before the planes, without the width of the rows' ticks */
     int top, bottom;
-    int (*text_width)(const char *text); /* returns the width of a label or tick */
+    int (*text_width)(const char *text); /* returns the width of the text of a label or tick */
 };
 
 struct picture_block {
@@ -41,8 +41,8 @@ struct picture_block {
     struct picture_metrics metrics;
     int column[PICTURE_SLOTS_MAX + 1], row[PICTURE_SLOTS_MAX + 1]; /* x and y in a plane */
     int plane[PICTURE_SLOTS_MAX];       /* x of each slot of PICTURE_PLANES */
-    int plane_width[PICTURE_SLOTS_MAX]; /* with the label */
-    bool folds;                         /* PICTURE_LINES has one slot, so planes wrap: */
+    int plane_width[PICTURE_SLOTS_MAX]; /* width of each plane, with its label */
+    bool folds;                         /* true: PICTURE_LINES has one slot, so planes wrap: */
     size_t fold[PICTURE_SLOTS_MAX];     /* the line of each plane */
     int line[PICTURE_SLOTS_MAX];        /* y of the cells in each line */
     size_t lines;

@@ -42,7 +42,7 @@ static void heading_words(char out[PICTURE_LINE_MAX], const struct picture_block
     snprintf(out, PICTURE_LINE_MAX, "%s %s", is_dst ? "destination" : "source", shape);
 }
 
-/* "rows     d1 1+4+1" */
+/* Writes the caption of an axis: "rows     d1 1+4+1". */
 static void axis_words(char out[PICTURE_LINE_MAX], const struct picture_block *block,
                        enum picture_level level)
 {
@@ -245,7 +245,10 @@ static void draw_side(struct canvas *canvas, const struct picture_block *block, 
     }
 }
 
-/* "moved (a letter for each element)", or "moved (a to f: coordinate 0 to 5 of d1)" */
+/*
+ * Writes an item of the legend: "moved (a letter for each element)", or "moved (a to f: coordinate
+ * 0 to 5 of d1)".
+ */
 static void moved_words(char out[LEGEND_MAX], const struct picture *picture, const char *moved)
 {
     if (picture_has_letters(picture) || picture->followed_count == 0) {
@@ -304,8 +307,8 @@ enum {
     COLUMNS_MIN = 20,
     COLUMNS_MAX = 240,
     ARROW = 7,         /* columns between sides that are beside each other */
-    ROOM_MAX = 24,     /* slots of rows and columns */
-    ROOM_READABLE = 8, /* smaller rooms are the last resort */
+    ROOM_MAX = 24,     /* limit on the slots of rows and columns */
+    ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if nothing else fits */
     ROOM_MIN = 4,
     EDGES = 6,
     ROWS_MAX = 14,
@@ -331,9 +334,9 @@ struct sheet {
     const struct explained *explained;
     struct picture picture;
     struct picture_block src, dst;
-    int width; /* of the terminal */
+    int width; /* columns of the terminal */
     bool beside;
-    bool sprawls; /* accept picture_block_sprawls() */
+    bool sprawls; /* true: accept picture_block_sprawls() */
 };
 
 static bool fits(const struct sheet *sheet)

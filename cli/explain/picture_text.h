@@ -11,9 +11,9 @@
 #include "proto/json/textw.h"
 
 struct picture_text_style {
-    int columns;  /* of the terminal; no line is longer */
+    int columns;  /* columns of the terminal; no line is longer */
     bool utf8;    /* the locale's encoding is UTF-8 */
-    bool palette; /* use 256 colours */
+    bool palette; /* true: use 256 colours */
 };
 
 /** Returns the style for stdout: the terminal's columns (else 80) and colours, and the locale. */

@@ -84,8 +84,9 @@ static int parse_layout(const char *all, const char *text, uint32_t rank, struct
     char why[96];
     int rows = find_letter(text, 'H'), columns = find_letter(text, 'W');
     if (strlen(text) != rank) {
-        snprintf(why, sizeof(why), "%.8s has %zu letters, the tensor has %" PRIu32 " dimensions",
-                 text, strlen(text), rank);
+        snprintf(why, sizeof(why),
+                 "%.8s has %zu letters, but the tensor has %" PRIu32 " dimensions", text,
+                 strlen(text), rank);
         return complain(all, why, fault);
     }
     if (rows < 0 || columns < 0)

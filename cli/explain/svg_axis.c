@@ -54,7 +54,10 @@ static int draw_strip(struct textw *w, const struct picture *picture, uint32_t s
     return (int)cells * STRIP_CELL;
 }
 
-/* "1+224+1", with an arrow unless the caption is already along its axis. */
+/*
+ * Draws the caption of an axis: "1+224+1", with an arrow unless the caption is already along its
+ * axis.
+ */
 static void words_of(char out[PICTURE_LINE_MAX], const struct picture_block *block,
                      enum picture_level level, bool beside)
 {
@@ -152,7 +155,7 @@ static int middle_of(const int *at, size_t i)
     return (at[i] + at[i + 1]) / 2;
 }
 
-/* The ticks of an axis; chosen[i]: text[i] is drawn. */
+/* The ticks of an axis; text[i] is drawn if chosen[i] is set. */
 struct ticks {
     char text[PICTURE_SLOTS_MAX][PICTURE_TICK_MAX];
     bool chosen[PICTURE_SLOTS_MAX];

@@ -15,13 +15,13 @@ enum {
     TOP = 78,     /* height of the title */
     HEADING = 46, /* height of a heading above a side */
     HEADING_WIDTH = 180,
-    SPACE = 26, /* on each side of the arrow */
+    SPACE = 26, /* space on each side of the arrow */
     SIDE_WIDTH = 470,
     SIDE_HEIGHT = 620,
     CELL_MIN = 13,
     CELL_MAX = 30,
     ROOM_MAX = 32,
-    ROOM_READABLE = 8, /* rooms below this are tried only if no larger room fits */
+    ROOM_READABLE = 8, /* slots: the layout tries smaller limits only if no larger one fits */
     ROOM_MIN = 4,
     EDGES = 6,
     WIDTH_MIN = 760
@@ -31,7 +31,7 @@ struct drawing {
     const struct explained *explained;
     struct picture picture;
     struct picture_block src, dst;
-    bool sprawls; /* accept picture_block_sprawls() */
+    bool sprawls; /* true: accept picture_block_sprawls() */
 };
 
 /* Returns the height of the captions above the planes: those of planes and lines. */

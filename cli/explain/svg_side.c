@@ -223,8 +223,8 @@ static void draw_swatch(struct textw *w, int x, int y, int size, const struct pi
         svgw_box(w, (struct svgw_box){x, y, size, size}, looks[state].attributes);
         return;
     }
-    /* Four colours: the first and last sample of the first followed dimension, across, and of the
-       other dimensions, down. */
+    /* Draws four colours: across for the first and last sample of the first followed dimension,
+       down for those of the other dimensions. */
     for (int corner = 0; corner < 4; corner++) {
         uint64_t sample[MLI_MAX_RANK];
         for (uint32_t d = 0; d < MLI_MAX_RANK; d++) {
@@ -268,7 +268,7 @@ static void put_words(struct flow *flow, int x, const char *text)
         svgw_text(flow->w, x, flow->y + FONT, &font, "%s", text);
 }
 
-/* "moved: 96, 40 of them here" */
+/* Writes an item of the legend: "moved: 96, 40 of them here". */
 static void words_of(char out[TEXT_MAX], const struct picture *picture, enum picture_state state)
 {
     const mli_explanation *move = &picture->explained->move;

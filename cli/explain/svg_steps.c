@@ -16,7 +16,7 @@ enum {
     WORDS_LINE = 14,
     PLAN_LINE = 13,
     MARGIN = 14,
-    INDENT = 24, /* after the steps' numbers */
+    INDENT = 24, /* indent after the steps' numbers */
     ROOM = SVG_STEPS_WIDTH - SVG_STEPS_HEAD - 2 * MARGIN,
     PLAN_LINES = 2 + MLI_MAX_RANK
 };

@@ -17,7 +17,7 @@ struct svgw_font {
     enum svgw_anchor anchor;
     const char *fill; /* "#333" */
     bool bold;
-    bool upwards; /* rotated by 90 degrees */
+    bool upwards; /* true: rotated by 90 degrees */
 };
 
 struct svgw_box {
@@ -30,7 +30,7 @@ void svgw_end(struct textw *w);
 /** Ends a group. */
 void svgw_group_end(struct textw *w);
 
-/* `attributes` are XML and are not escaped. */
+/* Writes an element; `attributes` are XML and are not escaped. */
 void svgw_box(struct textw *w, struct svgw_box box, const char *attributes);
 void svgw_line(struct textw *w, int x1, int y1, int x2, int y2, const char *attributes);
 void svgw_circle(struct textw *w, int x, int y, int radius, const char *fill);

@@ -22,7 +22,7 @@ struct output {
     const char *path;    /* borrowed; for messages */
     const char *pointer; /* JSON pointer for faults, or null */
     char *target;        /* the final path, with links resolved */
-    char *name;          /* last part of target */
+    char *name;          /* last part of `target` */
     int mode;            /* permissions of the file that is replaced; -1: the file is new */
     int directory;       /* open directory of the target; -1: the file is in memory */
     int fd;
@@ -39,7 +39,7 @@ int output_init(struct output *output, const char *path, const char *pointer, st
 /**
  * Begins a file in the open directory `directory`, which the caller keeps. Its name is the last
  * part of `path`; the rest of `path` is for messages. The file replaces an existing file or
- * symbolic link of this name. Returns 0 or -1; call output_finish() in both cases.
+ * symbolic link with this name. Returns 0 or -1; call output_finish() in both cases.
  */
 int output_init_at(struct output *output, int directory, const char *path, struct fault *fault);
 

@@ -138,7 +138,7 @@ static int write_header(struct resolved *r, struct fault *fault)
     struct npy_header header = r->whole.header;
 
     if (r->whole.format == FILE_FORMAT_RAW || r->before.fd >= 0)
-        return 0; /* raw, or copied with the rest */
+        return 0; /* A raw file has no header; a copied file has its header already. */
     if (npy_format(&header, bytes, sizeof(bytes)))
         return fault_set(fault, FAULT_INTERNAL, "/dst", "dst: the .npy header does not fit");
     return output_write(&r->output, bytes, sizeof(bytes), 0, fault);
@@ -170,7 +170,7 @@ static bool is_fresh(const struct execution *execution, const struct resolved *r
     return execution->fresh && !r->job->dst.update;
 }
 
-/* Parameters first: if the output exists, the parameters exist, too. */
+/* Write the parameters first: if the output exists, the parameters exist too. */
 static int commit(const struct execution *execution, struct resolved *r, struct fault *fault)
 {
     int (*put)(struct output *, bool, struct fault *) =
@@ -190,8 +190,10 @@ static int produce_params(const struct execution *execution, struct resolved *r)
     return produced_add(execution->produced, r->params_path, &bytes, output_take(&r->params));
 }
 
-/* Keeps outputs in memory for later jobs. After a mismatch `failed` still reads the output, so the
- * descriptor is duplicated. */
+/*
+ * Keeps outputs in memory for later jobs. Duplicates the descriptor, because after a mismatch
+ * `failed` still reads the output.
+ */
 static int produce(const struct execution *execution, struct resolved *r, struct outcome *outcome)
 {
     if (!execution->produced)
@@ -282,7 +284,7 @@ static int check_detached(const struct detach *detach, const struct job_spec *jo
                          "--detach");
     if (job->expect.kind != EXPECT_NOTHING)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/expect",
-                         "expect: nothing is compared with --detach");
+                         "expect: not allowed with --detach, which compares nothing");
     if (job->dst.params)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/params",
                          "dst.params: written when the job is done; not with --detach");
@@ -307,7 +309,7 @@ static int refer(const struct detach *detach, size_t index, struct job_ref *refs
 
     if (job->after_count > JOB_AFTER_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/after",
-                         "after: %zu jobs given, at most %d are possible with --detach",
+                         "after: %zu jobs given; at most %d are possible with --detach",
                          job->after_count, JOB_AFTER_MAX);
     for (size_t i = 0; i < job->after_count; i++)
         refs[i] = (struct job_ref){.number = detach->numbers[detach->file->after[index][i]]};
@@ -358,7 +360,7 @@ static int run_detached(struct detach *detach, const struct job_file *file,
         outcome->detached = detach->numbers[index] = brief.job;
         status = output_commit(&r.output, false, fault);
     }
-    r.wire.after = (struct job_refs){0}; /* borrowed */
+    r.wire.after = (struct job_refs){0}; /* r.wire borrows the array */
     resolved_finish(&r);
     return status;
 }

@@ -30,8 +30,8 @@ struct execution {
     struct produced *produced;     /* keeps outputs in memory; null: outputs go to the disk */
     struct job_progress *progress; /* null: no progress is shown */
     uint64_t deadline_ns;          /* clock_ns() by which all jobs must end; 0: no limit */
-    bool sync;                     /* sync outputs to storage before a job counts as done */
-    bool fresh;                    /* refuse new outputs that would replace a file */
+    bool sync;                     /* true: sync outputs to storage before a job counts as done */
+    bool fresh;                    /* true: refuse new outputs that would replace a file */
     /** Null, or called for a job with an unexpected result while its files are still open. */
     void (*failed)(void *context, const struct resolved *resolved, const struct outcome *outcome);
     void *context;
@@ -48,7 +48,7 @@ void execution_run(void *execution, const struct job_file *file, const struct jo
 struct detach {
     struct daemon_link *link;
     const struct job_file *file; /* the job file of `numbers` */
-    uint64_t *numbers;           /* of its jobs at the daemon; owned; 0: not sent */
+    uint64_t *numbers;           /* numbers of the jobs at the daemon; owned; 0: not sent */
 };
 
 void detach_finish(struct detach *detach);

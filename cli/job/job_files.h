@@ -11,7 +11,7 @@
 #include "proto/json/fault.h"
 
 struct job_file {
-    const char *path; /* as given; "stdin" for "-" */
+    const char *path; /* path as given; "stdin" for "-" */
     bool is_file;     /* `path` names a file */
     char *directory;  /* base of the relative paths in the file */
     struct job_list list;

@@ -71,8 +71,8 @@ static int check_bytes(const struct job_limits *limits, const struct explained *
     if (bytes <= limits->job_bytes)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
-                     "limits.job_bytes: src and dst take %" PRIu64 " B, one job may map %" PRIu64
-                     " B (%s)",
+                     "limits.job_bytes: src and dst take %" PRIu64
+                     " B, but one job may map at most %" PRIu64 " B (%s)",
                      bytes, limits->job_bytes, limits->source);
 }
 
@@ -93,7 +93,7 @@ static int check_sent(const struct job_limits *limits, const struct resolved *r,
     if (limits->sent_bytes == 0 || bytes <= limits->sent_bytes)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
-                     "the files have %" PRIu64 " B, one job may send %" PRIu64
+                     "the files have %" PRIu64 " B, but one job may send at most %" PRIu64
                      " B over ssh; run the job on the board itself",
                      bytes, limits->sent_bytes);
 }
@@ -105,7 +105,7 @@ int job_limits_check(const struct job_limits *limits, const struct resolved *res
 
     if (limits->channels && channels > limits->channels)
         return fault_set(fault, FAULT_LIMIT, "/channels",
-                         "channels: %" PRIu32 " wanted, the daemon has %" PRIu32, channels,
+                         "channels: %" PRIu32 " wanted, but the daemon has %" PRIu32, channels,
                          limits->channels);
     if (check_bytes(limits, explained, fault))
         return -1;

@@ -22,7 +22,10 @@ void outcome_describe(struct outcome *outcome, const struct resolved *resolved)
     outcome->described = true;
 }
 
-/* Texts as "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may be missing. */
+/*
+ * Writes a status and a place, as in "MLI_STATUS_BAD_FUNC_CFG at /cfg/size"; the place may be
+ * missing.
+ */
 enum { ERROR_TEXT_MAX = 64 + FAULT_POINTER_MAX };
 
 static const char *error_text(char out[ERROR_TEXT_MAX], const char *name, const char *pointer)
@@ -81,7 +84,7 @@ int outcome_judge_success(const struct job_spec *job, struct outcome *outcome)
     outcome->verdict = VERDICT_NOT_REFUSED;
     outcome->exit = EXIT_CODE_FAILED;
     return fault_set(&outcome->fault, FAULT_INVALID_PARAMS, "/expect/error",
-                     "expect.error: %s expected, and the job was done without an error",
+                     "expect.error: %s expected, but the job succeeded",
                      error_text(wanted, job->expect.error, job->expect.pointer));
 }
 
@@ -98,7 +101,7 @@ static int compare_whole_files(const struct resolved *r, struct outcome *outcome
     struct tensor_file output = r->whole, golden = r->expect;
 
     output.fd = r->output.fd;
-    golden.map = NULL; /* remains mapped by r->expect */
+    golden.map = NULL; /* r->expect keeps the mapping */
     output.header.data_offset = golden.header.data_offset = 0;
     int status = compare_bytes(&output, &golden, tensor_file_content(&r->whole),
                                &outcome->difference, &outcome->fault);
@@ -127,7 +130,7 @@ static int compare_with_golden(struct resolved *r, struct outcome *outcome)
     return compare_whole_files(r, outcome);
 }
 
-/* Happens only if the caller accepts a missing golden file (produced.h). */
+/* The golden file is missing only if the caller accepts that (produced.h). */
 static int complain_missing(const struct resolved *r, struct outcome *outcome)
 {
     char shown[PRINT_PATH_MAX];

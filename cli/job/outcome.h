@@ -33,12 +33,12 @@ enum verdict {
 struct outcome {
     enum exit_code exit;
     enum verdict verdict;
-    bool skipped;       /* not begun: `fault` is the reason */
-    bool validated;     /* checked and not run */
-    bool described;     /* `type`, `src` and `dst` are filled */
-    bool moved;         /* `result` is filled, the output is in place */
+    bool skipped;       /* true: the job was not begun; `fault` is the reason */
+    bool validated;     /* true: the job was checked and not run */
+    bool described;     /* true: `type`, `src` and `dst` are filled */
+    bool moved;         /* true: `result` is filled, and the output is in place */
     uint64_t detached;  /* the number of a detached job; 0: the job is not detached */
-    bool disconnected;  /* the connection is lost, no other job can run */
+    bool disconnected;  /* true: the connection is lost, and no other job can run */
     struct fault fault; /* FAULT_NONE after a success, also if the comparison failed */
     mli_element_type type;
     struct npy_header src, dst; /* dst: the whole output file */

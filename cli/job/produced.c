@@ -103,7 +103,7 @@ int produced_add(struct produced *produced, const char *path, const struct tenso
         return -1;
     }
     added->file = *file;
-    added->file.path = NULL; /* borrowed from the caller */
+    added->file.path = NULL; /* the caller owns the path */
     added->file.fd = fd;
     return 0;
 }

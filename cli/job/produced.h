@@ -14,16 +14,16 @@
 
 struct produced_file {
     struct place place;
-    struct tensor_file file; /* its content; fd: -1 if the file is only described */
+    struct tensor_file file; /* content of the file; fd: -1 if the file is only described */
     size_t next;             /* an older file with the same hash: its index + 1, or 0 */
 };
 
 struct produced {
-    bool memory;         /* outputs are written to memory; false: only described */
-    bool without_golden; /* a missing golden file is not an error */
+    bool memory; /* true: outputs are written to memory; false: outputs are only described */
+    bool without_golden; /* true: a missing golden file is not an error */
     struct produced_file *files;
     size_t *heads;          /* by hash of the place: index + 1 of the newest file, or 0 */
-    size_t count, capacity; /* capacity: of files and of heads; a power of 2 */
+    size_t count, capacity; /* number of files; size of both arrays, a power of 2 */
 };
 
 void produced_finish(struct produced *produced);

@@ -123,13 +123,13 @@ static int check_before(const struct resolved *r, struct fault *fault)
 
     compare_headers(src, before, &difference);
     if (difference.kind == DIFFERENCE_DTYPE)
-        return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
-                         "dst.file: %s holds %s, the source %s; an update keeps the dtype",
-                         r->before.shown, dtype_of_header(before)->name,
-                         dtype_of_header(src)->name);
+        return fault_set(
+            fault, FAULT_INVALID_PARAMS, "/dst/file",
+            "dst.file: %s holds %s, but the source holds %s; an update keeps the dtype",
+            r->before.shown, dtype_of_header(before)->name, dtype_of_header(src)->name);
     if (before->rank != src->rank)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/file",
-                         "dst.file: %s has %" PRIu32 " dimensions, the source %" PRIu32,
+                         "dst.file: %s has %" PRIu32 " dimensions, but the source has %" PRIu32,
                          r->before.shown, before->rank, src->rank);
     return 0;
 }

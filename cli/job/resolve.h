@@ -26,12 +26,14 @@ enum { RESOLVED_FD_SRC, RESOLVED_FD_DST, RESOLVED_FDS };
 
 struct resolved {
     const struct job_spec *job;
-    char *src_path, *dst_path, *params_path, *expect_path; /* as this process opens them */
+    char *src_path, *dst_path, *params_path,
+        *expect_path; /* paths by which this process opens the files */
     struct tensor_file src;
-    struct tensor_file before; /* dst before an update; rank 0: no update, or of raw bytes */
-    struct tensor_file expect; /* the golden file; closed: none, or it may be missing and is */
-    struct tensor_file whole;  /* dst as it will be; not open, stat.st_size is the file's size */
-    mli_tensor result;         /* of the move: rank, shape, mem_stride, data.capacity */
+    struct tensor_file before; /* the tensor in dst before an update; rank 0: no update, or an
+                                  update of raw bytes */
+    struct tensor_file expect; /* the golden file; closed: the job has none, or it is missing */
+    struct tensor_file whole;  /* the planned output file; not open, stat.st_size is its size */
+    mli_tensor result;         /* result of the move: rank, shape, mem_stride, data.capacity */
     struct output output, params;
     struct job wire;
 };

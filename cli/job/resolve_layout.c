@@ -95,7 +95,7 @@ static int complain_stride(const struct resolved *r, uint32_t d, int32_t wanted,
 
     snprintf(pointer, sizeof(pointer), "/cfg/dst_mem_stride/%" PRIu32, d);
     return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                     "cfg.dst_mem_stride[%" PRIu32 "]: %" PRId32 " given, %" PRId32 " needed: %s",
+                     "cfg.dst_mem_stride[%" PRIu32 "]: %" PRId32 " given; must be %" PRId32 ": %s",
                      d, r->result.mem_stride[d], wanted, why);
 }
 
@@ -192,7 +192,7 @@ static int check_axis(const struct resolved *r, struct fault *fault)
     if (from >= 0 && r->job->common.cfg.perm_dim[given] == from)
         return 0;
     return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
-                     "dst.axis: %" PRId32 " given, the result's parameters do not lie along it",
+                     "dst.axis: %" PRId32 " given, but the result's parameters do not lie along it",
                      given);
 }
 

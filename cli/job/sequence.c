@@ -16,9 +16,9 @@ struct mark {
 
 /* State of the sequence across its files. */
 struct progress {
-    enum exit_code exit; /* the first that is not DONE */
-    bool stopped;        /* no further job begins */
-    size_t not_run;      /* jobs not begun because of `stopped` */
+    enum exit_code exit; /* the first exit code that is not DONE */
+    bool stopped;        /* true: no further job begins */
+    size_t not_run;      /* number of jobs that were not begun because of `stopped` */
 };
 
 static enum exit_code load_failure(const struct sequence *sequence, const char *path,

@@ -12,7 +12,7 @@
 #include "daemon/service.h"
 #include "mli_mov_api.h"
 
-enum { LOG_ERRORS = 3 }; /* config.h: the number of syslog */
+enum { LOG_ERRORS = 3 }; /* the level "error" in the numbers of syslog (config.h) */
 
 int embedded_channels(const struct options *options, uint32_t *channels)
 {
@@ -50,21 +50,21 @@ const char *embedded_limit_source(const struct options *options)
 {
     return options_get(options, "limit-bytes")
                ? "--limit-bytes"
-               : "the memory of this machine; --limit-bytes sets another";
+               : "the memory of this machine; --limit-bytes sets another limit";
 }
 
 static int name_engine(struct config *config, const char *engine, struct fault *fault)
 {
     if (!*engine || strlen(engine) >= sizeof(config->engine))
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--engine: 1 to %zu characters are needed", sizeof(config->engine) - 1);
+                         "--engine: 1 to %zu characters are required", sizeof(config->engine) - 1);
     if (engine_arg_check(engine, fault))
         return -1;
     strcpy(config->engine, engine);
     return 0;
 }
 
-/* Checks the engine with the library, which has the best messages. */
+/* Lets the library check the engine, because its error messages are the best. */
 static int check_engine(const struct config *config, struct fault *fault)
 {
     const int status = service_check(config, fault);

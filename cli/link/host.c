@@ -29,7 +29,7 @@ static bool is_name(const char *text, size_t length, const char *more)
 
 /* The take_ functions return null, or a sentence with the error. */
 
-/* Reads the part after the host: nothing, or ":port"; a last slash is allowed. */
+/* Reads the text after the host: nothing, or ":port"; a last slash is allowed. */
 static const char *take_port(struct host *host, const char *text)
 {
     if (!*text || strcmp(text, "/") == 0)

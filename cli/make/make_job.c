@@ -18,7 +18,7 @@
 enum { LAYOUT_WHY_MAX = 160 };
 
 struct layouts {
-    uint32_t count;             /* of dimensions, 1 .. MLI_MAX_RANK */
+    uint32_t count;             /* number of dimensions, 1 .. MLI_MAX_RANK */
     uint8_t perm[MLI_MAX_RANK]; /* dimension i of the second is dimension perm[i] of the first */
 };
 
@@ -52,7 +52,7 @@ static int check_layout(const char *layout, size_t length, char *why)
     }
     if (length == 0 || length > MLI_MAX_RANK)
         return snprintf(why, LAYOUT_WHY_MAX,
-                        "a layout of %zu letters is given, 1 to %d are possible", length,
+                        "a layout of %zu letters is given; 1 to %d are possible", length,
                         MLI_MAX_RANK);
     for (size_t i = 0; i < length; i++) {
         if (memchr(layout, layout[i], i))
@@ -87,7 +87,7 @@ static int parse_layouts(const char *text, struct layouts *layouts, char why[LAY
     for (size_t i = 0; i < length && i < MLI_MAX_RANK; i++) {
         const char *at = memchr(from, to[i], length);
         if (!at) {
-            snprintf(why, LAYOUT_WHY_MAX, "%s has the letter %c, %.*s has not", to, to[i],
+            snprintf(why, LAYOUT_WHY_MAX, "%s has the letter %c, but %.*s has not", to, to[i],
                      (int)length, from);
             return -1;
         }
@@ -106,15 +106,15 @@ struct number_list {
 
 /* The numbers that an option accepts. */
 struct number_rule {
-    const char *option; /* without the dashes */
+    const char *option; /* name of the option, without the dashes */
     int64_t min, max;
     bool two_sided;      /* "1:2" is possible */
-    const char *example; /* for messages */
+    const char *example; /* example for messages */
 };
 
 static int complain_numbers(const struct number_rule *rule, const char *text)
 {
-    print_error("--%s %s: 1 to %d numbers from %" PRId64 " to %" PRId64 " are needed, as in %s",
+    print_error("--%s %s: requires 1 to %d numbers from %" PRId64 " to %" PRId64 ", as in %s",
                 rule->option, text, MLI_MAX_RANK, rule->min, rule->max, rule->example);
     return -1;
 }
@@ -175,7 +175,7 @@ static int copy_path(char **out, const char *path)
     for (const char *c = path; left > 0; c += size, left -= size) {
         size = utf8_char(c, left);
         if (size == 0) {
-            struct fault fault; /* replaces invalid bytes in its text */
+            struct fault fault; /* a fault replaces invalid bytes in its text */
             fault_set(&fault, FAULT_INVALID_PARAMS, NULL,
                       "%s: the name is not UTF-8, which a job file requires", path);
             print_error("%s", fault.text);

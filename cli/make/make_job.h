@@ -20,7 +20,7 @@ extern const struct value make_type_value;
 #define MAKE_JOB_OPTIONS                                                                           \
     {"perm", 0, "LIST",                                                                            \
      "Permute the dimensions: 2,0,1, or NHWC:NCHW (default: keep their order)."},                  \
-        {"update", 0, NULL, "Write into the tensor that OUT holds already."},                      \
+        {"update", 0, NULL, "Write into the existing tensor in OUT."},                             \
         {"type", 0, "TYPE",                                                                        \
          "Read IN as fx8, fx16, sa8, sa32, fp16 or fp32 (default: by its dtype).",                 \
          .takes = &make_type_value},                                                               \

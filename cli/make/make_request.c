@@ -44,7 +44,7 @@ static int check_lists(const struct job_spec *job, struct fault *fault)
     for (size_t i = first + 1; i < count; i++) {
         if (lists[i].count > 0 && lists[i].count != lists[first].count)
             return fault_set(fault, FAULT_INVALID_PARAMS, lists[i].pointer,
-                             "%s: %" PRIu32 " entries given, %s has %" PRIu32, lists[i].name,
+                             "%s: %" PRIu32 " entries given, but %s has %" PRIu32, lists[i].name,
                              lists[i].count, lists[first].name, lists[first].count);
     }
     struct slice slice;
@@ -52,7 +52,7 @@ static int check_lists(const struct job_spec *job, struct fault *fault)
     if (job->slice && slice_parse(job->slice, &slice, &why) == 0 &&
         slice.count > lists[first].count)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/slice",
-                         "slice: %" PRIu32 " entries given, %s has %" PRIu32, slice.count,
+                         "slice: %" PRIu32 " entries given, but %s has %" PRIu32, slice.count,
                          lists[first].name, lists[first].count);
     return 0;
 }

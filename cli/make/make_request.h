@@ -23,8 +23,8 @@ struct make_request {
     const struct options *options; /* MAKE_..._OPTIONS, --output, --force, and of the service */
     enum job_op op;
     const char *in, *out;
-    const char *label; /* in reports, in place of a job file's name */
-    bool run;          /* else the job is printed, or written to --output */
+    const char *label; /* name in reports, in place of a job file's name */
+    bool run;          /* true: run the job; false: print it, or write it to --output */
 };
 
 /** Makes the job, checks it, writes it to --output and runs it, as the request says. */

@@ -32,16 +32,16 @@ struct proxy_request {
     uint32_t count;
     int fds[PROTO_FDS_MAX];
     struct inline_payload payload;
-    uint64_t size; /* of all memfds */
+    uint64_t size; /* total size of all memfds */
 };
 
 /* The request that is being received. */
 struct proxy_intake {
     bool active;
-    bool refused; /* its payload is dropped, then the fault is sent as the reply */
+    bool refused; /* true: drop the payload, then send the fault as the reply */
     struct fault fault;
     struct proxy_request request;
-    char *line; /* for the daemon; owned */
+    char *line; /* the line for the daemon; owned */
     size_t length;
     uint32_t index;
     uint64_t offset;
@@ -52,11 +52,11 @@ struct proxy {
     struct frame from_client, from_daemon;
     struct out to_client, to_daemon;
     struct proxy_intake intake;
-    struct proxy_request *requests; /* under way, unordered */
+    struct proxy_request *requests; /* requests under way, unordered */
     size_t count;
-    uint64_t bytes; /* in the memfds of `requests` and `intake` */
-    bool greeted;   /* the greeting has gone to the client, which may send requests now */
-    bool leaving;   /* the stream from the client is broken: send the last reply and end */
+    uint64_t bytes; /* bytes in the memfds of `requests` and `intake` */
+    bool greeted;   /* true: the greeting has gone to the client, which may send requests now */
+    bool leaving;   /* true: the stream from the client is broken; send the last reply and end */
 };
 
 /** Why a proxy ends. */
@@ -69,7 +69,7 @@ void proxy_finish(struct proxy *proxy);
 /** Runs until one side ends or ^C. Returns why. */
 enum proxy_end proxy_run(struct proxy *proxy);
 
-/* upward.c, for proxy.c. */
+/* Functions of upward.c, for proxy.c. */
 
 /** Reads from the client once and handles what has been read. */
 enum proxy_end upward_receive(struct proxy *proxy);
@@ -78,7 +78,7 @@ enum proxy_end upward_handle(struct proxy *proxy);
 /** Returns whether the proxy has memory for more requests. */
 bool upward_open(const struct proxy *proxy);
 
-/* proxy.c, for upward.c. */
+/* Functions of proxy.c, for upward.c. */
 
 /** Closes the memfds of a request. */
 void proxy_request_close(struct proxy *proxy, struct proxy_request *request);

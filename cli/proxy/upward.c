@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the client to the daemon. */
+/* The direction from the client to the daemon. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static enum proxy_end answer(struct proxy *proxy, const struct rpc_id *id,
     return error ? PROXY_FAILED : PROXY_GOES_ON;
 }
 
-/* The length of the payload after the line is unknown: sends the fault and ends. */
+/* Sends the fault and ends, because the length of the payload after the line is unknown. */
 static enum proxy_end give_up(struct proxy *proxy, const struct rpc_id *id, struct fault *fault)
 {
     if (fault->code == FAULT_INVALID_PARAMS)
@@ -114,7 +114,7 @@ static void read_id(const struct json *root, struct rpc_id *id)
     }
 }
 
-/* Methods that share memory with the client, which a stream cannot. */
+/* Methods that share memory with the client, which is impossible over a stream. */
 static bool is_refused(const struct json *root)
 {
     static const char *const refused[] = {"job.prepare", "buffer.register", "buffer.alloc"};
@@ -157,7 +157,7 @@ static int read_payload(const struct json *root, struct proxy_request *request)
         (json_present(&fds) && json_int(&fds, 0, PROTO_FDS_MAX, &count)))
         return -1;
     if (request->payload.count != (uint32_t)count)
-        return json_complain(&inlines, "%u descriptors are announced, %u are described",
+        return json_complain(&inlines, "%u descriptors are announced, but %u are described",
                              (unsigned)count, request->payload.count);
     for (uint32_t i = 0; i < request->payload.count; i++)
         request->size += request->payload.items[i].size;

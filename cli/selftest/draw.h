@@ -42,13 +42,13 @@ static inline uint32_t draw_between(struct draw *draw, uint32_t lo, uint32_t hi)
     return lo + draw_below(draw, (uint64_t)hi - lo + 1);
 }
 
-/* True in `percent` of 100 cases. */
+/* Returns true in `percent` of 100 calls. */
 static inline bool draw_percent(struct draw *draw, uint32_t percent)
 {
     return draw_below(draw, 100) < percent;
 }
 
-/* True once in `times` times. */
+/* Returns true in one of `times` calls. */
 static inline bool draw_once_in(struct draw *draw, uint32_t times)
 {
     return draw_below(draw, times) == 0;

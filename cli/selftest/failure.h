@@ -7,12 +7,12 @@
 
 /* Wrong bytes in a frame. */
 struct mismatch {
-    bool in_src;                    /* the source was changed; else the destination is wrong */
-    size_t at;                      /* first wrong byte of the frame */
-    size_t count;                   /* number of wrong bytes */
-    bool in_element;                /* byte `at` belongs to an element that the move writes: */
-    uint32_t element[MLI_MAX_RANK]; /* the coordinate of the element in the destination */
-    uint32_t byte;                  /* the byte of the element */
+    bool in_src;     /* true: the source was changed; false: the destination is wrong */
+    size_t at;       /* first wrong byte of the frame */
+    size_t count;    /* number of wrong bytes */
+    bool in_element; /* true: byte `at` belongs to an element that the move writes: */
+    uint32_t element[MLI_MAX_RANK]; /* coordinate of the element in the destination */
+    uint32_t byte;                  /* index of the byte in the element */
     uint8_t expected, found;
 };
 
@@ -32,7 +32,7 @@ const char *mismatch_text(const struct mismatch *mismatch, const struct images *
     X(refused)  /* a call returned a wrong status */                                               \
     X(error)    /* a transfer ended with an error */                                               \
     X(stuck)    /* a transfer did not end in time */                                               \
-    X(callback) /* not called exactly once, or not as registered */                                \
+    X(callback) /* a callback was not called exactly once, or not as registered */                 \
     X(layout)   /* the destination's fields are wrong */                                           \
     X(counters) /* a channel's statistics do not add up */
 
@@ -46,9 +46,9 @@ enum { FAILURE_TEXT_MAX = 640 };
 
 struct failure {
     enum failure_kind kind;
-    bool has_case; /* else the failure concerns the engine as a whole */
+    bool has_case; /* true: the failure has a case; false: it concerns the engine as a whole */
     struct move_case c;
-    struct mismatch mismatch; /* for FAILURE_mismatch */
+    struct mismatch mismatch; /* wrong bytes, for FAILURE_mismatch */
     char text[FAILURE_TEXT_MAX];
 };
 

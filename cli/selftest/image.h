@@ -9,9 +9,9 @@
 #include "cli/selftest/selftest_case.h"
 
 enum zone {
-    ZONE_DST_WRITTEN = 0x00, /* will be overwritten */
-    ZONE_DST_KEPT = 0x40,    /* guards, gaps, and elements before dst_offset */
-    ZONE_SRC_KEPT = 0x80,    /* guards, gaps, and elements that are not sampled */
+    ZONE_DST_WRITTEN = 0x00, /* zone of bytes that the move will overwrite */
+    ZONE_DST_KEPT = 0x40,    /* zone of guards, gaps, and elements before dst_offset */
+    ZONE_SRC_KEPT = 0x80,    /* zone of guards, gaps, and elements that are not sampled */
     ZONE_SRC_COPIED = 0xc0,
     ZONE_MASK = 0xc0
 };
@@ -21,11 +21,11 @@ uint8_t image_byte(enum zone zone, size_t at, uint8_t salt);
 
 /** Memory for a case, in whole pages. Each buffer has FRAME_GUARDS_MAX and the limit's bytes. */
 struct images {
-    uint8_t *src, *src_image; /* given to the move, and a copy of it */
-    uint8_t *dst, *expected;  /* given to the move, and the expected result */
+    uint8_t *src, *src_image; /* source given to the move, and a copy of it */
+    uint8_t *dst, *expected;  /* destination given to the move, and the expected result */
 };
 
-/** Returns 0 or -ENOMEM. */
+/** Allocates the memory. Returns 0 or -ENOMEM. */
 int images_init(struct images *images, uint64_t max_bytes);
 void images_finish(struct images *images);
 
@@ -38,8 +38,8 @@ void images_rearm(const struct images *images, const struct move_case *c);
 /** One element of a move, by the definition at the top of mli_mov_api.h. */
 struct element {
     uint32_t at[MLI_MAX_RANK]; /* coordinate among the written elements of the destination */
-    bool inside;               /* false: padding */
-    size_t src, dst;           /* bytes from the beginning of the frames */
+    bool inside;               /* true: an element of the source; false: padding */
+    size_t src, dst; /* offsets of the element from the beginning of the frames, in bytes */
 };
 
 /** Sets the first element, and the next one. element_next() returns false after the last. */

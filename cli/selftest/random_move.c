@@ -41,13 +41,14 @@ static void draw_large_shape(struct draw *draw, mli_tensor *t)
             uint32_t least, most;
         } extents[MLI_MAX_RANK];
     } classes[] = {
-        {2, {{40, 150}, {40, 200}}},                /* a matrix */
-        {3, {{2, 9}, {20, 70}, {20, 70}}},          /* planes */
-        {3, {{20, 70}, {20, 70}, {1, 8}}},          /* pixels of few channels */
-        {2, {{20, 600}, {20, 600}}},                /* a matrix of several streamed blocks */
-        {3, {{10, 50}, {10, 50}, {16, 70}}},        /* pixels of many channels */
-        {4, {{2, 12}, {2, 16}, {10, 90}, {3, 24}}}, /* short rows unless dimensions are joined */
-        {4, {{1, 4}, {1, 4}, {1, 4}, {300, 2500}}}, /* long rows */
+        {2, {{40, 150}, {40, 200}}},         /* extents of a matrix */
+        {3, {{2, 9}, {20, 70}, {20, 70}}},   /* planes */
+        {3, {{20, 70}, {20, 70}, {1, 8}}},   /* extents of pixels of few channels */
+        {2, {{20, 600}, {20, 600}}},         /* extents of a matrix of several streamed blocks */
+        {3, {{10, 50}, {10, 50}, {16, 70}}}, /* extents of pixels of many channels */
+        {4, {{2, 12}, {2, 16}, {10, 90}, {3, 24}}}, /* extents of short rows, unless dimensions are
+                                                       joined */
+        {4, {{1, 4}, {1, 4}, {1, 4}, {300, 2500}}}, /* extents of long rows */
     };
     const uint32_t class = draw_below(draw, sizeof(classes) / sizeof(classes[0]));
     t->rank = classes[class].rank;
@@ -63,11 +64,11 @@ static void draw_short_shape(struct draw *draw, mli_tensor *t)
     t->rank = draw_between(draw, 1, MLI_MAX_RANK);
     for (uint32_t d = 0; d < t->rank; d++)
         t->shape[d] = draw_percent(draw, 15) ? 1 : draw_between(draw, 1, longest[t->rank - 1]);
-    if (draw_percent(draw, 15)) /* one dimension long enough for vectors */
+    if (draw_percent(draw, 15)) /* draw one dimension that is long enough for vectors */
         t->shape[draw_below(draw, t->rank)] = draw_between(draw, 16, t->rank < 3 ? 300 : 80);
 }
 
-/* Extents of any magnitude, at most `elements` together. */
+/* Draws extents of any magnitude, with at most `elements` elements together. */
 static void draw_any_shape(struct draw *draw, mli_tensor *t, uint64_t elements)
 {
     t->rank = draw_between(draw, 1, MLI_MAX_RANK);
@@ -81,7 +82,7 @@ static void draw_any_shape(struct draw *draw, mli_tensor *t, uint64_t elements)
     }
 }
 
-/* Mostly small tensors, which find mistakes as well; sometimes a large one. */
+/* Draws mostly small tensors, which find mistakes as well as large ones; sometimes a large one. */
 static uint64_t draw_size(struct draw *draw, uint64_t max_bytes)
 {
     const uint32_t size = draw_below(draw, 64);
@@ -103,11 +104,11 @@ static void draw_shape(struct draw *draw, mli_tensor *t, const struct move_rules
         draw_any_shape(draw, t, elements);
 }
 
-/* Configuration */
+/* Drawing a configuration. */
 
 /* Percent of the dimensions in which a field is used. */
 struct density {
-    uint32_t plain; /* dimensions in which no field is */
+    uint32_t plain; /* percent of dimensions that use no field */
     uint32_t pad, window, step, place;
 };
 
@@ -149,7 +150,7 @@ static uint32_t padded_extent(const struct random_move *m, uint32_t d)
     return m->src.shape[d] + m->cfg.padding_pre[d] + m->cfg.padding_post[d];
 }
 
-/* A part of the padded extent, which may be all padding. */
+/* Draws a window in the padded extent; the window may have only padding. */
 static void draw_window(struct random_move *m, struct draw *draw, uint32_t d, bool used,
                         uint32_t percent)
 {
@@ -162,7 +163,7 @@ static void draw_window(struct random_move *m, struct draw *draw, uint32_t d, bo
         m->cfg.size[d] = draw_between(draw, 1, left);
 }
 
-/* Samples of the window along source dimension d. */
+/* Returns the number of samples of the window along source dimension d. */
 static uint32_t samples(const struct random_move *m, uint32_t d)
 {
     const uint32_t size = m->cfg.size[d] ? m->cfg.size[d] : padded_extent(m, d) - m->cfg.offset[d];
@@ -204,8 +205,9 @@ static void draw_cfg(struct random_move *m, struct draw *draw)
 /* Strides */
 
 /*
- * Dimensions nested in their own or in any order, the innermost first: each stride is at least the
- * span of the dimensions inside it. Returns false if the tensor exceeds max_elements.
+ * Draws strides of dimensions nested in their own or in any order, the innermost first: each stride
+ * is at least the span of the dimensions inside it. Returns false if the tensor exceeds
+ * max_elements.
  */
 static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool natural,
                  uint64_t max_elements, int32_t *stride)
@@ -233,7 +235,7 @@ static bool nest(struct draw *draw, uint32_t rank, const uint32_t *extent, bool 
     return true;
 }
 
-/* Dimension 0 innermost, without gaps. */
+/* Draws strides with dimension 0 innermost, without gaps. */
 static bool nest_fortran(uint32_t rank, const uint32_t *extent, uint64_t max_elements,
                          int32_t *stride)
 {
@@ -247,7 +249,7 @@ static bool nest_fortran(uint32_t rank, const uint32_t *extent, uint64_t max_ele
     return true;
 }
 
-/* Strides at which elements may meet. */
+/* Draws strides at which elements may share memory. */
 static bool draw_free_strides(struct draw *draw, uint32_t rank, uint32_t most, int32_t *stride)
 {
     for (uint32_t d = 0; d < rank; d++)
@@ -264,7 +266,7 @@ static void leave_out(struct draw *draw, uint32_t rank, int32_t *stride)
         stride[d] = kept >> d & 1 ? stride[d] : 0;
 }
 
-/* Elements from the first to the last, both included. */
+/* Returns the number of elements from the first to the last, both included. */
 static uint64_t span(uint32_t rank, const uint32_t *extent, const int32_t *stride)
 {
     uint64_t last = 0;
@@ -305,18 +307,18 @@ static bool draw_src_strides(struct random_move *m, struct draw *draw, uint64_t 
         fits = nest_fortran(rank, extent, max_elements, given);
     else if (class < 82)
         fits = nest(draw, rank, extent, false, max_elements, given);
-    else /* a source may share elements */
+    else /* elements of a source may share memory */
         fits = draw_free_strides(draw, rank, 60, given);
     if (class >= 28 && draw_percent(draw, 60))
         leave_out(draw, rank, given);
-    for (uint32_t d = 0; d < rank; d++) { /* a stride that is only multiplied by 0 */
+    for (uint32_t d = 0; d < rank; d++) { /* replace strides that are only multiplied by 0 */
         if (extent[d] == 1 && draw_percent(draw, 25))
             given[d] = (int32_t)draw_between(draw, 1, 1000000);
     }
     return fits && resolve(rank, extent, given, max_elements, m->src_stride);
 }
 
-/* The extents of a tensor that the destination is a part of, half of the time a larger one. */
+/* Draws the extents of a tensor that contains the destination; half of the time a larger tensor. */
 static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, uint32_t *whole)
 {
     const bool larger = draw_once_in(draw, 2);
@@ -325,7 +327,7 @@ static void draw_whole(struct draw *draw, uint32_t rank, const uint32_t *shape, 
         whole[d] = shape[d] + (larger && draw_once_in(draw, 2) ? draw_below(draw, 5) : 0);
 }
 
-/* Draws strides at which no element meets another one unless `any`. */
+/* Draws strides at which no two elements share memory, unless `any` is set. */
 static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool any,
                            uint64_t max_elements, int32_t *given)
 {
@@ -342,7 +344,8 @@ static bool draw_given_dst(const struct random_move *m, struct draw *draw, bool 
         fits = nest_fortran(rank, whole, max_elements, given);
     else if (class < 84)
         fits = nest(draw, rank, whole, false, max_elements, given);
-    else if (class < 97 || !any) /* rows closer than the shape is wide, yet apart */
+    else if (class < 97 ||
+             !any) /* rows closer together than the shape is wide, but without a common element */
         fits = nest(draw, rank, m->count, draw_once_in(draw, 2), max_elements, given);
     else
         fits = draw_free_strides(draw, rank, 30, given);
@@ -363,7 +366,7 @@ static bool draw_dst_strides(struct random_move *m, struct draw *draw, bool any,
         return false;
     for (uint32_t d = 0; d < rank; d++) {
         const bool in_cfg = given[d] && draw_percent(draw, 55);
-        /* cfg overrides the tensor's stride, which then may be anything legal. */
+        /* cfg overrides the stride of the tensor, which may then be any legal number */
         m->cfg.dst_mem_stride[d] = in_cfg ? given[d] : 0;
         m->dst.mem_stride[d] = in_cfg ? (int32_t)draw_below(draw, 50) : given[d];
     }

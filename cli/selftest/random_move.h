@@ -38,29 +38,30 @@ enum move_kind {
 
 /* Limits and probabilities. Percentages are of all cases. */
 struct move_rules {
-    uint64_t max_bytes;        /* of each tensor, gaps included */
-    uint32_t combined_percent; /* kind `all`; the other kinds share the rest */
-    uint32_t large_percent;    /* shapes for blocked loops */
-    uint32_t short_percent;    /* extents of at most some dozens; the rest: any magnitude */
-    bool kernel;               /* permutes alone, of types and with strides as kernels take them */
-    bool any_destination;      /* allow strides at which destination elements meet: refused moves */
+    uint64_t max_bytes;        /* largest size of each tensor, gaps included */
+    uint32_t combined_percent; /* percent of moves of kind `all`; the other kinds share the rest */
+    uint32_t large_percent;    /* percent of shapes for blocked loops */
+    uint32_t short_percent; /* percent of extents of at most some dozens; the rest: any magnitude */
+    bool kernel;            /* true: draw only permutes, with types and strides that kernels take */
+    bool any_destination;   /* true: allow strides at which destination elements share memory, which
+                               moves refuse */
 };
 
 struct random_move {
     enum move_kind kind;
-    mli_tensor src, dst; /* without memory; dst as given to the move */
+    mli_tensor src, dst; /* tensors without memory; dst as given to the move */
     mli_mov_cfg_t cfg;
 
     /* The meaning of the move, by the definition in mli_mov_api.h. */
     uint32_t element_size;
     uint32_t count[MLI_MAX_RANK]; /* samples written along each dimension of the destination */
     uint32_t dst_shape[MLI_MAX_RANK];
-    int32_t src_stride[MLI_MAX_RANK], dst_stride[MLI_MAX_RANK]; /* none is 0 */
+    int32_t src_stride[MLI_MAX_RANK], dst_stride[MLI_MAX_RANK]; /* never 0 */
 };
 
 /**
- * Draws a legal move; with rules->any_destination the destination's elements may meet. Writes only
- * fields that a move reads: entries beyond the rank keep their values.
+ * Draws a legal move; with rules->any_destination, destination elements may share memory. Writes
+ * only fields that a move reads: entries beyond the rank keep their values.
  */
 void random_move_draw(struct random_move *move, struct draw *draw, const struct move_rules *rules);
 

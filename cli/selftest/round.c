@@ -159,7 +159,7 @@ static void audit_running(struct round *round)
         if (mli_mov_get_channel_stats((int)i, &now) != MLI_STATUS_OK)
             failure_set(&failure, FAILURE_counters, "channel %" PRIu32 ": no statistics", i);
         else if (ended(&now) > now.submitted)
-            complain(&failure, i, &now, "more ended than were submitted");
+            complain(&failure, i, &now, "more works ended than were submitted");
     }
     if (failure.kind != FAILURE_none)
         fail(round, &failure);

@@ -8,40 +8,41 @@
 /* The options of all rounds. */
 struct round_plan {
     uint64_t seed;
-    bool only_one; /* repeat case `only`; else cases 0, 1, 2, ... */
+    bool only_one; /* true: repeat case `only`; false: run cases 0, 1, 2, ... */
     uint64_t only;
-    uint64_t iterations; /* cases for each engine; UINT64_MAX: until round_ns */
+    uint64_t iterations; /* cases for each engine; UINT64_MAX: as many as fit into round_ns */
     uint64_t round_ns;   /* time for each engine; 0: no limit */
-    uint64_t timeout_ns; /* of a transfer */
+    uint64_t timeout_ns; /* time limit of a transfer */
     uint32_t threads;
     bool fail_fast, progress;
-    struct case_limits limits; /* limits.channels: of the pool, if the engine has as many */
+    struct case_limits limits; /* limits.channels: channels of the pool, or fewer */
 };
 
 enum { ROUND_FAILURES_SHOWN = 3 };
 
 struct round {
     const struct round_plan *plan;
-    const char *engine; /* as given to mli_mov_set_engine() */
+    const char *engine; /* engine as given to mli_mov_set_engine() */
     uint32_t channels;
     /* Called for the first ROUND_FAILURES_SHOWN failures; calls do not overlap. */
     void (*on_failure)(void *context, const struct round *round, const struct failure *failure);
     void *context;
 
     atomic_bool stop;
-    _Atomic uint64_t taken; /* cases begun */
+    _Atomic uint64_t taken; /* number of cases begun */
     uint64_t begin_ns;
 
-    pthread_mutex_t mutex; /* of all members below */
+    pthread_mutex_t mutex; /* protects all members below */
     pthread_cond_t left;
-    uint32_t workers; /* that have not left */
+    uint32_t workers; /* workers that have not left */
     uint64_t cases, bytes, moving_ns, busy_claims, failures, stuck;
-    uint32_t overdue;                       /* failures that may have taken a whole timeout */
-    uint64_t channel_starts, channel_bytes; /* without synchronous moves */
+    uint32_t overdue; /* failures that may have taken a whole timeout */
+    uint64_t channel_starts,
+        channel_bytes; /* starts and bytes on channels, without synchronous moves */
     uint64_t sync_bytes;
     struct failure shown[ROUND_FAILURES_SHOWN];
-    bool lost;   /* a call has not returned: the library is unusable */
-    bool closed; /* a worker is lost: ignore later results, the counters are final */
+    bool lost;   /* true: a call has not returned, and the library is unusable */
+    bool closed; /* true: a worker is lost; later results are ignored, the counters are final */
     mli_mov_channel_stats stats[MLI_MOV_MAX_CHANNELS];
 };
 

@@ -56,7 +56,9 @@ static void set_params(mli_tensor *src)
     src->el_params.sa.scale.mem.i16 = 1;
 }
 
-/* Guards of any length on both sides. An address need not be a multiple of the element size. */
+/*
+ * Draws guards of any length on both sides. An address need not be a multiple of the element size.
+ */
 static struct frame draw_frame(struct draw *draw, size_t tensor, uint32_t element_size)
 {
     struct frame frame = {.tensor = tensor};

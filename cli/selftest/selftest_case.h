@@ -39,18 +39,18 @@ enum case_mode {
 
 /* The options that cases depend on, besides seed and index. */
 struct case_limits {
-    uint64_t max_bytes; /* of a tensor, its gaps included */
-    uint32_t channels;  /* most that a transfer claims */
+    uint64_t max_bytes; /* largest size of a tensor, its gaps included */
+    uint32_t channels;  /* largest number of channels that a transfer claims */
     enum case_mode mode;
 };
 
 struct frame {
     size_t before; /* guard bytes; the frame itself begins at a page */
     size_t tensor; /* bytes from the tensor's first element to the end of its last */
-    size_t bytes;  /* of the frame */
+    size_t bytes;  /* size of the frame */
 };
 
-/* Most bytes of a frame beyond its tensor. */
+/* The most bytes of a frame in addition to its tensor. */
 #define FRAME_GUARDS_MAX 8192
 
 struct move_case {
@@ -58,9 +58,9 @@ struct move_case {
     enum case_mode mode;
     bool kernel;     /* mode sync: mli_krn_permute_*() */
     bool chained;    /* mode callback: the callback starts the transfer again */
-    uint32_t width;  /* channels to claim */
-    uint32_t starts; /* of the prepared transfer */
-    uint8_t salt;    /* of the images' counters */
+    uint32_t width;  /* number of channels to claim */
+    uint32_t starts; /* how often the prepared transfer is started */
+    uint8_t salt;    /* varies the bytes of the images from case to case */
 
     struct random_move move;
     uint64_t written; /* bytes */

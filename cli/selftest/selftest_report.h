@@ -9,9 +9,9 @@
 /* The report over all engines. */
 struct selftest_report {
     struct print_style style;
-    bool channels;        /* print statistics of channels */
+    bool channels;        /* true: print statistics of channels */
     const char *keep;     /* directory for a failed case; null: named after seed and index */
-    const char *defaults; /* options that reproduce the cases, " --mode poll" */
+    const char *defaults; /* options that reproduce the cases: " --mode poll" */
     char *kept;           /* the job file of the first failed case; null: not written */
     const char *kept_engine;
 };

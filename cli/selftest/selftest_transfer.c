@@ -45,7 +45,7 @@ struct mailbox *mailbox_of(uint32_t worker)
 static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, uint32_t chain)
 {
     while (sem_trywait(&mailbox->called) == 0)
-        ; /* drop calls of the transfer before */
+        ; /* takes the calls of the previous transfer off the semaphore */
     mailbox->sequence = (mailbox->sequence + 1) & SEQUENCE_MASK;
     mailbox->handle = handle;
     mailbox->chain = chain;
@@ -54,7 +54,7 @@ static int32_t mailbox_open(struct mailbox *mailbox, mli_mov_handle_t *handle, u
     return atomic_load(&mailbox->cookie);
 }
 
-/* The completion callback. */
+/* The completion callback of all handles. */
 static void mailbox_post(int32_t cookie)
 {
     struct mailbox *mailbox = &mailboxes[(uint32_t)cookie % MAILBOXES_MAX];
@@ -78,7 +78,7 @@ static void mailbox_post(int32_t cookie)
     sem_post(&mailbox->called);
 }
 
-/* Must be called before each start by the worker. */
+/* Clears `over`; call it before each start by the worker. */
 static void mailbox_rearm(struct mailbox *mailbox)
 {
     atomic_store(&mailbox->over, false);
@@ -143,8 +143,9 @@ static int check_layout(struct transfer *t)
         same = same && (c->move.dst_shape[i] == 1 || t->dst.mem_stride[i] == c->move.dst_stride[i]);
     if (same)
         return 0;
-    return failure_set(t->failure, FAILURE_layout,
-                       "the destination's rank, shape, strides or type are not the move's");
+    return failure_set(
+        t->failure, FAILURE_layout,
+        "the destination's rank, shape, strides or type differ from those of the move");
 }
 
 static mli_status call_kernel(struct transfer *t)

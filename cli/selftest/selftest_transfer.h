@@ -9,7 +9,7 @@
 #include "cli/selftest/failure.h"
 #include "cli/selftest/flight.h"
 
-/* Most workers. */
+/* The largest number of workers. */
 #define MAILBOXES_MAX 64
 
 /*
@@ -20,14 +20,14 @@ struct mailbox {
     sem_t called;
     uint32_t number;
     uint32_t sequence;          /* makes each cookie different */
-    _Atomic int32_t cookie;     /* registered */
-    mli_mov_handle_t *handle;   /* of the worker's transfer */
+    _Atomic int32_t cookie;     /* the registered cookie */
+    mli_mov_handle_t *handle;   /* handle of the worker's transfer */
     uint32_t chain;             /* starts that the callback makes */
-    atomic_bool over;           /* the last call has come */
-    _Atomic uint32_t calls;     /* with the right cookie */
-    _Atomic uint32_t strays;    /* with a wrong cookie */
-    _Atomic uint32_t early;     /* before mli_mov_isdone() was true */
-    _Atomic uint32_t unstarted; /* starts by the callback that were refused */
+    atomic_bool over;           /* true: the last call has come */
+    _Atomic uint32_t calls;     /* number of calls with the right cookie */
+    _Atomic uint32_t strays;    /* number of calls with a wrong cookie */
+    _Atomic uint32_t early;     /* number of calls before mli_mov_isdone() was true */
+    _Atomic uint32_t unstarted; /* number of starts by the callback that were refused */
 };
 
 /* The arguments and the results of one case. */
@@ -35,17 +35,17 @@ struct transfer {
     const struct move_case *c;
     struct flight *flight;
     struct mailbox *mailbox;
-    const atomic_bool *stop; /* set: wait for channels no longer */
-    uint32_t channels;       /* of the pool */
+    const atomic_bool *stop; /* true: wait for channels no longer */
+    uint32_t channels;       /* channels of the pool */
     uint64_t timeout_ns;
     struct failure *failure;
 
-    mli_tensor src, dst; /* with memory */
+    mli_tensor src, dst; /* tensors with memory */
     mli_mov_handle_t handle;
-    uint64_t moving_ns;   /* from start to done */
-    uint64_t starts;      /* on channels */
-    uint64_t busy_claims; /* refused because too few channels were free */
-    bool interrupted;     /* cancelled because the user stopped the test: no result */
+    uint64_t moving_ns;   /* time from start to done */
+    uint64_t starts;      /* number of starts on channels */
+    uint64_t busy_claims; /* claims that were refused because too few channels were free */
+    bool interrupted;     /* true: the user stopped the test; the case has no result */
 };
 
 /** Returns the mailbox of worker 0 .. MAILBOXES_MAX - 1. Static storage. */

@@ -26,16 +26,16 @@ struct difference {
         DIFFERENCE_BYTES,
         DIFFERENCE_DIGEST
     } kind;
-    uint64_t a_bytes, b_bytes; /* DIFFERENCE_SIZE; equal for DIFFERENCE_BYTES */
+    uint64_t a_bytes, b_bytes; /* sizes for DIFFERENCE_SIZE; equal for DIFFERENCE_BYTES */
     struct npy_header a, b;
-    /* DIFFERENCE_VALUES */
+    /* For DIFFERENCE_VALUES: */
     uint32_t at[MLI_MAX_RANK]; /* coordinate of the first different element */
     char a_value[DTYPE_TEXT_MAX], b_value[DTYPE_TEXT_MAX];
-    uint64_t count, elements; /* different elements (or bytes, for DIFFERENCE_BYTES); all of them */
-    /* DIFFERENCE_BYTES: position and values of the first different byte */
+    uint64_t count, elements; /* different elements (or bytes), and all */
+    /* For DIFFERENCE_BYTES: position and values of the first different byte */
     uint64_t byte_at;
     uint8_t a_byte, b_byte;
-    /* DIFFERENCE_DIGEST */
+    /* For DIFFERENCE_DIGEST: */
     uint8_t a_digest[SHA256_SIZE], b_digest[SHA256_SIZE];
 };
 

@@ -71,7 +71,7 @@ static void print_row(const struct corner *corner, const struct print_style *sty
     print_line(style, "%s%s", row, cut(corner, last) ? "  ..." : "");
 }
 
-/* "[0, 2, :, :]" */
+/* Prints the label of a plane: "[0, 2, :, :]". */
 static void print_plane_label(const struct corner *corner, const struct print_style *style,
                               const uint32_t *at)
 {

@@ -11,7 +11,7 @@
 
 struct corner {
     const struct tensor_file *file; /* mapped */
-    uint32_t shape[MLI_MAX_RANK];   /* of the corner, not of the file */
+    uint32_t shape[MLI_MAX_RANK];   /* shape of the corner, not of the file */
 };
 
 /** Sets the corner to at most `most` elements along each dimension. */

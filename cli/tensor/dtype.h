@@ -12,8 +12,8 @@
 #include "proto/json/jsonw.h"
 
 struct dtype {
-    const char *name;   /* numpy's name: "int16" */
-    const char *descr;  /* the word in a .npy header: "<i2" */
+    const char *name;   /* name in numpy: "int16" */
+    const char *descr;  /* word of the dtype in a .npy header: "<i2" */
     char kind;          /* 'b', 'i', 'u' or 'f' */
     uint32_t size;      /* bytes */
     uint64_t exact_max; /* the dtype represents all integers from 0 to exact_max */
@@ -21,7 +21,7 @@ struct dtype {
 
 /** The names of all dtypes, for options. */
 extern const struct value dtype_value;
-/** Returns the dtype of this name ("int16"), or null after an error message about --dtype. */
+/** Returns the dtype with this name ("int16"), or null after an error message about --dtype. */
 const struct dtype *dtype_from_name(const char *name);
 /** Returns the dtype of a header that npy_parse() accepted; never null. */
 const struct dtype *dtype_of_header(const struct npy_header *header);

@@ -279,7 +279,7 @@ static void seal(int fd)
 {
     const int fixed = F_SEAL_SHRINK | F_SEAL_GROW;
     if (fcntl(fd, F_ADD_SEALS, fixed | F_SEAL_FUTURE_WRITE))
-        (void)fcntl(fd, F_ADD_SEALS, fixed); /* kernels before 5.1 */
+        (void)fcntl(fd, F_ADD_SEALS, fixed); /* ignores the failure of kernels before 5.1 */
 }
 
 int npz_extract(struct npz *npz, const struct tensor_entry *entry, struct fault *fault)

@@ -36,13 +36,13 @@ enum { TENSOR_FILE_SHOWN_MAX = PRINT_PATH_MAX + 72 };
 struct tensor_file {
     const char *path;                  /* borrowed */
     char shown[TENSOR_FILE_SHOWN_MAX]; /* name in messages: the path, or "path[tensor]" */
-    int fd;                            /* -1: a file that does not exist yet */
-    struct stat stat;                  /* of the descriptor when it was opened */
+    int fd;                            /* descriptor; -1: a file that does not exist yet */
+    struct stat stat;                  /* fstat() of the descriptor when it was opened */
     enum file_format format;           /* never FILE_FORMAT_AUTO */
-    struct npy_header header;          /* raw files: all members but fortran_order */
-    int32_t strides[MLI_MAX_RANK];     /* in elements, never 0 */
-    struct tensor_map *map;            /* pages, after tensor_file_map() */
-    const uint8_t *data;               /* first element, after tensor_file_map() */
+    struct npy_header header; /* header of the tensor; raw files: all members but fortran_order */
+    int32_t strides[MLI_MAX_RANK]; /* strides in elements, never 0 */
+    struct tensor_map *map;        /* mapped pages, after tensor_file_map() */
+    const uint8_t *data;           /* first element, after tensor_file_map() */
 };
 
 /**

@@ -15,11 +15,11 @@
 #include <stdio.h>
 
 enum colour_role {
-    COLOUR_GOOD,   /* done, equal */
-    COLOUR_BAD,    /* failed, differs; "mlictl:" before an error */
-    COLOUR_WARN,   /* skipped, cancelled */
+    COLOUR_GOOD,   /* for "done", "equal" */
+    COLOUR_BAD,    /* for "failed", "differs", and "mlictl:" before an error */
+    COLOUR_WARN,   /* for "skipped", "cancelled" */
     COLOUR_FAINT,  /* details */
-    COLOUR_STRONG, /* headings, highlights */
+    COLOUR_STRONG, /* for headings and highlights */
     COLOUR_ROLES
 };
 

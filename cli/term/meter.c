@@ -14,10 +14,13 @@
 #define PATIENCE_NS (UINT64_C(500) * CLOCK_NS_PER_MS)
 #define PERIOD_NS   (UINT64_C(100) * CLOCK_NS_PER_MS)
 
-#define CUT "..." /* in place of the rest of a label */
+#define CUT "..." /* text in place of the rest of a label */
 enum { LABEL_MIN = 8 };
 
-/* Returns whether standard output is a pipe: its reader may write to the same terminal. */
+/*
+ * Returns whether standard output is a pipe, because the reader of the pipe may write to the same
+ * terminal.
+ */
 static bool output_is_pipe(void)
 {
     struct stat output;

@@ -27,7 +27,7 @@ bool meter_wanted(const struct print_style *style);
 /** Starts the clock. `label` must stay valid until meter_end(). */
 void meter_begin(struct meter *meter, const struct print_style *style, const char *label);
 
-/** Updates the line, at most ten times a second. Cheap enough to be called often. */
+/** Updates the line, at most ten times a second. A call is cheap, so that it can be frequent. */
 void meter_show(struct meter *meter, uint64_t done, uint64_t total);
 
 /** Clears the line. */

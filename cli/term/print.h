@@ -85,19 +85,19 @@ void print_json_fault(struct jsonw *w, const char *key, const struct fault *faul
 /** Writes a shape as member `key`, an array. */
 void print_json_shape(struct jsonw *w, const char *key, uint32_t rank, const uint32_t *shape);
 
-/* Short texts for people; each returns `out`. */
+/* Short texts for people; each function returns `out`. */
 enum { PRINT_TEXT_MAX = 64, PRINT_PATH_MAX = 132 };
-/** A path for a message; of a very long one, the end. */
+/** Writes a path for a message; of a very long path, the end. */
 const char *print_path(char out[PRINT_PATH_MAX], const char *path);
-/** "(4, 6, 8)" */
+/** Writes a shape: "(4, 6, 8)". */
 const char *print_shape(char out[PRINT_TEXT_MAX], uint32_t rank, const uint32_t *shape);
-/** "192 B", "1.5 KiB" */
+/** Writes a size: "192 B", "1.5 KiB". */
 const char *print_bytes(char out[PRINT_TEXT_MAX], uint64_t bytes);
-/** The plural ending of a noun after a number: "s" or "". */
+/** Returns the plural ending of a noun after a number: "s" or "". */
 const char *print_s(uint64_t count);
-/** "850 ns", "12.3 us", "4.56 s" */
+/** Writes a duration: "850 ns", "12.3 us", "4.56 s". */
 const char *print_time(char out[PRINT_TEXT_MAX], uint64_t ns);
-/** The time since an event: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h" */
+/** Writes the time since an event: "850 ms", "12.3 s", "2 min 5 s", "3 h 20 min", "5 d 4 h". */
 const char *print_since(char out[PRINT_TEXT_MAX], uint64_t ms);
 
 #endif /* CLI_PRINT_H */

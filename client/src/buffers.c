@@ -41,7 +41,7 @@ int mli_client_buffer_register(mli_client *client, int fd, uint64_t size,
     if (status)
         return status;
     if ((unsigned)access > MLI_CLIENT_WRITE)
-        return error_set(error, MLI_CLIENT_MISUSE, "access: %d given, 0 to 2 allowed", (int)access);
+        return error_set(error, MLI_CLIENT_MISUSE, "access: %d given; must be 0 to 2", (int)access);
     struct buffer_register params = {
         .has_size = size > 0, .size = size, .access = accesses[access]};
     struct jsonw *w = request_params(client);

@@ -46,15 +46,16 @@ static int take_axis(struct tensor_desc *desc, const mli_tensor *tensor, const c
     uint32_t axis = (uint32_t)params->sa.dim;
 
     if (axis >= tensor->rank)
-        return error_set(error, MLI_CLIENT_MISUSE, "%s.el_params.sa.dim: %u given, below %u needed",
-                         which, axis, tensor->rank);
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "%s.el_params.sa.dim: %u given; must be below %u", which, axis,
+                         tensor->rank);
     uint64_t count = tensor->shape[axis];
     if (!params->sa.scale.mem.pi16 || !params->sa.zero_point.mem.pi16 ||
         !params->sa.scale_frac_bits.mem.pi8 || params->sa.scale.capacity / 2 < count ||
         params->sa.zero_point.capacity / 2 < count || params->sa.scale_frac_bits.capacity < count)
         return error_set(error, MLI_CLIENT_MISUSE,
-                         "%s.el_params.sa: arrays of %u entries are needed, or dim -1", which,
-                         tensor->shape[axis]);
+                         "%s.el_params.sa: needs arrays of %u entries, or dim = -1 (per-tensor)",
+                         which, tensor->shape[axis]);
     desc->quant = (struct quant){.axis = (int32_t)axis,
                                  .count = (uint32_t)count,
                                  .scale = params->sa.scale.mem.pi16,
@@ -79,7 +80,7 @@ static int take_src(struct tensor_desc *desc, const mli_tensor *tensor, mli_elem
                     mli_client_error *error)
 {
     if (tensor->rank < 1 || tensor->rank > MLI_MAX_RANK)
-        return error_set(error, MLI_CLIENT_MISUSE, "src.rank: %u given, 1 to %d needed",
+        return error_set(error, MLI_CLIENT_MISUSE, "src.rank: %u given; must be 1 to %d",
                          tensor->rank, MLI_MAX_RANK);
     if (!element_type_name(tensor->el_type))
         return error_set(error, MLI_CLIENT_MISUSE,
@@ -108,7 +109,7 @@ static int take_dst(struct tensor_desc *desc, const mli_client_job *job, mli_cli
     const mli_tensor *tensor = &job->dst;
 
     if (tensor->rank > MLI_MAX_RANK)
-        return error_set(error, MLI_CLIENT_MISUSE, "dst.rank: %u given, 0 to %d needed",
+        return error_set(error, MLI_CLIENT_MISUSE, "dst.rank: %u given; must be 0 to %d",
                          tensor->rank, MLI_MAX_RANK);
     if (tensor->rank == 0)
         return 0;
@@ -143,10 +144,10 @@ static int check(const mli_client_job *job, mli_client_error *error)
 {
     if (job->op != MLI_CLIENT_MOV && job->op != MLI_CLIENT_PERMUTE)
         return error_set(error, MLI_CLIENT_MISUSE,
-                         "op: %d given, MLI_CLIENT_MOV or MLI_CLIENT_PERMUTE required",
+                         "op: %d given; must be MLI_CLIENT_MOV or MLI_CLIENT_PERMUTE",
                          (int)job->op);
     if (job->after_count > MLI_CLIENT_AFTER_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d allowed",
+        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given; at most %d are allowed",
                          job->after_count, MLI_CLIENT_AFTER_MAX);
     return 0;
 }

@@ -93,10 +93,10 @@ static int check(const struct request *request, mli_client_error *error)
 {
     if (strlen(request->method) > METHOD_MAX ||
         request->method[strspn(request->method, "abcdefghijklmnopqrstuvwxyz_.")] != '\0')
-        return error_set(error, MLI_CLIENT_MISUSE, "method: 1 to %d of a-z _ . are needed",
-                         METHOD_MAX);
+        return error_set(error, MLI_CLIENT_MISUSE,
+                         "method: 1 to %d characters of a-z _ . are required", METHOD_MAX);
     if (request->count > PROTO_FDS_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "%zu descriptors given, at most %d allowed",
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu descriptors given; at most %d are allowed",
                          request->count, PROTO_FDS_MAX);
     if (request->params && memchr(request->params, '\n', request->params_length))
         return error_set(error, MLI_CLIENT_MISUSE, "params: must not contain a newline");
@@ -147,7 +147,7 @@ static int queue(mli_client *client, const struct request *request, mli_client_t
     if (length > PROTO_LINE_MAX) {
         out_line_drop(&client->out);
         return error_set(error, MLI_CLIENT_MISUSE,
-                         "the request is %d bytes on the wire, at most %d allowed", length,
+                         "the request is %d bytes on the wire; at most %d are allowed", length,
                          PROTO_LINE_MAX);
     }
     for (size_t i = 0; length >= 0 && client->inlined && i < request->count; i++) {

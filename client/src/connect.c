@@ -58,8 +58,9 @@ int mli_client_socket_path(const char *path, char out[MLI_CLIENT_PATH_MAX], mli_
         length = snprintf(out, SOCKET_PATH_MAX, "/run/mlid.sock");
     if (length < SOCKET_PATH_MAX)
         return 0;
-    return error_set(error, MLI_CLIENT_MISUSE, "socket path: %d bytes given, at most %d allowed",
-                     length, SOCKET_PATH_MAX - 1);
+    return error_set(error, MLI_CLIENT_MISUSE,
+                     "socket path: %d bytes given; at most %d are allowed", length,
+                     SOCKET_PATH_MAX - 1);
 }
 
 /* Retries on EAGAIN: the backlog is full, so the daemon is busy or stopped. */

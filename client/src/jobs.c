@@ -176,7 +176,7 @@ int mli_client_wait_jobs(mli_client *client, const mli_client_ref *refs, size_t 
     if (status)
         return status;
     if (count > JOB_WAIT_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given, at most %d allowed", count,
+        return error_set(error, MLI_CLIENT_MISUSE, "%zu jobs given; at most %d are allowed", count,
                          JOB_WAIT_MAX);
     if (count > 0 && !(borrowed = calloc(count, sizeof(*borrowed))))
         return error_set(error, MLI_CLIENT_NO_MEMORY, "out of memory");

@@ -66,7 +66,7 @@ static int start_slowly(mli_client *client, const mli_client_start_args *args,
     struct job_ref after[MLI_CLIENT_AFTER_MAX];
 
     if (args->after_count > MLI_CLIENT_AFTER_MAX)
-        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given, at most %d allowed",
+        return error_set(error, MLI_CLIENT_MISUSE, "after: %zu jobs given; at most %d are allowed",
                          args->after_count, MLI_CLIENT_AFTER_MAX);
     int status = describe_refs(args->after, args->after_count, after, error);
     if (status)

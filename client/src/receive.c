@@ -162,7 +162,7 @@ static int receive_answer(mli_client *client, struct rpc_reply **reply, const ch
     mli_client_error error;
 
     if (!slot || slot->state != SLOT_WAITING)
-        return lose(client, "it sent a reply to no request");
+        return lose(client, "the daemon sent a reply that belongs to no request");
     if (take_fds(client, *reply, slot))
         return lose(client, "descriptors are missing");
     const struct inline_payload *inlines = (*reply)->inlines;
@@ -189,7 +189,7 @@ static int receive_parting(mli_client *client, const struct rpc_reply *reply)
     mli_client_error error;
 
     if (reply->ok)
-        return lose(client, "it sent a reply to no request");
+        return lose(client, "the daemon sent a reply that belongs to no request");
     error_from_fault(&error, &reply->error, 0);
     return connection_lose(client, &error);
 }
@@ -310,7 +310,7 @@ static int take_lines(mli_client *client)
 static int take_descriptors(mli_client *client, const int *fds, size_t count)
 {
     if (count > 0 && frame_push_fds(&client->in, fds, count))
-        return connection_lost(client, "it sent unexpected descriptors");
+        return connection_lost(client, "the daemon sent unexpected descriptors");
     return 0;
 }
 
@@ -323,7 +323,7 @@ static int receive_some(mli_client *client, bool *more)
     *more = false;
     char *bytes = frame_room(&client->in, &room);
     if (!bytes)
-        return connection_lost(client, "it sent a line that is too long");
+        return connection_lost(client, "the daemon sent a line that is too long");
     ssize_t got = fd_recv(client->socket, bytes, room, fds, &count);
     if (got == -EAGAIN || got == -EINTR)
         return 0;

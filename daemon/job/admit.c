@@ -28,8 +28,8 @@ int admit_check_channels(const struct jobs *jobs, const struct job *job, struct 
     if (job->common.channels <= jobs->config->channels)
         return 0;
     return fault_set(fault, FAULT_LIMIT, "/channels",
-                     "channels: %" PRIu32 " given, the service has %" PRIu32, job->common.channels,
-                     jobs->config->channels);
+                     "channels: %" PRIu32 " given, but the service has %" PRIu32,
+                     job->common.channels, jobs->config->channels);
 }
 
 static int locate(struct task *task, const int *fds, size_t count, struct fault *fault)

@@ -33,8 +33,8 @@ static void fail_for_channels(struct task *task)
     struct fault fault;
 
     fault_set(&fault, FAULT_CHANNEL_STUCK, "/channels",
-              "channels: %" PRIu32 " neighbouring ones needed, %" PRIu32 " of %" PRIu32
-              " are in service, the others are stuck",
+              "channels: %" PRIu32 " neighbouring channels are needed, but only %" PRIu32
+              " of %" PRIu32 " are in service; the others are stuck",
               task_channels(task), channels_count(channels->pool & ~channels->quarantined),
               channels_count(channels->pool));
     task_abort(task, &fault);

@@ -50,7 +50,7 @@ static int check_apart(const struct places *places, const struct operands *opera
                          dst->region, dst->offset + written->begin, written->end - written->begin))
         return 0;
     fault_set(fault, FAULT_REFUSED, "/dst",
-              "dst: bytes %" PRIu64 " to %" PRIu64 " of the file are written, %" PRIu64
+              "dst: bytes %" PRIu64 " to %" PRIu64 " of the file are written, but %" PRIu64
               " to %" PRIu64 " of the same file are read as src",
               dst_offset + written->begin, dst_offset + written->end, src_offset + read->begin,
               src_offset + read->end);
@@ -80,8 +80,8 @@ static int check_bytes(const struct located_job *job, struct fault *fault)
     if (!__builtin_add_overflow(src, dst, &sum) && sum <= job->bytes_max)
         return 0;
     return fault_set(fault, FAULT_LIMIT, NULL,
-                     "limits.job_bytes: src and dst take %" PRIu64 " B, one job may map %" PRIu64
-                     " B",
+                     "limits.job_bytes: src and dst take %" PRIu64
+                     " B, but one job may map at most %" PRIu64 " B",
                      sum, job->bytes_max);
 }
 

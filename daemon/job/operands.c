@@ -167,12 +167,13 @@ static int preset_parameters(struct quant *own, const struct quant *given, uint3
             "per axis: omit the parameters of dst");
     if (given->axis >= 0 && given->axis != own->axis)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/axis",
-                         "dst.axis: %" PRId32 " given, the result's parameters lie along %" PRId32,
+                         "dst.axis: %" PRId32
+                         " given, but the result's parameters lie along %" PRId32,
                          given->axis, own->axis);
     if (given->axis >= 0 && given->count < kept)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst",
-                         "dst: %" PRIu32 " parameters given along axis %" PRId32 ", the %" PRIu32
-                         " before cfg.dst_offset needed",
+                         "dst: %" PRIu32 " parameters given along axis %" PRId32 "; the %" PRIu32
+                         " before cfg.dst_offset are needed",
                          given->count, given->axis, kept);
     for (uint32_t i = 0; i < own->count; i++) {
         uint32_t from = given->axis < 0 ? 0 : i;

@@ -267,7 +267,8 @@ static int check_range(const struct mapped_file *file, uint64_t offset, uint64_t
     if (offset <= file->size && bytes <= file->size - offset)
         return 0;
     return fault_set(fault, FAULT_BAD_DESCRIPTOR, use->pointer,
-                     "%s: %" PRIu64 " B needed from offset %" PRIu64 ", the file has %" PRIu64 " B",
+                     "%s: %" PRIu64 " B are needed from offset %" PRIu64 ", the file has %" PRIu64
+                     " B",
                      use->name, bytes, offset, file->size);
 }
 

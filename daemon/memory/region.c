@@ -172,7 +172,7 @@ int region_check_range(const struct region *region, uint64_t offset, uint64_t by
     if (offset <= region->size && bytes <= region->size - offset)
         return 0;
     return fault_set(fault, FAULT_BAD_DESCRIPTOR, pointer,
-                     "%s: %" PRIu64 " B needed from offset %" PRIu64 ", the buffer has %" PRIu64
+                     "%s: %" PRIu64 " B are needed from offset %" PRIu64 ", the buffer has %" PRIu64
                      " B",
                      name, bytes, offset, region->size);
 }

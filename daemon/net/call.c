@@ -161,7 +161,8 @@ void call_handle(struct client *client, const char *line, size_t length)
         client_end(client);
     } else if (frame_take_fds(&client->in, request.fds, call.fds) < 0) {
         fault_set(&request.fault, FAULT_STREAM_ERROR, "/fds",
-                  "fds: %u announced, %zu came with the line", request.fds, client->in.fd_count);
+                  "fds: %u announced, but %zu came with the line", request.fds,
+                  client->in.fd_count);
         refuse(&call);
         client_end(client);
     } else {

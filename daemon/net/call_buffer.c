@@ -43,7 +43,7 @@ const struct ended *buffer_register_call(struct call *call)
         return call_refuse(call);
     if (call->fd_count != 1) {
         fault_set(&request->fault, FAULT_INVALID_PARAMS, NULL,
-                  "fds: %zu descriptors came, a buffer needs one", call->fd_count);
+                  "fds: %zu descriptors came, but a buffer needs exactly one", call->fd_count);
         return call_refuse(call);
     }
     buffer = buffer_register(&client->session.buffers, call->fds[0], &registered, &limits,

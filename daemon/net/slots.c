@@ -25,17 +25,17 @@ static int refuse(const struct net *net, uid_t uid, uint32_t quota, uint32_t own
     if (net->slots.open >= max - reserved_max(net->config))
         return fault_set(fault, FAULT_LIMIT, NULL,
                          "limits.clients: the service has %" PRIu32 " of %" PRIu32
-                         " connections, the rest is reserved for root and the service's user; "
+                         " connections; the rest is reserved for root and the service's user: "
                          "try again when another client has left",
                          slots_used(&net->slots), max);
     if (quota != QUOTA_SHARE)
         return fault_set(fault, FAULT_LIMIT, NULL,
-                         "quotas: user %u has %" PRIu32 " connections, at most %" PRIu32
+                         "quotas: user %u has %" PRIu32 " connections; at most %" PRIu32
                          " are allowed; close one first",
                          (unsigned)uid, own, quota);
     return fault_set(fault, FAULT_LIMIT, NULL,
                      "limits.clients: user %u has %" PRIu32 " of %" PRIu32
-                     " connections, the rest is kept for other users; close one first, or have "
+                     " connections; the rest is kept for other users: close one first, or have "
                      "quotas allow this user more clients",
                      (unsigned)uid, own, max);
 }

@@ -103,7 +103,7 @@ int activation_take(struct activation *activation, struct fault *fault)
     *activation = (struct activation){.service = -1, .metrics = -1};
     if (count < 0 || count > COUNT_MAX)
         result = fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                           "LISTEN_FDS: %ld given, 0 to %d allowed", count, COUNT_MAX);
+                           "LISTEN_FDS: %ld given; must be 0 to %d", count, COUNT_MAX);
     else
         result = take_all(activation, (int)count, names ? names : "", fault);
     unsetenv("LISTEN_PID");

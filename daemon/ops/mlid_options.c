@@ -137,7 +137,7 @@ static int override_channels(struct config *config, const char *text, struct fau
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < 1 ||
         number > MLI_MOV_MAX_CHANNELS)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "--channels: \"%s\" given, 1 to %d allowed", text, MLI_MOV_MAX_CHANNELS);
+                         "--channels: \"%s\" given; must be 1 to %d", text, MLI_MOV_MAX_CHANNELS);
     config->channels = (uint32_t)number;
     return 0;
 }
@@ -149,7 +149,7 @@ static int override_text(char *out, size_t size, const char *option, const char 
 
     if (length >= size)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "%s: %zu bytes given, at most %zu allowed", option, length, size - 1);
+                         "%s: %zu bytes given; at most %zu are allowed", option, length, size - 1);
     memset(out, 0, size);
     snprintf(out, size, "%s", text);
     return 0;

@@ -79,18 +79,19 @@ void mli_work_progress(struct mli_work *work, size_t bytes);
 /** The capabilities of a channel. Zero means no limit, except for `loops`. */
 struct mli_channel_caps {
     uint32_t flags;
-    uint32_t loops;   /**< loops around a run that one descriptor can express, 0 to MLI_MAX_RANK */
-    size_t count_max; /**< iterations of one loop */
-    size_t run_max;   /**< bytes of one run */
-    size_t step_max;  /**< bytes of one step, on either side */
-    size_t bytes_max; /**< bytes of one descriptor */
+    uint32_t loops;   /**< number of loops around a run that one descriptor can express, 0 to
+                         MLI_MAX_RANK */
+    size_t count_max; /**< most iterations of one loop */
+    size_t run_max;   /**< most bytes of one run */
+    size_t step_max;  /**< most bytes of one step, on either side */
+    size_t bytes_max; /**< most bytes of one descriptor */
     size_t tiny;      /**< up to this size a transfer is faster without the channel: the thread that
                          starts it moves it */
 };
 
 /** One piece of a plan that a channel's registers can express. */
 struct mli_descriptor {
-    struct mli_copy_box box; /**< at most caps.loops loops. src null: write zeros */
+    struct mli_copy_box box; /**< at most caps.loops loops; src null: write zeros */
     size_t bytes;
     uint32_t index; /**< descriptor of the plan that the piece was cut from */
     uint64_t row;   /**< first row that the piece writes */
@@ -100,12 +101,14 @@ struct mli_descriptor {
 struct mli_legaliser {
     const struct mli_plan *plan;
     struct mli_channel_caps caps;
-    struct mli_copy_box box;       /**< private: the descriptor being cut */
-    uint32_t index;                /**< private */
-    bool cutting;                  /**< private */
-    bool blocks;                   /**< private: pieces of a transpose need not be whole rows */
-    size_t at[MLI_MAX_RANK + 1];   /**< private: start of the next piece; last: in the run */
-    size_t take[MLI_MAX_RANK + 1]; /**< private: size of a piece; last: of the run */
+    struct mli_copy_box box;     /**< private: the descriptor that is being cut */
+    uint32_t index;              /**< private */
+    bool cutting;                /**< private */
+    bool blocks;                 /**< private: pieces of a transpose need not be whole rows */
+    size_t at[MLI_MAX_RANK + 1]; /**< private: start of the next piece; the last entry is the
+                                    position in the run */
+    size_t take[MLI_MAX_RANK +
+                1]; /**< private: size of a piece; the last entry is the size in the run */
 };
 
 /** Starts at the plan's first descriptor. Copies *caps. */
@@ -120,8 +123,8 @@ uint64_t mli_legalise_count(const struct mli_plan *plan, const struct mli_channe
 
 /** The functions of an engine. Those marked "optional" may be null. */
 struct mli_engine {
-    size_t size;      /**< sizeof(struct mli_engine) of the header the engine was compiled with; the
-                         library treats functions that were added later as null */
+    size_t size; /**< sizeof(struct mli_engine) when the engine was compiled; the library treats
+                    functions that were added later as null */
     const char *name; /**< one word of ASCII, without ":", "," and "="; static storage */
 
     /**
@@ -152,8 +155,8 @@ struct mli_engine {
     /**
      * Optional. mli_work_cancelled() has become true for the work on the channel: stop that work as
      * soon as possible, then call its done with MLI_STATUS_CANCELLED, or with the status that it
-     * reached before. The channel may have no work any longer, or the next one: stop only a work
-     * for which mli_work_cancelled() is true. Null if the engine itself checks often enough.
+     * reached before. The channel may no longer have that work, or may have the next one: stop only
+     * a work for which mli_work_cancelled() is true. Null if the engine itself checks often enough.
      */
     void (*cancel)(uint32_t channel);
     /**

@@ -167,7 +167,7 @@ const char *mli_status_text(mli_status status);
 
 /**
  * Returns why the library refused this thread's last refused call: field, value and bound, as in
- * "dst.data.capacity: 1024 B given, 1536 B needed". Empty before the first refusal; calls that
+ * "dst.data.capacity: 1024 B given; 1536 B are needed". Empty before the first refusal; calls that
  * succeed do not change it. Valid until the thread's next refused call. In a build with
  * debug_mode=release it is only the text of the status.
  */

@@ -428,8 +428,8 @@ typedef struct _mli_mov_channel_stats {
     uint64_t failed;    /**< submitted works that ended with an error */
     uint64_t cancelled; /**< submitted works that were cancelled, by a call or because another part
                            failed */
-    uint64_t bytes;     /**< bytes of completed works, and those that other works certainly wrote */
-    uint64_t rows;      /**< contiguous runs of bytes in completed ones */
+    uint64_t bytes;     /**< bytes of completed works, and bytes that other works certainly wrote */
+    uint64_t rows;      /**< contiguous runs of bytes in completed works */
     uint64_t busy_ns;   /**< time spent moving; 0 if the build has no clock */
     uint64_t queue_high_water; /**< most descriptors queued at a time */
 } mli_mov_channel_stats;
@@ -449,14 +449,14 @@ mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats);
  * Chooses the engine behind the pool: "NAME" or "NAME:OPTION[,OPTION]...", options as "key=number".
  *
  *   threads  (default on hosts) every channel is a thread that sleeps when idle
- *   inline   (default elsewhere) the thread that starts a transfer moves it: no threads
+ *   inline   (default elsewhere) the thread that starts a transfer also moves the data: no threads
  *   fault    wraps another engine and makes its channels fail, as in "fault:threads,seed=7,fail=3":
  *            the word without '=' is the engine; options that fault does not know go to that engine
  *
- * Every engine takes `tiny=BYTES`: the thread that starts a transfer moves it itself up to that
- * size. docs/library.md lists all options. Options that are not given get their defaults; if
- * an option is given twice, the last one counts. Numbers are below 2^64. A specification has at
- * most 127 characters.
+ * Every engine takes `tiny=BYTES`: up to that size, the thread that starts a transfer also moves
+ * the data. docs/library.md lists all options. Options that are not given get their defaults; if an
+ * option is given twice, the last one counts. Numbers are below 2^64. A specification has at most
+ * 127 characters.
  *
  * @retval MLI_STATUS_OK             the pool, which is empty, has this engine
  * @retval MLI_STATUS_ARGUMENT_ERROR null, an unknown engine or option, no device, or the pool is

@@ -91,7 +91,7 @@ extern "C" {
     X(MEM_BANK_MISMATCH, 13, "a kernel operand is outside the vector memory of the profile")       \
     X(MISALIGNMENT_ERROR, 14, "an address is not aligned to its element")                          \
     X(CANCELLED, 15, "the transfer was cancelled before it was complete")                          \
-    X(DMA_ERROR, 16, "a DMA channel failed, the transfer is incomplete")
+    X(DMA_ERROR, 16, "a DMA channel failed; the transfer is incomplete")
 
 /** The result of every function that can refuse its arguments. */
 typedef enum _mli_status {

@@ -73,8 +73,8 @@ mli_status mli_compat_mov_prepare(mli_mov_handle_t *h, const mli_tensor *src,
 }
 
 /*
- * embARC's host build accumulates in 32 and 64 bits. If a profile was set, use the guard bits of
- * its chip.
+ * Use guard bits for accumulators of 32 and 64 bits, as embARC's host build has; if a profile was
+ * set, use the guard bits of its chip.
  */
 uint8_t mli_compat_hlp_accu_guard_bits_sa8_sa8(void)
 {

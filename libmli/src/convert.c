@@ -13,7 +13,7 @@
 struct walk {
     uint8_t *bytes;
     uint32_t elem;
-    uint64_t step[MLI_MAX_RANK]; /* in bytes; 0 for dimensions added in front */
+    uint64_t step[MLI_MAX_RANK]; /* step of each loop in bytes; 0 for dimensions added in front */
     struct extent extent;
 };
 
@@ -30,7 +30,7 @@ static mli_status check_type(const mli_tensor *tensor, bool floats, const char *
         return refuse(MLI_STATUS_NOT_SUPPORTED, who, ".el_type: FP_16 cannot be converted");
     if (tensor->el_type == MLI_EL_FP_32 && !floats)
         return refuse(MLI_STATUS_TYPE_MISMATCH, who,
-                      ".el_type: FP_32 given, mli_hlp_convert_tensor() converts it");
+                      ".el_type: FP_32 given; mli_hlp_convert_tensor() converts it");
     return MLI_STATUS_OK;
 }
 
@@ -41,7 +41,7 @@ static mli_status check_type(const mli_tensor *tensor, bool floats, const char *
 static mli_status complete_dst(const mli_tensor *src, const mli_tensor *dst, mli_tensor *to)
 {
     if (!dst)
-        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given; a tensor is required");
     *to = *dst;
     if (dst->rank == 0) {
         to->rank = src->rank;
@@ -49,11 +49,11 @@ static mli_status complete_dst(const mli_tensor *src, const mli_tensor *dst, mli
             to->shape[d] = d < src->rank ? src->shape[d] : 1;
     }
     if (to->rank != src->rank)
-        return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".rank: % given, 0 or % needed", to->rank,
+        return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".rank: % given; must be 0 or %", to->rank,
                       src->rank);
     for (uint32_t d = 0; d < src->rank; d++) {
         if (to->shape[d] != src->shape[d])
-            return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".shape[%]: % given, % needed", d,
+            return refuse(MLI_STATUS_SHAPE_MISMATCH, "dst", ".shape[%]: % given; must be %", d,
                           to->shape[d], src->shape[d]);
     }
     return MLI_STATUS_OK;
@@ -98,7 +98,7 @@ static mli_status walk_init(struct walk *walk, const mli_tensor *tensor, const c
         return refuse(MLI_STATUS_NOT_ENGH_MEM, who,
                       ".mem_stride: the last element's address overflows");
     if (end > tensor->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, who, ".data.capacity: % B given, % B needed",
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, who, ".data.capacity: % B given; % B are needed",
                       tensor->data.capacity, end);
     walk->extent = (struct extent){0, end};
     return MLI_STATUS_OK;
@@ -149,7 +149,7 @@ static mli_status check_params(const struct conversion *c, const mli_tensor *ten
 
         if (format.scale < 1)
             status = refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
-                            ".el_params.sa.scale: % given for index %, 1 or more needed",
+                            ".el_params.sa.scale: % given for index %; must be at least 1",
                             format.scale, i);
     }
     return status;
@@ -162,8 +162,7 @@ static mli_status find_axis(struct conversion *c)
 
     if (from >= 0 && to >= 0 && from != to)
         return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, "dst",
-                      ".el_params.sa.dim: % given, the source's, %, or a negative one needed", to,
-                      from);
+                      ".el_params.sa.dim: % given; must be the source's, %, or negative", to, from);
     c->axis = from > to ? from : to;
     if (c->axis >= 0)
         c->axis += (int32_t)(MLI_MAX_RANK - c->src->rank);

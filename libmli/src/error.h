@@ -2,7 +2,8 @@
 /*
  * Refusing a call: a status for the caller, a sentence for mli_last_error().
  *
- *     return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d, o, p)
+ *     return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given; must be below %", d, o,
+ * p)
  *
  * Each % in the format takes the next number (converted to int64_t). The subject comes before the
  * format, so that one check can name "src" or "dst". The build option debug_mode (here
@@ -15,10 +16,10 @@
 
 /* Values of MLI_DEBUG_MODE. */
 #define MLI_DEBUG_RELEASE   0 /* returns the status; mli_last_error() is its text */
-#define MLI_DEBUG_RET_CODES 1 /* and writes the sentence */
-#define MLI_DEBUG_ASSERT    2 /* and calls abort() */
-#define MLI_DEBUG_DEBUG     3 /* and prints a line to stderr, no abort() */
-#define MLI_DEBUG_FULL      4 /* and does both */
+#define MLI_DEBUG_RET_CODES 1 /* returns the status and writes the sentence */
+#define MLI_DEBUG_ASSERT    2 /* writes the sentence and calls abort() */
+#define MLI_DEBUG_DEBUG     3 /* prints the sentence to stderr, does not abort */
+#define MLI_DEBUG_FULL      4 /* prints the sentence to stderr and calls abort() */
 
 #ifndef MLI_DEBUG_MODE
 #define MLI_DEBUG_MODE MLI_DEBUG_RET_CODES

@@ -44,7 +44,7 @@ mli_status mli_mov_explain(const mli_tensor *src, const mli_mov_cfg_t *cfg, cons
     mli_status status;
 
     if (!out)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "out", ": null given, an explanation needed");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "out", ": null given; an explanation is required");
     status = transfer_check(&transfer, src, cfg, dst);
     if (status != MLI_STATUS_OK)
         return status;

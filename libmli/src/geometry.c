@@ -24,9 +24,9 @@ static uint64_t sample_at(uint64_t coordinate, uint64_t offset, uint64_t step)
 
 /* The source or the destination. Dimensions are added from the innermost outwards. */
 struct side {
-    uint64_t packed;          /* stride of the next dimension if none is given */
-    uint64_t first, elements; /* before the first accessed element, and from there to the last */
-    bool strides_fit, fits;   /* strides, and accessed elements, fit in 64 bits */
+    uint64_t packed;          /* stride of the next dimension if no stride is given */
+    uint64_t first, elements; /* before the first accessed element; from it to the last */
+    bool strides_fit, fits;   /* the strides, and the accessed elements, fit in 64 bits */
 };
 
 /* Adds a dimension that begins at coordinate `first` and ends `span` further. */
@@ -42,7 +42,7 @@ static inline bool side_extent(const struct side *side, uint32_t elem, struct ex
 {
     uint64_t end;
 
-    extent->begin = side->first * elem; /* below the end, which is checked */
+    extent->begin = side->first * elem; /* the start is below the end, which is checked */
     return side->fits && checked_add(side->first, side->elements, &end) &&
            checked_mul(end, elem, &extent->end);
 }
@@ -86,7 +86,7 @@ static inline bool window(struct geometry *g, const mli_tensor *src, const mli_m
     axis->src_stride = next_stride(&source->packed, src->shape[d], src->mem_stride[d]);
     if (axis->src_stride == 0)
         source->strides_fit = false;
-    /* Meaningless if the move reads nothing. */
+    /* These bounds are meaningless if the move reads nothing. */
     side_reach(source, axis->first, (axis->hi - 1 - axis->lo) * step, axis->src_stride);
     return true;
 }
@@ -96,8 +96,8 @@ static mli_status check_dst_strides(const mli_tensor *dst, uint32_t rank)
 {
     for (uint32_t i = 0; i < rank; i++) {
         if (dst->mem_stride[i] < 0)
-            return refuse(MLI_STATUS_BAD_TENSOR, "dst", ".mem_stride[%]: % given, 0 or more needed",
-                          i, dst->mem_stride[i]);
+            return refuse(MLI_STATUS_BAD_TENSOR, "dst",
+                          ".mem_stride[%]: % given; must be at least 0", i, dst->mem_stride[i]);
     }
     return MLI_STATUS_OK;
 }
@@ -118,15 +118,15 @@ ERROR_COLD static mli_status refuse_window(const mli_tensor *src, const mli_mov_
             (uint64_t)cfg->padding_pre[d] + src->shape[d] + cfg->padding_post[d];
 
         if (cfg->offset[d] >= padded)
-            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given, below % needed", d,
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".offset[%]: % given; must be below %", d,
                           cfg->offset[d], padded);
         if (cfg->size[d] > padded - cfg->offset[d])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".size[%]: % given, at most % fit after offset % in the padded extent %",
+                          ".size[%]: % given; at most % fit after offset % in the padded extent %",
                           d, cfg->size[d], padded - cfg->offset[d], cfg->offset[d], padded);
         if (cfg->sub_sample_step[d] == 0)
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".sub_sample_step[%]: 0 given, 1 or more needed", d);
+                          ".sub_sample_step[%]: 0 given; must be at least 1", d);
     }
 }
 
@@ -136,11 +136,11 @@ static mli_status check_permutation(const uint8_t *perm, uint32_t rank)
 
     for (uint32_t i = 0; i < rank; i++) {
         if (perm[i] >= rank)
-            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".perm_dim[%]: % given, below % needed",
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".perm_dim[%]: % given; must be below %",
                           i, perm[i], rank);
         if (seen & 1u << perm[i])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".perm_dim[%]: % given a second time, a permutation needed", i, perm[i]);
+                          ".perm_dim[%]: % given a second time; must be a permutation", i, perm[i]);
         seen |= 1u << perm[i];
     }
     return MLI_STATUS_OK;
@@ -151,7 +151,7 @@ static mli_status check_cfg_strides(const mli_mov_cfg_t *cfg, uint32_t rank)
     for (uint32_t i = 0; i < rank; i++) {
         if (cfg->dst_mem_stride[i] < 0)
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".dst_mem_stride[%]: % given, 0 or more needed", i,
+                          ".dst_mem_stride[%]: % given; must be at least 0", i,
                           cfg->dst_mem_stride[i]);
     }
     return MLI_STATUS_OK;
@@ -176,8 +176,8 @@ ERROR_COLD static mli_status refuse_place(const struct geometry *g, const mli_mo
 
         if (count > UINT32_MAX)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "cfg",
-                          ".dst_offset[%]: % given, dst.shape[%] would be %, 32 bits hold %", i,
-                          cfg->dst_offset[i], i, count, UINT32_MAX);
+                          ".dst_offset[%]: % given; dst.shape[%] would be %, but must be at most %",
+                          i, cfg->dst_offset[i], i, count, UINT32_MAX);
         shape[i] = (uint32_t)count;
         given[i] = cfg->dst_mem_stride[i] ? cfg->dst_mem_stride[i] : dst->mem_stride[i];
     }
@@ -203,7 +203,7 @@ static inline bool place(struct geometry *g, const mli_mov_cfg_t *cfg, const mli
     stride = cfg_stride ? (uint64_t)cfg_stride : own_stride ? (uint64_t)own_stride : target->packed;
     if (shape > UINT32_MAX || stride > INT32_MAX)
         return false;
-    target->packed = stride * shape; /* below 2^63 */
+    target->packed = stride * shape; /* the product is below 2^63 */
     if (stride < target->elements && axis->count > 1)
         g->nested = false;
     side_reach(target, offset, axis->count - 1, stride);
@@ -241,12 +241,13 @@ static void written_lattice(const struct geometry *g, struct lattice *lattice)
 ERROR_COLD static mli_status refuse_end(const char *name, uint64_t capacity, uint64_t end)
 {
     if (end > UINT32_MAX)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, name,
-                      ".data.capacity: % B needed, a tensor has at most % B (4 GiB): move it in "
-                      "parts",
-                      end, UINT32_MAX);
-    return refuse(MLI_STATUS_NOT_ENGH_MEM, name, ".data.capacity: % B given, % B needed", capacity,
-                  end);
+        return refuse(
+            MLI_STATUS_NOT_ENGH_MEM, name,
+            ".data.capacity: % B are needed, but a tensor has at most % B (4 GiB): move it in "
+            "parts",
+            end, UINT32_MAX);
+    return refuse(MLI_STATUS_NOT_ENGH_MEM, name, ".data.capacity: % B given; % B are needed",
+                  capacity, end);
 }
 
 mli_status geometry_check_written(const struct geometry *g)

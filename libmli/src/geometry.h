@@ -15,12 +15,12 @@
 
 /* One source dimension of a move. Sample k is padded coordinate offset + k * step. */
 struct axis {
-    uint64_t count;      /* samples written */
+    uint64_t count;      /* number of samples that the move writes */
     uint64_t step;       /* step of the subsampling */
     uint64_t lo, hi;     /* samples [lo, hi) come from the source, all others are zero */
     uint64_t first;      /* source coordinate of sample lo; meaningless if lo == hi */
-    uint64_t src_stride; /* in elements */
-    uint64_t dst_stride; /* in elements */
+    uint64_t src_stride; /* stride of the source, in elements */
+    uint64_t dst_stride; /* stride of the destination, in elements */
     uint32_t dst_offset; /* destination coordinate of sample 0 */
     uint32_t dst_dim;    /* destination dimension that this source dimension becomes */
 };
@@ -31,20 +31,20 @@ struct extent {
 };
 
 struct geometry {
-    const char *src_name,
-        *dst_name; /* names in messages: "src", "dst" of a move, "in", "out" of a kernel */
+    const char *src_name, *dst_name; /* names of the tensors in messages: "src", "dst" of a move,
+                                        "in", "out" of a kernel */
     uint32_t rank;
-    uint32_t elem;    /* bytes of an element */
+    uint32_t elem;    /* size of an element in bytes */
     uint64_t samples; /* samples that the move writes */
-    bool reads;       /* false: every sample is padding */
-    bool pads;        /* some samples are padding */
-    bool cfg_strides; /* cfg sets strides of the destination */
-    bool nested; /* each stride of the destination exceeds the span of the dimensions inside it, so
-                    no elements overlap */
-    struct axis axis[MLI_MAX_RANK];   /* by source dimension */
+    bool reads;       /* true: the move reads the source; false: every sample is padding */
+    bool pads;        /* true: some samples are padding */
+    bool cfg_strides; /* true: cfg sets strides of the destination */
+    bool nested; /* true: each stride of the destination exceeds the span of the dimensions inside
+                    it, so no elements overlap */
+    struct axis axis[MLI_MAX_RANK];   /* axes by source dimension */
     uint32_t order[MLI_MAX_RANK];     /* source dimensions by falling stride of the destination */
-    uint32_t dst_shape[MLI_MAX_RANK]; /* by destination dimension */
-    int32_t dst_stride[MLI_MAX_RANK]; /* by destination dimension, never 0 */
+    uint32_t dst_shape[MLI_MAX_RANK]; /* shape by destination dimension */
+    int32_t dst_stride[MLI_MAX_RANK]; /* strides by destination dimension, never 0 */
     struct extent read, written;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_hlp_*: properties of one tensor, and embARC's form of these functions. */
+/* Functions mli_hlp_*: properties of one tensor, and embARC's form of these functions. */
 #define MLI_COMPAT_KEEP_NAMES
 #include "mli_compat_embarc.h"
 
@@ -20,10 +20,11 @@ uint32_t mli_hlp_count_elem_num(const mli_tensor *in, uint32_t start_dim)
     if (in && in->rank == 0)
         return 1; /* a scalar */
     if (!in || in->rank > MLI_MAX_RANK || start_dim >= in->rank) {
-        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "in",
-                     ": rank % and start_dim % given, a rank of 0 to % and a start_dim below the "
-                     "rank needed",
-                     in ? in->rank : 0, start_dim, MLI_MAX_RANK);
+        (void)refuse(
+            MLI_STATUS_ARGUMENT_ERROR, "in",
+            ": rank % and start_dim % given; the rank must be 0 to % and start_dim must be below "
+            "the rank",
+            in ? in->rank : 0, start_dim, MLI_MAX_RANK);
         return 0;
     }
     for (uint32_t d = start_dim; d < in->rank; d++) {
@@ -56,13 +57,13 @@ mli_status mli_hlp_set_tensor_mem_strides(mli_tensor *in)
     mli_status status;
 
     if (!in)
-        return refuse(MLI_STATUS_BAD_TENSOR, "in", ": null given, a tensor needed");
+        return refuse(MLI_STATUS_BAD_TENSOR, "in", ": null given; a tensor is required");
     if (in->rank < 1 || in->rank > MLI_MAX_RANK)
-        return refuse(MLI_STATUS_BAD_TENSOR, "in", ".rank: % given, 1 to % needed", in->rank,
+        return refuse(MLI_STATUS_BAD_TENSOR, "in", ".rank: % given; must be 1 to %", in->rank,
                       MLI_MAX_RANK);
     for (uint32_t d = 0; d < in->rank; d++) {
         if (in->shape[d] == 0)
-            return refuse(MLI_STATUS_BAD_TENSOR, "in", ".shape[%]: 0 given, 1 or more needed", d);
+            return refuse(MLI_STATUS_BAD_TENSOR, "in", ".shape[%]: 0 given; must be at least 1", d);
     }
     status = strides_of("in", in->rank, in->shape, packed, stride);
     if (status != MLI_STATUS_OK)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mli_mov_*: the synchronous move, and the life of a handle. plan.h has the way of a move through
- * the library.
+ * Functions mli_mov_*: the synchronous move, and the life of a handle. plan.h describes the way of
+ * a move through the library.
  */
 #include "libmli/src/bytes.h"
 #include "libmli/src/dma/pool.h"
@@ -95,9 +95,10 @@ mli_status mli_mov_layout(const mli_tensor *src, const mli_mov_cfg_t *cfg, mli_t
     mli_status status = tensor_check(src, geometry.src_name);
 
     if (status == MLI_STATUS_OK && !dst)
-        status = refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+        status = refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given; a tensor is required");
     if (status == MLI_STATUS_OK && !cfg)
-        status = refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+        status =
+            refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     if (status == MLI_STATUS_OK)
         status = geometry_init(&geometry, src, cfg, dst);
     if (status == MLI_STATUS_OK)
@@ -126,7 +127,7 @@ mli_status mli_mov_acquire_handle(int num_ch, mli_mov_handle_t *h)
     mli_status status;
 
     if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
     status = pool_claim(num_ch, &claim);
     return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
@@ -137,7 +138,7 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
     mli_status status;
 
     if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
     status = pool_claim_at(first, num_ch, &claim);
     return status == MLI_STATUS_OK ? set_handle(h, &claim) : status;
 }
@@ -146,7 +147,7 @@ mli_status mli_mov_acquire_handle_at(int first, int num_ch, mli_mov_handle_t *h)
 static mli_status find_slot(const mli_mov_handle_t *h, struct claim *claim, struct slot **slot)
 {
     if (!h)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
     *claim = (struct claim){h->first, h->count, h->generation};
     *slot = pool_slot(claim);
     if (!*slot)
@@ -231,7 +232,7 @@ mli_status mli_mov_set_hints(mli_mov_handle_t *h, uint32_t hints)
         return status;
     if (hints & ~MLI_MOV_FRESH_DST)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "hints",
-                      ": % given, 0 or MLI_MOV_FRESH_DST (1) needed", hints);
+                      ": % given; must be 0 or MLI_MOV_FRESH_DST (1)", hints);
     slot->hints = hints;
     return MLI_STATUS_OK;
 }
@@ -274,7 +275,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h)
     struct slot *slot;
 
     if (!h) {
-        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given, a handle needed");
+        (void)refuse(MLI_STATUS_ARGUMENT_ERROR, "h", ": null given; a handle is required");
         return false;
     }
     claim = (struct claim){h->first, h->count, h->generation};
@@ -285,7 +286,7 @@ bool mli_mov_isdone(mli_mov_handle_t *h)
 static mli_status refuse_in_callback(void)
 {
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "h",
-                  ": a completion callback must not wait, poll mli_mov_isdone() instead");
+                  ": a completion callback must not wait; poll mli_mov_isdone() instead");
 }
 
 mli_status mli_mov_wait(mli_mov_handle_t *h)

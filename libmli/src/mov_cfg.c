@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_mov_cfg_*: builders of configurations. They check only for null pointers. */
+/* Functions mli_mov_cfg_*: builders of configurations. They check only for null pointers. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/error.h"
 #include "mli_mov_api.h"
 
 static mli_status null_cfg(void)
 {
-    return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+    return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
 }
 
 static mli_status null_array(const char *name)
 {
     (void)name; /* unused in builds without error texts */
-    return refuse(MLI_STATUS_ARGUMENT_ERROR, name, ": null given, % entries needed", MLI_MAX_RANK);
+    return refuse(MLI_STATUS_ARGUMENT_ERROR, name, ": null given; % entries are required",
+                  MLI_MAX_RANK);
 }
 
 /* Copies an array of the caller: MLI_MAX_RANK entries of 4 bytes, bit by bit. */

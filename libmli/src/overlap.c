@@ -10,7 +10,7 @@ struct search {
     const struct lattice_term *term;
     uint32_t count;
     int64_t min[TERMS_MAX + 1], max[TERMS_MAX + 1]; /* least and largest sum of terms i and up */
-    bool skip_origin; /* the solution x[i] == 0 for all i does not count */
+    bool skip_origin; /* true: the solution x[i] == 0 for all i does not count */
     int budget;
 };
 
@@ -91,7 +91,7 @@ bool lattice_reaches(const struct lattice *lattice, int64_t target, int64_t widt
 bool lattice_meets_itself(const struct lattice *lattice)
 {
     struct lattice differences = *lattice;
-    int64_t reach = 0; /* largest sum of the terms of smaller stride */
+    int64_t reach = 0; /* largest sum of the terms with smaller strides */
     bool nested = true;
 
     for (uint32_t i = lattice->count; i-- > 0;) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mli_krn_permute_*: a move that only permutes, into a tensor that has its shape already. */
+/*
+ * Functions mli_krn_permute_*: a move that only permutes, into a tensor that has its shape already.
+ */
 #include "libmli/src/error.h"
 #include "libmli/src/exec/exec.h"
 #include "libmli/src/profile.h"
@@ -21,10 +23,10 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out, mli
     if (status != MLI_STATUS_OK)
         return status;
     if (in->el_type != type)
-        return refuse(MLI_STATUS_TYPE_MISMATCH, "in", ".el_type: % given, the kernel's is %",
+        return refuse(MLI_STATUS_TYPE_MISMATCH, "in", ".el_type: % given, but the kernel's is %",
                       in->el_type, type);
     if (out->el_type != type)
-        return refuse(MLI_STATUS_TYPE_MISMATCH, "out", ".el_type: % given, the kernel's is %",
+        return refuse(MLI_STATUS_TYPE_MISMATCH, "out", ".el_type: % given, but the kernel's is %",
                       out->el_type, type);
     return MLI_STATUS_OK;
 }
@@ -32,11 +34,11 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out, mli
 static mli_status check_shape(const struct geometry *g, const mli_tensor *out)
 {
     if (out->rank != g->rank)
-        return refuse(MLI_STATUS_SHAPE_MISMATCH, "out", ".rank: % given, % needed", out->rank,
+        return refuse(MLI_STATUS_SHAPE_MISMATCH, "out", ".rank: % given; must be %", out->rank,
                       g->rank);
     for (uint32_t i = 0; i < g->rank; i++) {
         if (out->shape[i] != g->dst_shape[i])
-            return refuse(MLI_STATUS_SHAPE_MISMATCH, "out", ".shape[%]: % given, % needed", i,
+            return refuse(MLI_STATUS_SHAPE_MISMATCH, "out", ".shape[%]: % given; must be %", i,
                           out->shape[i], g->dst_shape[i]);
     }
     return MLI_STATUS_OK;
@@ -63,7 +65,7 @@ static mli_status permute(const mli_tensor *in, const mli_permute_cfg *cfg, mli_
     if (status != MLI_STATUS_OK)
         return status;
     if (!cfg)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     mli_mov_cfg_for_permute(&mov, cfg->perm_dim);
     transfer.geometry.src_name = "in";
     transfer.geometry.dst_name = "out";

@@ -53,7 +53,7 @@ void plan_clear(struct mli_plan *plan);
  */
 void plan_add_box(struct mli_plan *plan, struct mli_copy_box *box);
 
-/** Copies the used bytes of a plan. Both pointers may be misaligned, as the plan in a handle. */
+/** Copies the used bytes of a plan. Both pointers may be misaligned, like the plan in a handle. */
 static inline void plan_copy_bytes(void *to, const void *from)
 {
     const size_t head = offsetof(struct mli_plan, slab);

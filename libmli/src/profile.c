@@ -21,7 +21,7 @@ mli_status mli_profile_set(const mli_profile *profile)
         profile = &profile_default;
     if (profile->guard_bit_option >= GUARD_BIT_OPTIONS)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "profile",
-                      ".guard_bit_option: % given, below % needed", profile->guard_bit_option,
+                      ".guard_bit_option: % given; must be below %", profile->guard_bit_option,
                       GUARD_BIT_OPTIONS);
     profile_active = *profile;
     profile_is_set = given;
@@ -107,7 +107,7 @@ mli_status profile_check_bank(const mli_tensor *tensor, const struct extent *ext
 
     if (first < base || first - base > room || size > room - (first - base))
         return refuse(MLI_STATUS_MEM_BANK_MISMATCH, who,
-                      ".data.mem: % B at address %, the vector memory is % B at address %", size,
+                      ".data.mem: % B at address %; the vector memory is % B at address %", size,
                       first, room, base);
     return MLI_STATUS_OK;
 }

@@ -21,8 +21,8 @@ static const struct {
 } complaint[ARRAYS] = {
 #define COMPLAINTS(name)                                                                           \
     {                                                                                              \
-        ".el_params.sa." name ".mem: null given, an array of % entries needed",                    \
-            ".el_params.sa." name ".capacity: % B given, % B needed",                              \
+        ".el_params.sa." name ".mem: null given; an array of % entries is required",               \
+            ".el_params.sa." name ".capacity: % B given; % B are needed",                          \
             ".el_params.sa." name ".mem: the array overlaps other memory of the call"              \
     }
     COMPLAINTS("zero_point"),
@@ -62,7 +62,7 @@ mli_status quant_check_dim(const mli_tensor *tensor, const char *who)
 {
     if (tensor_is_per_axis(tensor) && (uint32_t)tensor->el_params.sa.dim >= tensor->rank)
         return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, who,
-                      ".el_params.sa.dim: % given, below % needed", tensor->el_params.sa.dim,
+                      ".el_params.sa.dim: % given; must be below %", tensor->el_params.sa.dim,
                       tensor->rank);
     return MLI_STATUS_OK;
 }
@@ -155,11 +155,11 @@ mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g
         same += own[i].bytes == theirs[i].bytes;
     }
     if ((null || same) && null != ARRAYS && same != ARRAYS)
-        return refuse(
-            MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
-            ".el_params.sa: % of 3 arrays null and % the source's own, all three must be of "
-            "one kind",
-            null, same);
+        return refuse(MLI_STATUS_SPEC_PARAM_MISMATCH, g->dst_name,
+                      ".el_params.sa: % of 3 arrays are null and % are the source's own; all three "
+                      "must be of "
+                      "one kind",
+                      null, same);
     move->fill = !null && !same;
     if (!move->fill) {
         status = check_sharing(g, src->el_params.sa.dim, src, cfg);

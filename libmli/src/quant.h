@@ -16,7 +16,7 @@
 /* The new parameters of dst. It has copies of all inputs, so src may be dst. */
 struct quant_move {
     mli_element_params params; /* parameters of dst, after the arrays below are filled */
-    bool fill;                 /* the arrays of params.sa are memory of the caller, to be filled */
+    bool fill; /* true: the arrays of params.sa are memory of the caller, to be filled */
     const int16_t *scale, *zero_point;
     const int8_t *scale_frac_bits; /* arrays of the source */
     struct axis axis;              /* the quantised axis */
@@ -32,7 +32,7 @@ mli_status quant_check_arrays(const mli_element_params *params, uint64_t entries
 mli_status quant_check_apart(const mli_element_params *params, uint64_t entries,
                              const uint8_t *bytes, uint64_t size, const char *who);
 
-/** The per-axis cases of quant_plan() and quant_apply(). */
+/** The per-axis branches of quant_plan() and quant_apply(). */
 mli_status quant_plan_per_axis(struct quant_move *move, const struct geometry *g,
                                const mli_tensor *src, const mli_mov_cfg_t *cfg,
                                const mli_tensor *dst);

@@ -11,20 +11,21 @@ static mli_status check_cfg(const mli_tensor *in, const mli_sub_tensor_cfg *cfg)
     uint32_t removable = 0;
 
     if (!cfg)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     for (uint32_t d = 0; d < in->rank; d++) {
         if (cfg->size[d] == 0)
-            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".size[%]: 0 given, 1 or more needed", d);
+            return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".size[%]: 0 given; must be at least 1",
+                          d);
         if ((uint64_t)cfg->offset[d] + cfg->size[d] > in->shape[d])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".size[%]: offset % + size % given, at most the shape, %, allowed", d,
+                          ".size[%]: offset % + size % given; must be at most the shape, %", d,
                           cfg->offset[d], cfg->size[d], in->shape[d]);
         removable += cfg->size[d] == 1;
     }
     const uint32_t least = removable < in->rank ? in->rank - removable : 1;
     if (cfg->sub_tensor_rank < least || cfg->sub_tensor_rank > in->rank)
         return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                      ".sub_tensor_rank: % given, % to % allowed: only dimensions of size 1 can be "
+                      ".sub_tensor_rank: % given; must be % to %: only dimensions of size 1 can be "
                       "removed (here: %)",
                       cfg->sub_tensor_rank, least, in->rank, removable);
     return MLI_STATUS_OK;
@@ -49,7 +50,7 @@ static mli_status find_start(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     if (!fits || !checked_add(end, 1, &end) || !checked_mul(end, elem, &end))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".mem_stride: an element's address overflows");
     if (end > in->data.capacity)
-        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".data.capacity: % B given, % B needed",
+        return refuse(MLI_STATUS_NOT_ENGH_MEM, "in", ".data.capacity: % B given; % B are needed",
                       in->data.capacity, end);
     *start = first * elem;
     return MLI_STATUS_OK;
@@ -123,14 +124,14 @@ static mli_status check_tensors(const mli_tensor *in, const mli_tensor *out)
     if (status == MLI_STATUS_OK)
         status = tensor_check_data(in, "in");
     if (status == MLI_STATUS_OK && !out)
-        status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given, a tensor needed");
+        status = refuse(MLI_STATUS_BAD_TENSOR, "out", ": null given; a tensor is required");
     return status;
 }
 
 mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg, mli_tensor *out)
 {
     int32_t
-        stride[MLI_MAX_RANK]; /* strides in force of `in`, which become given strides of its part */
+        stride[MLI_MAX_RANK]; /* strides in force of `in`, which the part gets as given strides */
     uint64_t start = 0;
     mli_tensor part;
     mli_status status = check_tensors(in, out);
@@ -156,7 +157,7 @@ mli_status mli_hlp_subtensor(const mli_tensor *in, const mli_sub_tensor_cfg *cfg
     return MLI_STATUS_OK;
 }
 
-/* Returns the bytes from a view's first element to the end of its last. */
+/* Returns the bytes from a view's first element to the end of its last element. */
 static uint32_t bytes_reached(const mli_tensor *view)
 {
     uint64_t last = 0;
@@ -185,21 +186,22 @@ static mli_status check_point_cfg(const mli_tensor *in, const mli_point_to_subts
     uint32_t last;
 
     if (!cfg)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     if (cfg->coord_num < 1 || cfg->coord_num > in->rank)
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".coord_num: % given, 1 to % needed",
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".coord_num: % given; must be 1 to %",
                       cfg->coord_num, in->rank);
     for (uint32_t d = 0; d < cfg->coord_num; d++) {
         if (cfg->start_coord[d] >= in->shape[d])
             return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
-                          ".start_coord[%]: % given, below % needed", d, cfg->start_coord[d],
+                          ".start_coord[%]: % given; must be below %", d, cfg->start_coord[d],
                           in->shape[d]);
     }
     last = cfg->coord_num - 1u;
     if (cfg->first_out_dim_size < 1 ||
         cfg->first_out_dim_size > in->shape[last] - cfg->start_coord[last])
-        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ".first_out_dim_size: % given, 1 to % needed",
-                      cfg->first_out_dim_size, in->shape[last] - cfg->start_coord[last]);
+        return refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg",
+                      ".first_out_dim_size: % given; must be 1 to %", cfg->first_out_dim_size,
+                      in->shape[last] - cfg->start_coord[last]);
     return MLI_STATUS_OK;
 }
 

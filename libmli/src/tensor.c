@@ -21,20 +21,20 @@ uint32_t element_bytes(mli_element_type type)
 mli_status tensor_check(const mli_tensor *tensor, const char *who)
 {
     if (!tensor)
-        return refuse(MLI_STATUS_BAD_TENSOR, who, ": null given, a tensor needed");
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ": null given; a tensor is required");
     if (tensor->rank < 1 || tensor->rank > MLI_MAX_RANK)
-        return refuse(MLI_STATUS_BAD_TENSOR, who, ".rank: % given, 1 to % needed", tensor->rank,
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".rank: % given; must be 1 to %", tensor->rank,
                       MLI_MAX_RANK);
     if (tensor->el_type == MLI_EL_FX_4)
         return refuse(MLI_STATUS_NOT_SUPPORTED, who, ".el_type: FX_4 is not supported");
     if (!element_bytes(tensor->el_type))
         return refuse(MLI_STATUS_BAD_TENSOR, who,
-                      ".el_type: % given, an element type of mli_types.h needed", tensor->el_type);
+                      ".el_type: % given; must be an element type of mli_types.h", tensor->el_type);
     for (uint32_t d = 0; d < tensor->rank; d++) {
         if (tensor->shape[d] == 0)
-            return refuse(MLI_STATUS_BAD_TENSOR, who, ".shape[%]: 0 given, 1 or more needed", d);
+            return refuse(MLI_STATUS_BAD_TENSOR, who, ".shape[%]: 0 given; must be at least 1", d);
         if (tensor->mem_stride[d] < 0)
-            return refuse(MLI_STATUS_BAD_TENSOR, who, ".mem_stride[%]: % given, 0 or more needed",
+            return refuse(MLI_STATUS_BAD_TENSOR, who, ".mem_stride[%]: % given; must be at least 0",
                           d, tensor->mem_stride[d]);
     }
     return MLI_STATUS_OK;

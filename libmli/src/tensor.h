@@ -53,7 +53,7 @@ static inline uint8_t *tensor_bytes(const mli_tensor *tensor)
 static inline mli_status tensor_check_data(const mli_tensor *tensor, const char *who)
 {
     if (!tensor_bytes(tensor))
-        return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given, a buffer needed");
+        return refuse(MLI_STATUS_BAD_TENSOR, who, ".data.mem: null given; a buffer is required");
     return MLI_STATUS_OK;
 }
 

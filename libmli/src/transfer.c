@@ -14,10 +14,11 @@ static mli_status check_arguments(const mli_tensor *src, const mli_mov_cfg_t *cf
     if (status != MLI_STATUS_OK)
         return status;
     if (!dst)
-        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given, a tensor needed");
+        return refuse(MLI_STATUS_BAD_TENSOR, "dst", ": null given; a tensor is required");
     status = tensor_check_data(dst, "dst");
     if (status == MLI_STATUS_OK && !cfg)
-        status = refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given, a configuration needed");
+        status =
+            refuse(MLI_STATUS_BAD_FUNC_CFG, "cfg", ": null given; a configuration is required");
     return status;
 }
 

@@ -33,9 +33,9 @@ static inline void transfer_plan(const struct transfer *transfer, const mli_tens
 }
 
 /**
- * Returns whether to zero the whole span of the destination instead of planning slabs. For short
- * spans without gaps that takes less time. Not for transposes: their kernels write zeros beside
- * rows as columns.
+ * Returns whether to zero the whole span of the destination instead of planning slabs, which takes
+ * less time for short spans without gaps. Returns false for transposes: their kernels write zeros
+ * beside rows as columns.
  */
 static inline bool transfer_has_little_padding(const struct transfer *transfer)
 {
@@ -48,8 +48,8 @@ static inline bool transfer_has_little_padding(const struct transfer *transfer)
 }
 
 /**
- * Sets rank, shape, strides and element type of the destination; entries beyond the rank become 1
- * and 0.
+ * Sets rank, shape, strides and element type of the destination. Beyond the rank, entries of the
+ * shape become 1 and strides become 0.
  */
 static inline void transfer_set_layout(const struct geometry *geometry, mli_element_type type,
                                        mli_tensor *dst)

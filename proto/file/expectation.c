@@ -115,7 +115,7 @@ static int find_kind(struct expectation *expect, const struct json *object)
         if (!json_present(&member))
             continue;
         if (expect->kind != EXPECT_NOTHING)
-            return json_complain(&member, "given beside \"%s\", only one of the two is allowed",
+            return json_complain(&member, "given beside \"%s\"; only one of the two is allowed",
                                  kind_keys[expect->kind]);
         expect->kind = (enum expectation_kind)kind;
     }
@@ -123,9 +123,9 @@ static int find_kind(struct expectation *expect, const struct json *object)
         return json_complain(object, "\"file\", \"digest\" or \"error\" is required");
     if (expect->kind != EXPECT_FILE && (json_present(&format) || json_present(&tensor)))
         return json_complain(json_present(&format) ? &format : &tensor,
-                             "describes a golden file, allowed only with \"file\"");
+                             "describes a golden file; allowed only with \"file\"");
     if (expect->kind != EXPECT_ERROR && json_present(&pointer))
-        return json_complain(&pointer, "is the place of an error, allowed only with \"error\"");
+        return json_complain(&pointer, "is the place of an error; allowed only with \"error\"");
     return 0;
 }
 

@@ -65,7 +65,7 @@ static int read_slice(struct job_spec *job, const struct json *object)
     if (job->common.op == JOB_OP_PERMUTE)
         return json_complain(&value, "a permute takes cfg.perm_dim only; use \"op\": \"mov\"");
     if (lengths->offset || lengths->size || lengths->sub_sample_step)
-        return json_complain(&value, "replaces cfg.%s, give only one of the two",
+        return json_complain(&value, "replaces cfg.%s; give only one of the two",
                              lengths->offset ? "offset"
                              : lengths->size ? "size"
                                              : "sub_sample_step");
@@ -182,7 +182,8 @@ static int read_jobs(struct job_list *list, const struct json *array, const stru
     if (count == 0)
         return json_complain(array, "at least one job is required");
     if (count > JOB_FILE_JOBS_MAX)
-        return json_complain(array, "%zu jobs given, at most %d allowed", count, JOB_FILE_JOBS_MAX);
+        return json_complain(array, "%zu jobs given; at most %d are allowed", count,
+                             JOB_FILE_JOBS_MAX);
     list->jobs = calloc(count, sizeof *list->jobs);
     if (!list->jobs)
         return fault_set(array->fault, FAULT_INTERNAL, NULL, "no memory for %zu jobs", count);

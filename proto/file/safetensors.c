@@ -78,7 +78,7 @@ int safetensors_length(const unsigned char *prefix, uint64_t file_size, size_t *
                          size, file_size);
     if (size > SAFETENSORS_HEADER_MAX)
         return fault_set(fault, FAULT_INVALID_PARAMS, NULL,
-                         "its header has %" PRIu64 " bytes, at most %d are read", size,
+                         "its header has %" PRIu64 " bytes; the limit is %d", size,
                          SAFETENSORS_HEADER_MAX);
     *length = (size_t)size;
     return 0;
@@ -97,7 +97,7 @@ static int check_movable(const struct tensor_entry *entry, const char *descr, co
                          word);
     if (entry->rank < 1 || entry->rank > MLI_MAX_RANK)
         return fault_set(why, FAULT_INVALID_PARAMS, NULL,
-                         "it has %zu dimensions, a tensor that is moved has 1 to %d", entry->rank,
+                         "it has %zu dimensions; a tensor that is moved has 1 to %d", entry->rank,
                          MLI_MAX_RANK);
     for (size_t i = 0; i < entry->rank; i++) {
         if (entry->shape[i] == 0)
@@ -162,7 +162,7 @@ static int read_offsets(const struct json *offsets, uint64_t range[2])
     if (json_array(offsets, &count) < 0)
         return -1;
     if (count != 2)
-        return json_complain(offsets, "%zu numbers given, begin and end are required", count);
+        return json_complain(offsets, "%zu numbers given; begin and end are required", count);
     if (read_numbers(offsets, range) < 0)
         return -1;
     return range[0] <= range[1] ? 0 : json_complain(offsets, "the end is before the beginning");
@@ -180,7 +180,7 @@ static int check_size(const struct tensor_entry *entry, const struct dtype *dtyp
     }
     if (dtype && (bits % 8 != 0 || bits / 8 != entry->bytes))
         return json_complain(
-            value, "shape and dtype need %" PRIu64 " bits, data_offsets hold %" PRIu64 " bytes",
+            value, "shape and dtype need %" PRIu64 " bits, but data_offsets hold %" PRIu64 " bytes",
             bits, entry->bytes);
     return 0;
 }

@@ -114,7 +114,7 @@ static int take_entry(struct scan *scan, uint32_t index, struct slice_entry *ent
         entry->step = 1;
     if (entry->step < 1)
         return complain(scan->fault,
-                        "entry %" PRIu32 ": step %" PRId64 " given, at least 1 required", index + 1,
+                        "entry %" PRIu32 ": step %" PRId64 " given; must be at least 1", index + 1,
                         entry->step);
     return 0;
 }
@@ -124,7 +124,7 @@ static int take_part(struct scan *scan, struct slice *slice, bool *seen)
 {
     if (take_ellipsis(scan)) {
         if (*seen)
-            return complain(scan->fault, "'...' is given twice, at most once allowed");
+            return complain(scan->fault, "'...' is given twice, but allowed only once");
         *seen = true;
         slice->ellipsis = slice->count;
         return 0;
@@ -199,7 +199,8 @@ int slice_apply(const struct slice *slice, uint32_t rank, const int64_t *extents
     uint32_t missing = rank - slice->count;
 
     if (slice->count > rank)
-        return complain(fault, "%" PRIu32 " entries given, the source has %" PRIu32 " dimensions",
+        return complain(fault,
+                        "%" PRIu32 " entries given, but the source has %" PRIu32 " dimensions",
                         slice->count, rank);
     for (uint32_t d = 0; d < rank; d++) {
         const struct slice_entry *entry = &whole;

@@ -174,7 +174,7 @@ struct tensor_entry *tensor_list_choose(const struct tensor_list *list, const ch
     }
     if (!name) {
         fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                  "it holds %zu tensors, name one of them: %s", list->count,
+                  "it holds %zu tensors; name one of them: %s", list->count,
                   some_names(list, names));
         return NULL;
     }

@@ -107,8 +107,8 @@ static int forbid(const struct json *object, const char *const *keys, const char
 }
 
 static const char *const in_npy_header[] = {"shape", "strides", "offset", NULL};
-static const char *const npy_says = "stated in the header of the .npy file, remove it from the job";
-static const char *const archive_says = "stated in the archive, remove it from the job";
+static const char *const npy_says = "stated in the header of the .npy file; remove it from the job";
+static const char *const archive_says = "stated in the archive; remove it from the job";
 
 int tensor_spec_check_archive(const struct tensor_spec *spec, const struct json *object)
 {
@@ -175,7 +175,7 @@ static int check_dst_members(const struct tensor_spec *dst, const struct json *o
         return forbid(object, in_npy_header, npy_says);
     if (!dst->update &&
         forbid(object, of_existing,
-               "describes an existing tensor, allowed only with \"update\": true") < 0)
+               "describes an existing tensor; allowed only with \"update\": true") < 0)
         return -1;
     if (npy) {
         static const char *const strides[] = {"strides", NULL};

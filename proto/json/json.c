@@ -225,7 +225,8 @@ int json_object(const struct json *value, const char *const *allowed)
     while (json_next(value, &member))
         count++;
     if (count > JSON_KEYS_MAX)
-        return json_complain(value, "%zu members given, at most %d allowed", count, JSON_KEYS_MAX);
+        return json_complain(value, "%zu members given; at most %d are allowed", count,
+                             JSON_KEYS_MAX);
     member = (struct json){0};
     while (json_next(value, &member)) {
         if (check_member(value, &member, allowed) < 0)
@@ -281,7 +282,7 @@ int json_int(const struct json *value, int64_t min, int64_t max, int64_t *out)
         return complain_type(value, "a whole number");
     number = value->node->number;
     if (number < min || number > max)
-        return json_complain(value, "%" PRId64 " given, %" PRId64 " to %" PRId64 " allowed", number,
+        return json_complain(value, "%" PRId64 " given; must be %" PRId64 " to %" PRId64 "", number,
                              min, max);
     *out = number;
     return 0;
@@ -305,7 +306,7 @@ int json_text(const struct json *value, size_t max, const char **out)
     }
     length = strlen(value->node->string);
     if (length > max) {
-        json_complain(value, "%zu bytes given, at most %zu allowed", length, max);
+        json_complain(value, "%zu bytes given; at most %zu are allowed", length, max);
         return -1;
     }
     *out = value->node->string;

@@ -372,7 +372,7 @@ int json_scan(const char *text, size_t length, const struct json_limits *limits,
     scan.at = scan.values = scan.depth = 0;
 
     if (length > limits->bytes)
-        return fail(&scan, 0, FAULT_LIMIT, "the text has %zu bytes, at most %zu are accepted",
+        return fail(&scan, 0, FAULT_LIMIT, "the text has %zu bytes; at most %zu are accepted",
                     length, limits->bytes);
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         return fail(&scan, 0, FAULT_PARSE_ERROR, "the text must not begin with a byte order mark");

@@ -44,7 +44,7 @@ int buffer_register_read(const struct json *params, uint32_t fds, struct buffer_
     if (params_object(params, keys) < 0 || json_int(&fd, 0, UINT32_MAX, &number) < 0)
         return -1;
     if (number >= fds)
-        return json_complain(&fd, "%u given, the message carries %u descriptors (from 0)",
+        return json_complain(&fd, "%u given, but the message carries %u descriptors (from 0)",
                              (unsigned)number, fds);
     call->has_size = json_present(&size);
     if (call->has_size && read_size(params, &call->size) < 0)

@@ -217,7 +217,7 @@ static int read_numbers(const struct json *array, int64_t max, size_t count, uin
     if (json_array(array, &length) < 0)
         return -1;
     if (length != count)
-        return json_complain(array, "%zu entries given, %zu required", length, count);
+        return json_complain(array, "%zu entries given; %zu are required", length, count);
     while (json_next(array, &item)) {
         if (json_int(&item, 0, max, &number) < 0)
             return -1;

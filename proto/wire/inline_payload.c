@@ -43,7 +43,7 @@ static int check_sum(const struct json *value, uint64_t sum)
 {
     return sum <= INLINE_BYTES_MAX
                ? 0
-               : json_complain(value, "%llu bytes in all, at most %llu allowed",
+               : json_complain(value, "%llu bytes in all; at most %llu are allowed",
                                (unsigned long long)sum, (unsigned long long)INLINE_BYTES_MAX);
 }
 

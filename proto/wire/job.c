@@ -34,7 +34,7 @@ static int read_fd(struct tensor_ref *ref, const struct json *value, uint32_t fd
     if (json_int(value, 0, UINT32_MAX, &number) < 0)
         return -1;
     if (number >= fds)
-        return json_complain(value, "%u given, the message carries %u descriptors (from 0)",
+        return json_complain(value, "%u given, but the message carries %u descriptors (from 0)",
                              (unsigned)number, fds);
     ref->fd = (uint32_t)number;
     ref->where = TENSOR_IN_FD;
@@ -58,9 +58,9 @@ static int read_where(struct tensor_ref *ref, const struct json *object, uint32_
     int status;
 
     if (json_present(&fd) && json_present(&buffer))
-        return json_complain(&buffer, "given beside \"fd\", only one of the two is allowed");
+        return json_complain(&buffer, "given beside \"fd\"; only one of the two is allowed");
     if (!json_present(&fd) && !json_present(&buffer))
-        return json_complain(&fd, "missing, a descriptor or a \"buffer\" is required");
+        return json_complain(&fd, "missing; a descriptor or a \"buffer\" is required");
     status = json_present(&fd) ? read_fd(ref, &fd, fds) : read_buffer(ref, &buffer);
     return status < 0 ? -1 : optional_u64(object, "offset", &ref->offset);
 }

@@ -123,7 +123,7 @@ static int read_waited(const struct json *params, struct job_wait *wait)
             return -1;
         return wait->jobs.count > 0
                    ? 0
-                   : json_complain(&jobs, "0 entries given, 1 to %d allowed", JOB_WAIT_MAX);
+                   : json_complain(&jobs, "0 entries given; 1 to %d are allowed", JOB_WAIT_MAX);
     }
     wait->what = JOB_WAIT_ONE;
     wait->jobs.refs = calloc(1, sizeof *wait->jobs.refs);

@@ -134,7 +134,7 @@ static int check_cfg(const struct job_common *common, uint32_t rank, struct faul
                              fields[i].name);
         if (rank != 0 && count != rank)
             return fault_set(fault, FAULT_INVALID_PARAMS, pointer,
-                             "cfg.%s: %u entries given, the source has %u dimensions",
+                             "cfg.%s: %u entries given, but the source has %u dimensions",
                              fields[i].name, count, rank);
     }
     return 0;
@@ -227,11 +227,11 @@ int job_check_rank(const struct job_common *common, const struct tensor_desc *ds
         return 0;
     if (dst->rank != 0 && dst->rank != rank)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/shape",
-                         "dst.shape: %u entries given, the source has %u dimensions", dst->rank,
+                         "dst.shape: %u entries given, but the source has %u dimensions", dst->rank,
                          rank);
     if (dst->has_strides && dst->stride_count != 0 && dst->stride_count != rank)
         return fault_set(fault, FAULT_INVALID_PARAMS, "/dst/strides",
-                         "dst.strides: %u entries given, the source has %u dimensions",
+                         "dst.strides: %u entries given, but the source has %u dimensions",
                          dst->stride_count, rank);
     return 0;
 }

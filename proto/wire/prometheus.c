@@ -53,7 +53,8 @@ static void write_jobs(struct textw *w, const struct daemon_stats *stats)
         textw_printf(w, "mlid_jobs_queued{priority=\"%s\"} %" PRIu32 "\n", priorities[i],
                      stats->jobs.queued[i]);
     single(w, "jobs_running", "gauge", "Jobs on a channel.", stats->jobs.running);
-    single(w, "moved_bytes_total", "counter", "Bytes written by jobs done.", stats->bytes_moved);
+    single(w, "moved_bytes_total", "counter", "Bytes written by jobs that were done.",
+           stats->bytes_moved);
 }
 
 static void write_clients(struct textw *w, const struct daemon_stats *stats)
@@ -136,7 +137,8 @@ static void write_users(struct textw *w, const struct daemon_stats *stats)
     USER_METRIC(jobs, "user_jobs", "gauge", "Jobs of the user that are under way.")
     USER_METRIC(buffer_bytes, "user_buffer_bytes", "gauge", "Bytes of the user's buffers.")
     USER_METRIC(jobs_done, "user_jobs_done_total", "counter", "Jobs of the user that were done.")
-    USER_METRIC(bytes_moved, "user_moved_bytes_total", "counter", "Bytes written by these jobs.")
+    USER_METRIC(bytes_moved, "user_moved_bytes_total", "counter",
+                "Bytes written by the user's jobs that were done.")
 #undef USER_METRIC
 }
 

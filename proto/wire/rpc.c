@@ -226,7 +226,7 @@ static int check_params(struct rpc_request *request)
     static const char *const none[] = {NULL};
 
     if (needs_params(request->method) && !json_present(&request->params))
-        return json_complain(&request->params, "missing, the job is required");
+        return json_complain(&request->params, "missing; the job is required");
     /* Make params a root: pointers of faults in a job are relative to the job. */
     request->params.parent = NULL;
     if (!takes_params(request->method) && json_present(&request->params))

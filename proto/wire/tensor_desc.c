@@ -128,15 +128,15 @@ int tensor_desc_check(const struct tensor_desc *desc, struct fault *fault)
     if (desc->rank == 0)
         return 0;
     if (desc->has_strides && desc->stride_count != 0 && desc->stride_count != desc->rank) {
-        snprintf(text, sizeof text, "%u entries given, the shape has %u", desc->stride_count,
+        snprintf(text, sizeof text, "%u entries given, but the shape has %u", desc->stride_count,
                  desc->rank);
         return mismatch(fault, "strides", text);
     }
     if (quant->count == 0 || quant->axis < 0)
         return 0;
     if ((uint32_t)quant->axis >= desc->rank) {
-        snprintf(text, sizeof text, "%d given, the shape has %u dimensions (0 to %u)", quant->axis,
-                 desc->rank, desc->rank - 1);
+        snprintf(text, sizeof text, "%d given, but the shape has %u dimensions (0 to %u)",
+                 quant->axis, desc->rank, desc->rank - 1);
         return mismatch(fault, "axis", text);
     }
     if (quant->count != desc->shape[quant->axis]) {

@@ -44,7 +44,7 @@ static int read_dimensions(const struct json *array, int64_t min, int64_t max,
     if (json_array(array, &length) < 0)
         return -1;
     if (length < 1 || length > MLI_MAX_RANK)
-        return json_complain(array, "%zu entries given, 1 to %d allowed", length, MLI_MAX_RANK);
+        return json_complain(array, "%zu entries given; 1 to %d are allowed", length, MLI_MAX_RANK);
     while (json_next(array, &item)) {
         if (json_int(&item, min, max, &out[item.index]) < 0)
             return -1;
@@ -93,7 +93,8 @@ static int check_param(const struct json *value, enum param param)
     if (json_array(value, &count) < 0)
         return -1;
     if (count < 1 || count > QUANT_ENTRIES_MAX)
-        return json_complain(value, "%zu entries given, 1 to %d allowed", count, QUANT_ENTRIES_MAX);
+        return json_complain(value, "%zu entries given; 1 to %d are allowed", count,
+                             QUANT_ENTRIES_MAX);
     while (json_next(value, &item)) {
         if (json_int(&item, params[param].min, params[param].max, &number) < 0)
             return -1;
@@ -146,8 +147,8 @@ static int count_entries(const struct members *members, size_t *count)
         if (json_array(param, &entries) < 0)
             return -1;
         if (first && entries != *count)
-            return json_complain(param, "%zu entries given, \"%s\" has %zu", entries, first->key,
-                                 *count);
+            return json_complain(param, "%zu entries given, but \"%s\" has %zu", entries,
+                                 first->key, *count);
         first = param;
         *count = entries;
     }

@@ -128,7 +128,7 @@ class Safetensors(ArchiveCase):
         self.assertEqual(self.read("out.npy"), npy("|i1", (3,), b"abc"))
         os.unlink(self.path("out.npy"))
         self.assert_refused(mov("two.safetensors"), "/src/tensor",
-                            'src.tensor: two.safetensors: it holds 2 tensors, name one of them: '
+                            'src.tensor: two.safetensors: it holds 2 tensors; name one of them: '
                             '"conv1.weight", "conv2.weight"')
         self.assert_refused(mov({"file": "two.safetensors", "tensor": "conv1.wieght"}),
                             "/src/tensor", 'no tensor "conv1.wieght"; did you mean "conv1.weight"?')
@@ -198,7 +198,7 @@ class Safetensors(ArchiveCase):
             "twice": (header(b"{" + entry % (b"a", 0, 4) + b"," + entry % (b"a", 4, 8) + b"}",
                              bytes(8)), '"a" is given twice'),
             "size": (header(b"{" + entry % (b"a", 0, 5) + b"}", bytes(5)),
-                     "shape and dtype need 32 bits, data_offsets hold 5 bytes"),
+                     "shape and dtype need 32 bits, but data_offsets hold 5 bytes"),
             "deep": (header(b"{" + b'"a":{' * 40 + b"}" * 41), "nested more than 3 deep"),
         }
         for name, (content, words) in cases.items():
@@ -258,7 +258,7 @@ class Npz(ArchiveCase):
                               self.ctl("show", "a.npz", "--json", code=0).json[0]["tensors"]],
                              ["w", "dir/b"])
             self.assert_refused(mov("a.npz", "x.npy"), "/src/tensor",
-                                'it holds 2 tensors, name one of them: "w", "dir/b"')
+                                'it holds 2 tensors; name one of them: "w", "dir/b"')
             self.assert_refused(mov({"file": "a.npz", "tensor": "note.txt"}, "x.npy"),
                                 "/src/tensor", 'no tensor "note.txt"')
 

@@ -165,7 +165,7 @@ class Members(Case):
                             "/defaults/channels")
         self.assert_refused({"defaults": {"name": "x"}, "jobs": jobs}, "/defaults/name")
         self.assert_refused({"defaults": {"op": "mov", "cfg": {"size": [1, 2]}}, "jobs": jobs},
-                            "/jobs/0/cfg/size", "2 entries given, the source has 3")
+                            "/jobs/0/cfg/size", "2 entries given, but the source has 3")
 
 
 class Cfg(Case):
@@ -235,7 +235,7 @@ class Cfg(Case):
 
     def test_gaps_in_a_new_npy(self):
         self.assert_refused(mov(dst_mem_stride=[16, 4, 1]), "/cfg/dst_mem_stride/0",
-                            "16 given, 12 needed", "write a raw file")
+                            "16 given; must be 12", "write a raw file")
         self.assert_refused(mov(dst={"file": "o.npy", "strides": [12, 4, 1]}), "/dst/strides")
 
     def test_results_beyond_the_limits(self):

@@ -80,7 +80,7 @@ class Attempts(BatchCase):
         for engine in ("mock", "fault:mock,seed=1", "threads", "inline"):
             self.events_by_case("cases", "-e", engine, code=0)
         result = self.batch("cases", "-e", "mock", "-c9", code=2)
-        self.assertIn("channels 0 to 8 given, the engine has 0 to 7", result.err)
+        self.assertIn("channels 0 to 8 given, but the engine has 0 to 7", result.err)
 
     def test_a_limit_of_the_job_may_be_expected(self):
         job = dict(self.job(None, "../"), timeout_ms=100, expect={"error": "TIMED_OUT"})
@@ -367,7 +367,7 @@ class Resumed(BatchCase):
         lines[0]["format"] = 3
         self.write("s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
         result = self.batch("cases", "--resume", "s.jsonl", code=2)
-        self.assertIn("format: 3 given, at most 2 is supported; a newer mlictl wrote the file", result.err)
+        self.assertIn("format: 3 given; at most 2 is supported; a newer mlictl wrote the file", result.err)
 
     def test_a_file_that_changes_while_its_case_runs(self):
         for i in range(1, 12):

@@ -175,7 +175,7 @@ class ExpectedErrors(ExpectCase):
                        {"error": "REFUSED", "pointer": BEYOND["pointer"]}):
             self.assert_as_expected(mov(expect=expect, **REFUSED), BEYOND["error"])
         self.assertEqual(self.line(["run"]), "job.json: refused as expected: "
-                         "MLI_STATUS_BAD_FUNC_CFG: cfg.offset[0]: 9 given, below 2 needed\n")
+                         "MLI_STATUS_BAD_FUNC_CFG: cfg.offset[0]: 9 given; must be below 2\n")
         self.assertEqual(self.line(["run"], "-q"), "")
 
     def test_of_files(self):
@@ -213,8 +213,8 @@ class ExpectedErrors(ExpectCase):
                                  ("NOT_REFUSED", "/expect/error"))
                 self.assertNotIn("code", fact["error"])
                 self.assertEqual(result.err, "mlictl: job.json: expect.error: "
-                                 "MLI_STATUS_BAD_FUNC_CFG expected, and the job was done without "
-                                 "an error\n")
+                                 "MLI_STATUS_BAD_FUNC_CFG expected, but the job "
+                                 "succeeded\n")
                 self.assertFalse(self.exists("out.npy") or self.exists("p.json"))
                 self.assertEqual(self.read("there.npy"), b"before")
 
@@ -258,7 +258,7 @@ class ExpectedErrors(ExpectCase):
                                 mov(dst="2.npy", after=["a"])])
         result = self.ctl("run", "--json", "job.json", code=1)
         self.assertEqual([fact["state"] for fact in result.json], ["failed", "skipped"])
-        self.assertIn("done without an error", result.json[1]["error"]["message"])
+        self.assertIn("but the job succeeded", result.json[1]["error"]["message"])
 
     def test_not_with_detach(self):
         self.write("job.json", mov(expect={"error": "INVALID_PARAMS"}))

@@ -311,9 +311,9 @@ class Command(Explain):
         one, = self.facts("job.json", "-e", "mock", "-c", "1")[0]["channels"]
         self.assertEqual((one["rows"], one["descriptors"]), (20, 1))
         text = self.explain("job.json", "-e", "threads:tiny=100000", "-c", "3").out
-        self.assertIn("3 channels are asked for, 1 is worth it", text)
+        self.assertIn("3 channels are requested, but only 1 is worth using", text)
         text = self.explain("job.json", "-e", "threads:tiny=1000000").out
-        self.assertIn("the thread that starts a transfer moves it", text)
+        self.assertIn("the thread that starts a transfer also moves the data", text)
         for engine in "", "nothing", "threads:depth=1":
             ours = self.explain("job.json", "--json", "-e", engine, code=2)
             self.assertRegex(ours.err, "^mlictl: --engine: ")

@@ -39,7 +39,7 @@ class NoDaemon(Case):
             self.assertIn("no daemon listens", self.ctl("ping", "-s", self.path(name), code=3).err)
 
     def test_a_too_long_path(self):
-        self.assertIn("108 bytes given, at most 107",
+        self.assertIn("108 bytes given; at most 107",
                       self.ctl("ping", "-s", "x" * 108, code=2).err)
 
     def test_wrong_jobs_are_reported_without_a_daemon(self):

@@ -170,10 +170,10 @@ class Update(Case):
         self.assert_refused(mov(dst=dst, dst_offset=[0, 4]), "/cfg/dst_offset/1",
                             "the result ends at 6, the tensor to update at 5")
         self.assert_refused(mov(dst=dst, dst_mem_stride=[6, 1]), "/cfg/dst_mem_stride/0",
-                            "6 given, 5 needed")
+                            "6 given; must be 5")
         self.assert_refused(mov(dst=dict(dst, file="no.npy")), "/dst/file", "No such file")
         self.write_npy("in.npy", "|i1", (2, 2))
-        self.assert_refused(mov(dst=dst), "/dst/file", "holds uint8, the source int8")
+        self.assert_refused(mov(dst=dst), "/dst/file", "holds uint8, but the source holds int8")
         self.write_npy("in.npy", "|u1", (2, 3, 4))
         self.write("both.bin", bytes(24))
         for shape in ([2, 3, 3], [2, 2, 4], [1, 3, 4]):
@@ -182,7 +182,7 @@ class Update(Case):
                                                           if shape[d] < d + 2][0]),
                                 "the result ends at", "the tensor to update at")
         self.write_npy("in.npy", "|u1", (4,))
-        self.assert_refused(mov(dst=dst), "/dst/file", "has 2 dimensions, the source 1")
+        self.assert_refused(mov(dst=dst), "/dst/file", "has 2 dimensions, but the source has 1")
         self.write("both.bin", bytes(10))
         self.assert_refused(mov(dst={"file": "both.bin", "update": True, "offset": 7}),
                             "/dst/file", "10 B, the result ends at 11")

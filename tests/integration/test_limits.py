@@ -36,7 +36,7 @@ class Limits(Case):
         self.big()
         for command in (["validate"], ["explain", "--no-memcpy", "--no-picture"]):
             refused = self.ctl(*command, "-s", daemon.socket, "big.json", code=1)
-            self.assertIn(f"src and dst take {6 * GIB} B, one job may map {4 * GIB} B "
+            self.assertIn(f"src and dst take {6 * GIB} B, but one job may map at most {4 * GIB} B "
                           f"(the limit of the daemon at {daemon.socket})", refused.err)
             self.assertEqual("writes" in refused.out, command[0] == "explain")
         error = self.ctl("validate", "--json", "-s", daemon.socket, "big.json", code=1).json[0]["error"]
@@ -50,7 +50,7 @@ class Limits(Case):
         self.write("in.npy", npy("|i1", (4, 6), ramp(24)))
         self.job_file("wide.json", mov("in.npy", "out.npy", channels=3))
         refused = self.ctl("validate", "-s", daemon.socket, "wide.json", code=1)
-        self.assertIn(": channels: 3 wanted, the daemon has 2", refused.err)
+        self.assertIn(": channels: 3 wanted, but the daemon has 2", refused.err)
         self.ctl("explain", "-s", daemon.socket, "-c", "2", "wide.json", code=0)
         self.ctl("validate", "wide.json", code=0)
 
@@ -77,7 +77,7 @@ class Limits(Case):
             "op": "mov", "src": {"file": "half.raw", "type": "fx8", "shape": [GIB // 2 + 1]},
             "dst": {"file": "out.raw"}})
         refused = self.ctl("validate", *where, "half.json", code=1)
-        self.assertIn(f"the files have {GIB + 2} B, one job may send {GIB} B over ssh", refused.err)
+        self.assertIn(f"the files have {GIB + 2} B, but one job may send at most {GIB} B over ssh", refused.err)
         self.assertIn("(the limit of the daemon at ssh://board)", self.ctl(
             "validate", *where, self.big(), code=1).err)
         self.ctl("validate", *where, self.small(), code=0)
@@ -117,7 +117,7 @@ class Limits(Case):
             for command in commands:
                 with self.subTest(command=command, source=source):
                     refused = self.ctl(*command, "huge.json", code=1 if command == batch else 2)
-                    self.assertIn(f": src.data.capacity: {4 * GIB + 5} B needed, a tensor has "
+                    self.assertIn(f": src.data.capacity: {4 * GIB + 5} B are needed, but a tensor has "
                                   f"at most {4 * GIB - 1} B (4 GiB): move it in parts",
                                   refused.out + refused.err)
                     self.assertFalse(self.exists("out.raw"))
@@ -136,7 +136,7 @@ class Limits(Case):
         for command in (["validate", "small.json"], ["run", "small.json"], moved, ["make", *moved, "--run"],
                         ["batch", "--keep", "none", "small.json"]):
             result = self.ctl(*command, "--limit-bytes", 47, code=1)
-            self.assertIn("limits.job_bytes: src and dst take 48 B, one job may map 47 B "
+            self.assertIn("limits.job_bytes: src and dst take 48 B, but one job may map at most 47 B "
                           "(--limit-bytes)", result.out + result.err)
             self.ctl(*command, "--limit-bytes", 48, code=0)
             if self.exists("out.npy"):

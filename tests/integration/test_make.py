@@ -117,7 +117,7 @@ class Options(MakeCase):
                       ["--perm", "2 ,0,1"], ["--at", "-1"], ["--at", "4294967296"],
                       ["--at", "99999999999999999999"], ["--at", "+1"]):
             with self.subTest(words=words):
-                self.assertIn(f"mlictl: {words[0]} {words[1]}: 1 to 4 numbers from ",
+                self.assertIn(f"mlictl: {words[0]} {words[1]}: requires 1 to 4 numbers from ",
                               self.make(*words, code=2).err)
         for perm in ("0,0,1", "1,2,3", "0,1,-1,-1", "-4,0,1"):
             self.assertIn("is needed once", self.make("--perm", perm, code=2).err)
@@ -146,7 +146,7 @@ class Checks(MakeCase):
 
     def test_against_the_tensor(self):
         self.assert_wrong("slice: nothing is selected of dimension 0", "--slice", "2:")
-        self.assert_wrong("slice: 4 entries given, the source has 3", "--slice", ":,:,:,:")
+        self.assert_wrong("slice: 4 entries given, but the source has 3", "--slice", ":,:,:,:")
         self.assert_wrong("cfg.perm_dim: 2 entries given", "--perm", "1,0")
         self.assert_wrong("cfg.padding_pre: 1 entries given", "--pad", "1")
         self.assert_wrong("src.type: fx16 has elements of 2 B", "--type", "fx16")
@@ -172,14 +172,14 @@ class Checks(MakeCase):
     def test_inconsistent_lists_without_a_tensor(self):
         words = ("make", "mov", "none.npy", "out.npy")
         for more, text in ((["--pad", "1,1", "--perm", "2,0,1"],
-                            "cfg.perm_dim: 3 entries given, cfg.padding_pre has 2"),
+                            "cfg.perm_dim: 3 entries given, but cfg.padding_pre has 2"),
                            (["--perm", "1,0", "--at", "1"],
-                            "cfg.dst_offset: 1 entries given, cfg.perm_dim has 2"),
+                            "cfg.dst_offset: 1 entries given, but cfg.perm_dim has 2"),
                            (["--slice", ":,:,:", "--at", "1,2"],
-                            "slice: 3 entries given, cfg.dst_offset has 2")):
+                            "slice: 3 entries given, but cfg.dst_offset has 2")):
             self.assertIn(text, self.ctl(*words, *more, code=2).err)
         self.ctl(*words, "--slice", ":,...", "--at", "1,2", code=0)
-        self.assertIn("slice: 2 entries given, src.shape has 1",
+        self.assertIn("slice: 2 entries given, but src.shape has 1",
                       self.ctl("make", "mov", "none.bin", "out.npy", "--type", "fx8", "--shape",
                                "7", "--slice", ":,:", code=2).err)
 

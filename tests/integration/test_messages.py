@@ -241,7 +241,7 @@ class Daemons(Messages):
                   "ssh://board", "run", "job.json")
 
     def test_numbers_of_jobs(self):
-        self.says("tile0: a job's number is needed; mlictl jobs lists them", "wait", "tile0")
+        self.says("tile0: a job number is required; mlictl jobs lists the numbers", "wait", "tile0")
 
     def test_options_of_mlid(self):
         for option, meant in (("--sokcet", "--socket"), ("--chanels=3", "--channels"),

@@ -132,10 +132,10 @@ class Jobs(Service):
         for number in ("abc", "0", "-1x", "99999999999999999999"):
             for command in ("status", "wait", "cancel"):
                 result = self.ctl(command, "-s", self.path("none"), "--", number, code=2)
-                self.assertEqual(result.err, f"mlictl: {number}: a job's number is needed; "
-                                             "mlictl jobs lists them\n")
+                self.assertEqual(result.err, f"mlictl: {number}: a job number is required; "
+                                             "mlictl jobs lists the numbers\n")
         self.assertEqual(self.ask("status", "77", code=2).err,
-                         "mlictl: job 77 is unknown or forgotten; mlictl jobs lists them\n")
+                         "mlictl: job 77 is unknown or forgotten; mlictl jobs lists the known jobs\n")
         self.assertEqual(self.ask("wait", "--all", code=0).out, "no job is under way\n")
         self.assertEqual(self.ask("wait", "--all", "-q", code=0).out, "")
         self.ask("wait", "--all", "1", code=2)

@@ -161,14 +161,14 @@ class Layouts(Case):
     def test_errors(self):
         for text, why in (
                 ("NHWC", "two layouts with a colon are needed, as in NHWC:NCHW"),
-                ("NHWC:", "a layout of 0 letters is given, 1 to 4 are possible"),
+                ("NHWC:", "a layout of 0 letters is given; 1 to 4 are possible"),
                 (":NHWC", "a layout of 0 letters is given"),
-                ("NDHWC:NCDHW", "a layout of 5 letters is given, 1 to 4 are possible"),
+                ("NDHWC:NCDHW", "a layout of 5 letters is given; 1 to 4 are possible"),
                 ("NHHC:NCHH", "NHHC has the letter H twice"), ("HWC:CCW", "CCW has the letter C twice"),
                 ("NHWC:NCH", "NHWC has 4 letters, NCH has 3"),
                 ("HWC:NCHW", "HWC has 3 letters, NCHW has 4"),
-                ("NHWC:NCHX", "NCHX has the letter X, NHWC has not"),
-                ("HWC:chw", "chw has the letter c, HWC has not"),
+                ("NHWC:NCHX", "NCHX has the letter X, but NHWC has not"),
+                ("HWC:chw", "chw has the letter c, but HWC has not"),
                 ("H,W:W,H", "',' is no letter"), ("HW1:1HW", "'1' is no letter"),
                 ("HW:WH:HW", "':' is no letter"), ("H W:WH", "' ' is no letter"),
                 ("HW:W\033", "'?' is no letter"), ("2,0,x", "two layouts with a colon are needed")):

@@ -8,11 +8,11 @@
 enum { NEVER = -1 };
 
 static struct channel {
-    atomic_flag bus; /* held during an access, and while time passes */
+    atomic_flag bus; /* a thread holds the bus during an access, and while time passes */
     const struct mock_descriptor *ring;
     uint32_t size, head, tail;
     bool enabled, busy, error, aborting;
-    uint64_t rows, fault; /* of the current descriptor */
+    uint64_t rows, fault; /* row and fault address of the current descriptor */
     uint32_t pace;
     int64_t fail_after;
 } channels[MOCK_DEVICE_CHANNELS] = {
@@ -37,7 +37,10 @@ static void give_bus(struct channel *c)
     atomic_flag_clear_explicit(&c->bus, memory_order_release);
 }
 
-/* Returns whether memory answers at all of these addresses; else notes the first that fails. */
+/*
+ * Returns whether memory answers at all of these addresses; else records the first address that
+ * fails.
+ */
 static bool answered(struct channel *c, uint64_t address, uint64_t bytes)
 {
     if (address >= poison.address + poison.bytes || poison.address >= address + bytes)

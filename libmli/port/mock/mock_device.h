@@ -67,9 +67,7 @@ enum mock_register {
 uint64_t mock_device_read(uint32_t channel, enum mock_register reg);
 void mock_device_write(uint32_t channel, enum mock_register reg, uint64_t value);
 
-/*
- * For tests.
- */
+/* Functions for tests. */
 
 /* Sets the number of descriptors that a channel executes at each read of STATUS (default: 1). */
 void mock_device_set_pace(uint32_t channel, uint32_t descriptors);

@@ -68,7 +68,7 @@ static bool open_channel(uint32_t channel)
     return true;
 }
 
-/* The pool has called synchronise: the device is not BUSY. */
+/* The pool has called synchronise(), so the device is not BUSY. */
 static void close_channel(uint32_t channel)
 {
     mock_device_write(channel, MOCK_CONTROL, MOCK_RESET);
@@ -225,7 +225,7 @@ static uint32_t poll(uint32_t channel, uint32_t budget)
     reaped = reap(lane, head, budget);
     mli_work_progress(work, lane->written);
     if (lane->head != head)
-        return reaped; /* the budget is used up */
+        return reaped; /* the budget of the poll is used up */
     if (!(status & MOCK_ERROR) && !lane->aborting)
         feed(channel);
     if (!has_ended(channel, status, &end))
@@ -246,7 +246,7 @@ static void synchronise(uint32_t channel)
         ;
 }
 
-/* May be called for every channel number, at any time. */
+/* Fills the capabilities, which are the same for every channel. */
 static void stats(uint32_t channel, mli_mov_channel_stats *stats)
 {
     if (channel < MOCK_DEVICE_CHANNELS)

@@ -203,7 +203,7 @@ uint32_t mli_mov_poll(void)
 mli_status mli_mov_get_channel_stats(int channel, mli_mov_channel_stats *stats)
 {
     if (channel < 0 || channel >= MLI_MOV_MAX_CHANNELS)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given, 0 to % needed", channel,
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "channel", ": % given; must be 0 to %", channel,
                       MLI_MOV_MAX_CHANNELS - 1);
     if (!stats)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "stats", ": null given");

@@ -14,13 +14,13 @@
 #include "libmli/src/dma/pool.h"
 #include "mli_engine.h"
 
-/* A channel, and its current or last part of a transfer. */
+/* A channel, and the part of a transfer that it moves now or moved most recently. */
 struct channel {
     struct mli_work work;
     struct mli_plan plan;
     struct mli_work_end end;
     uint32_t owner;           /* first channel of the claim */
-    _Atomic uint32_t busy;    /* the engine has the work, which may be polled */
+    _Atomic uint32_t busy;    /* nonzero: the engine has the work, which may be polled */
     _Atomic uint32_t polling; /* bits (channel.c): one thread at a time polls */
     struct counters counters;
 };

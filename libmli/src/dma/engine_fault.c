@@ -18,7 +18,7 @@
 
 enum {
     PERCENT = 100,
-    SLICE_NS = 1000 * 1000 /* of a delay, between two checks for a cancel */
+    SLICE_NS = 1000 * 1000 /* time of a delay between two checks for a cancel */
 };
 
 #define DELAY_MAX_US UINT64_C(3600000000)
@@ -52,9 +52,9 @@ enum mode { WHOLE, SHUFFLED, CUT_OFF };
 
 static struct faulty {
     struct mli_work *outer, inner;
-    struct mli_work_end end; /* result of the outer work until now */
+    struct mli_work_end end; /* result of the outer work so far */
     enum mode mode;
-    struct pieces pieces;        /* pieces of the plan, unless the mode is WHOLE */
+    struct pieces pieces;        /* pieces of the plan; not used if the mode is WHOLE */
     struct mli_descriptor piece; /* the piece that the engine inside has, */
     struct mli_plan plan;        /* as a plan */
     bool corrupt;
@@ -120,7 +120,7 @@ static bool happens(struct faulty *f, uint64_t percent)
 static struct place draw_place(struct faulty *f, uint64_t descriptor, uint64_t row)
 {
     const struct mli_plan *plan = f->outer->plan;
-    const uint32_t first = plan->box.run == 0; /* a plan without a copy has slabs */
+    const uint32_t first = plan->box.run == 0; /* a plan without a copy has only slabs */
     const uint64_t count = plan->slabs + 1 - first;
     struct place place = {first + (uint32_t)(draw(f) % count), draw(f)};
     struct mli_copy_box box;
@@ -167,7 +167,7 @@ static void submit_inside(struct faulty *f, const struct mli_plan *plan)
     f->inner.done = on_done;
     f->inner.hints = f->outer->hints;
     __atomic_store_n(&f->inner.cancelled, 0, __ATOMIC_SEQ_CST);
-    /* A cancel before the line above has not reached the piece, but the outer work shows it. */
+    /* A cancel before the line above did not reach the piece, but it is set in the outer work. */
     if (mli_work_cancelled(f->outer))
         __atomic_store_n(&f->inner.cancelled, 1, __ATOMIC_SEQ_CST);
     inside->submit((uint32_t)(f - channels), &f->inner);
@@ -208,7 +208,7 @@ static void on_done(struct mli_work *inner, const struct mli_work_end *end)
         submit_next(f);
         return;
     }
-    /* The rows of a piece are consecutive in the plan, too. */
+    /* The rows of a piece are consecutive in the plan. */
     f->end.descriptor = f->mode == WHOLE ? end->descriptor : f->piece.index;
     f->end.row = f->mode == WHOLE ? end->row : f->piece.row + end->row;
     finish(f, end->status);

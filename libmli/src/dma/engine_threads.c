@@ -19,7 +19,7 @@
 
 enum {
     /* Up to this size, the thread that starts a transfer also moves the data: waking another thread
-       takes longer, except for slow moves. Measured with `bench-async tiny`. */
+       takes longer than the move, unless the move is slow. Measured with `bench-async tiny`. */
     TINY = 32 * 1024,
     /* Checks of the mailbox before the thread goes to sleep: a few microseconds. Without them, most
        transfers that are started one after the other cost a wake-up each (`bench-async rate`). */
@@ -29,7 +29,7 @@ enum {
 enum mail {
     EMPTY = 0, /* the thread is awake, and will check again */
     SLEEPING,  /* the mailbox is empty, and the thread must be woken */
-    FULL,      /* there is a work */
+    FULL,      /* the mailbox has a work */
     CLOSING    /* the thread must end */
 };
 
@@ -37,7 +37,7 @@ static struct worker {
     _Alignas(64) _Atomic uint32_t mail;
     struct mli_work *work; /* valid while FULL */
     pthread_t thread;
-    pid_t process; /* process of the thread */
+    pid_t process; /* process that has the thread; a forked child does not have it */
 } workers[MLI_MOV_MAX_CHANNELS];
 
 /* Waits a moment for mail, because a work that arrives now needs no wake-up. */

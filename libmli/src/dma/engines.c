@@ -17,7 +17,7 @@ static const struct mli_engine *const own[] = {
 };
 enum { OWN = sizeof(own) / sizeof(*own) };
 static struct mli_engine added[MLI_ENGINES_MAX - OWN];
-static uint32_t count = OWN; /* of own and added engines */
+static uint32_t count = OWN; /* number of own and added engines */
 
 /* The argument of the last mli_mov_set_engine(); "" before the first call. */
 static char chosen[SPEC_MAX];
@@ -85,7 +85,7 @@ mli_status mli_mov_add_engine(const struct mli_engine *engine)
                       ".name: a word without space, colon, comma or equals sign is needed");
     if (find(&(struct word){engine->name, length_of(engine->name)}))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ".name: an engine of this name exists already");
+                      ".name: an engine with this name exists already");
     if (count == MLI_ENGINES_MAX)
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "engine", ": there are % engines already", count);
     copy = &added[count - OWN];
@@ -147,7 +147,8 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     struct word key;
 
     if (!read_option(item, &key, &number))
-        return complain(spec, item, ": character %: key=number is needed, below 2^64");
+        return complain(spec, item,
+                        ": character %: key=number is required; the number must be below 2^64");
     if (is(&key, "tiny")) {
         if (number > PTRDIFF_MAX)
             return complain(spec, item, ": character %: tiny is too large");
@@ -161,7 +162,7 @@ static mli_status set_option(const struct mli_engine *engine, const char *spec,
     return MLI_STATUS_OK;
 }
 
-/* Resets all options to their defaults: a key of length 0 means that. */
+/* Resets all options to their defaults, which a key of length 0 requests. */
 static void reset_options(const struct mli_engine *engine)
 {
     if (engine->option)
@@ -225,7 +226,7 @@ mli_status mli_mov_set_engine(const char *spec)
     mli_status status;
 
     if (!spec)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": null given, a name needed");
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": null given; a name is required");
     if (length_of(spec) >= SPEC_MAX)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine", ": more than % characters given",
                       SPEC_MAX - 1);

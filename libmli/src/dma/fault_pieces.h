@@ -15,9 +15,9 @@ struct place {
 };
 
 struct pieces {
-    uint32_t step, steps; /* pieces returned, and pieces in all; some are empty */
+    uint32_t step, steps; /* number of pieces returned, and of all pieces; some are empty */
     uint32_t stride;      /* distance of successive pieces, modulo steps; 0: pieces before `end` */
-    struct place end;     /* if stride is 0: the place where the pieces stop */
+    struct place end;     /* place where the pieces stop, if stride is 0 */
 };
 
 /** Begins the pieces of the whole plan, in an order that depends on `random`. */

@@ -15,7 +15,7 @@ static _Atomic uint32_t channels;
 #define CHANGING 1u
 
 const struct mli_engine *_Atomic pool_engine_word = &ENGINE_DEFAULT;
-static size_t tiny = SIZE_MAX; /* SIZE_MAX: the value of the channels counts */
+static size_t tiny = SIZE_MAX; /* SIZE_MAX: use the value of the engine's channels */
 struct mli_channel_caps pool_channel_caps[MLI_MOV_MAX_CHANNELS];
 
 /* The claimed stand-ins, as bits. */
@@ -102,7 +102,7 @@ static mli_status check_range(int offset, int count, uint32_t have)
         (uint32_t)count <= have - (uint32_t)offset)
         return MLI_STATUS_OK;
     return refuse(MLI_STATUS_ARGUMENT_ERROR, "ch_offset",
-                  ": channels % to % given, the engine has 0 to %", offset,
+                  ": channels % to % given, but the engine has 0 to %", offset,
                   (int64_t)offset + count - 1, (int64_t)have - 1);
 }
 
@@ -112,7 +112,7 @@ static mli_status check_idle(uint32_t now)
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": another thread is changing the pool");
     if ((now >> 16) != (now & 0xffff))
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch",
-                      ": % channels belong to handles, release these first",
+                      ": % channels belong to handles; release these first",
                       count_bits((now >> 16) & ~now));
     return MLI_STATUS_OK;
 }
@@ -165,7 +165,7 @@ mli_status pool_lock_empty(void)
     if (status == MLI_STATUS_OK && before != 0) {
         end_change(before);
         return refuse(MLI_STATUS_ARGUMENT_ERROR, "engine",
-                      ": the pool has % channels, remove them first", count_bits(before));
+                      ": the pool has % channels; remove them first", count_bits(before));
     }
     return status;
 }
@@ -189,7 +189,10 @@ bool pool_has(uint32_t channel)
     return atomic_load_explicit(&channels, memory_order_relaxed) >> 16 >> channel & 1;
 }
 
-/* Returns the first channel of a run of `count` free ones, or MLI_MOV_MAX_CHANNELS. */
+/*
+ * Returns the first channel of a run of `count` free channels, or MLI_MOV_MAX_CHANNELS if there is
+ * no such run.
+ */
 static uint32_t find_run(uint32_t now, uint32_t count)
 {
     for (uint32_t first = 0; first + count <= MLI_MOV_MAX_CHANNELS; first++) {
@@ -209,7 +212,10 @@ static bool make_claim(uint32_t first, uint32_t count, struct claim *claim)
     return true;
 }
 
-/* Claims a run of free channels. Returns false without one, and the checked state in *word. */
+/*
+ * Claims a run of free channels. Returns false if there is no such run, and sets *word to the state
+ * that was checked.
+ */
 static bool take(uint32_t count, struct claim *claim, uint32_t *word)
 {
     uint32_t now = atomic_load(&channels), first;
@@ -246,7 +252,7 @@ static mli_status take_stand_in(struct claim *claim)
             i++;
         if (i == POOL_STAND_INS)
             return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                          ": % handles without channels exist already, release one first",
+                          ": % handles without channels exist already; release one first",
                           POOL_STAND_INS);
     } while (!atomic_compare_exchange_weak(&stand_ins, &now, now | 1u << i));
     make_claim(MLI_MOV_MAX_CHANNELS + i, 1, claim);
@@ -258,13 +264,13 @@ mli_status pool_claim(int count, struct claim *claim)
     uint32_t now;
 
     if (count < 0 || count > MLI_MOV_MAX_CHANNELS)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given, 0 to % needed", count,
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "num_ch", ": % given; must be 0 to %", count,
                       MLI_MOV_MAX_CHANNELS);
     if (count == 0)
         return take_stand_in(claim);
     if (!take((uint32_t)count, claim, &now))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "num_ch",
-                      ": % adjacent free channels needed, % of % are free", count,
+                      ": % adjacent free channels are needed; % of % are free", count,
                       count_bits(now & (now >> 16)), count_bits(now >> 16));
     return MLI_STATUS_OK;
 }
@@ -273,7 +279,7 @@ mli_status pool_claim_at(int first, int count, struct claim *claim)
 {
     if (count < 1 || first < 0 || first > MLI_MOV_MAX_CHANNELS - 1 ||
         count > MLI_MOV_MAX_CHANNELS - first)
-        return refuse(MLI_STATUS_ARGUMENT_ERROR, "first", ": channels % to % given, 0 to % needed",
+        return refuse(MLI_STATUS_ARGUMENT_ERROR, "first", ": channels % to % given; must be 0 to %",
                       first, (int64_t)first + count - 1, MLI_MOV_MAX_CHANNELS - 1);
     if (!take_at((uint32_t)first, (uint32_t)count, claim))
         return refuse(MLI_STATUS_NOT_ENGH_MEM, "first", ": channels % to % are not all free", first,

@@ -8,7 +8,7 @@
 
 #include "libmli/src/plan.h"
 
-/* Since Linux 5.14. Older C libraries do not have the name. */
+/* The system has MADV_POPULATE_WRITE since Linux 5.14; older C libraries do not define the name. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif

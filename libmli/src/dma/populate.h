@@ -14,9 +14,9 @@
 
 /* The state for one work. */
 struct populate {
-    bool on;              /* the hint is given, and the system has not refused a call */
+    bool on;              /* true: the hint is given, and the system has not refused a call */
     size_t page;          /* page size in bytes */
-    uintptr_t begin, end; /* pages of the latest calls */
+    uintptr_t begin, end; /* range of the pages of the latest calls */
 };
 
 #if defined(__linux__) && __STDC_HOSTED__

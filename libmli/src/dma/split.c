@@ -5,8 +5,8 @@
 
 enum {
     LINE = 64,        /* bytes of a cache line */
-    RUN = -1,         /* cut the run, not a loop */
-    UNEVEN = 1024,    /* unit of unevenness() */
+    RUN = -1,         /* index of a seam that cuts the run, not a loop */
+    UNEVEN = 1024,    /* unit of the results of unevenness() */
     EVEN_ENOUGH = 16, /* the largest part may exceed its share by one 16th */
 };
 

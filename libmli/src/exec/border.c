@@ -2,8 +2,8 @@
 #include "libmli/src/exec/border.h"
 
 /*
- * Merges contiguous loops. Loops of a slab are merged already; those of a box may not be, because
- * the source is not contiguous.
+ * Merges contiguous loops of a box or slab. Loops of a slab are merged already; those of a box may
+ * not be, because the source is not contiguous.
  */
 static size_t merge(const struct border_rows *rows, struct mli_copy_loop *merged)
 {

@@ -11,7 +11,7 @@
 /* How exec_run() moves the box of a plan. */
 struct choice {
     struct walk walk;
-    bool stream;   /* stream, if the kernel can */
+    bool stream;   /* true: stream, if the kernel can */
     uint32_t done; /* slabs that are written with the box, as bits */
 };
 

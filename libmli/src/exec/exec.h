@@ -22,12 +22,12 @@ enum exec_kernel { EXEC_ROWS, EXEC_GATHER, EXEC_TRANSPOSE, EXEC_ZEROS };
 /* The way in which exec_run() moves a descriptor. */
 struct exec_way {
     enum exec_kernel kernel;
-    size_t bytes;      /* bytes of a row; of an element for gathers and transposes */
-    const char *level; /* level of the kernels */
-    bool in_panels;    /* a transpose with rows or columns from two loops */
-    bool bordered;     /* zeros beside the rows are written with the rows */
-    bool streamed;     /* stores go past the caches */
-    bool with_copy;    /* zeros that are written with the copy, not by a kernel of their own */
+    size_t bytes;      /* bytes of a row; for gathers and transposes bytes of an element */
+    const char *level; /* level of the kernels ("c", "avx2", ...) */
+    bool in_panels;    /* true: a transpose with rows or columns from two loops */
+    bool bordered;     /* true: zeros beside the rows are written with the rows */
+    bool streamed;     /* true: stores go past the caches */
+    bool with_copy;    /* true: zeros are written with the copy, not by a kernel of their own */
 };
 
 /** Sets *way to the way of a descriptor. Returns false if the descriptor writes nothing. */

@@ -99,10 +99,11 @@ struct leaf_table {
     leaf_fill *fill;
     leaf_stream *stream; /* null if the level cannot store past the caches */
     leaf_fence *fence;
-    bool small_panels; /* call transpose_at with small tables: little stack */
-    bool fetches;      /* rows and gathers prefetch at `ahead`; other kernels ignore it */
-    leaf_transpose_stream *transpose_stream[4];  /* null if the level has none */
-    leaf_transpose_stream *transpose_streams[4]; /* return whether transpose_stream would do it */
+    bool small_panels; /* true: call transpose_at with small tables, to use little stack */
+    bool fetches; /* true: rows and gathers prefetch at distance `ahead`; other kernels ignore it */
+    leaf_transpose_stream *transpose_stream[4]; /* null if the level has no such kernel */
+    leaf_transpose_stream
+        *transpose_streams[4]; /* Each returns whether transpose_stream would move the arguments. */
 };
 
 extern const struct leaf_table leaf_c;

@@ -23,7 +23,7 @@ static bool has_neon(void)
 }
 #endif
 
-/* From the lowest level to the highest. */
+/* Levels from the lowest to the highest. */
 static const struct level {
     uint32_t bit;
     bool (*is_there)(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "libmli/src/exec/panel.h"
 
-/* The source of columns of zeros. */
+/* Zeros that serve as source of zero columns. */
 static const uint8_t zeros[TUNE_PANEL * sizeof(uint64_t)];
 
 /* Sets at[i] = first + i * step. Returns the end of the written entries. */
@@ -74,8 +74,10 @@ void panel_locate_columns(size_t *at, const struct panel_columns *c, struct pane
     }
 }
 
-/* Returns the rows or columns of the next panel. Avoids a last panel with so few that kernels would
-   take them singly. */
+/*
+ * Returns the rows or columns of the next panel. Avoids a last panel with so few of them that
+ * kernels would take each alone.
+ */
 static size_t next_panel(size_t left, size_t most)
 {
     enum { FEW = 16 };

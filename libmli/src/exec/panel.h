@@ -19,7 +19,8 @@ struct panel_progress {
  */
 struct panel_columns {
     const struct leaf_loop *loop;
-    size_t before, width;      /* zero columns first; all columns, per outer iteration */
+    size_t before, width; /* number of zero columns first, and of all columns, in one iteration of
+                             the outer loop */
     const uint8_t *src, *base; /* first row of the source; base address of the tables */
 };
 

@@ -4,7 +4,7 @@
 #include "libmli/src/exec/stage_ways.h"
 #include "libmli/src/exec/tuning.h"
 
-/* The first way that can stream a walk does. */
+/* The ways to stream a walk. The first way that can stream the walk is used. */
 static const struct way {
     bool (*can)(const struct walk *walk);
     void (*move)(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,

@@ -5,8 +5,8 @@
 #include "libmli/src/error.h"
 
 /*
- * Larger than the first-level cache, but the second-level cache holds it. Not on the stack, which
- * may be small.
+ * The stage: larger than the first-level cache, but it fits in the second-level cache. Not on the
+ * stack, which may be small.
  */
 static MLI_THREAD_LOCAL _Alignas(TUNE_LINE) uint8_t stage[STAGE_BYTES];
 
@@ -37,7 +37,7 @@ void stage_fetch_some(struct stage_fetch *fetch, size_t lines)
 {
     /*
      * Fetches into the second-level cache, which can wait for more lines at a time than the
-     * first-level cache.
+     * first-level cache can.
      */
     enum { TO_READ = 0, TO_SECOND_LEVEL = 2 };
 

@@ -16,8 +16,8 @@ _Static_assert(!LEVEL_STREAMS || 2 * (TUNE_STAGE_L1 + TUNE_LINE) <= STAGE_BYTES,
 
 /* The stage in two halves: a kernel fills one half while the other half's bytes are streamed. */
 struct stage {
-    uint8_t *half[2]; /* TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
-    size_t filled;    /* the half that is filled */
+    uint8_t *half[2]; /* the halves: TUNE_STAGE_L1 + TUNE_LINE bytes of this thread's stage each */
+    size_t filled;    /* index of the half that is being filled */
     uint8_t *to;      /* destination of the bytes of the second half that are not streamed yet */
     const uint8_t *from;
     size_t left;

@@ -8,8 +8,10 @@
 #include "libmli/src/exec/stage_ways.h"
 #include "libmli/src/exec/tuning.h"
 
-/* Matrices: blocks of many rows, so that the source is read in long pieces, by a few cache lines of
-   columns. */
+/*
+ * Matrices: blocks of many rows by a few cache lines of columns, so that the source is read in long
+ * pieces.
+ */
 
 static void move_matrix_strip(const struct leaf_table *leaf, const struct walk *walk, uint8_t *dst,
                               const uint8_t *src, const size_t *columns, size_t rows)
@@ -58,7 +60,7 @@ void stage_matrix(const struct leaf_table *leaf, const struct walk *walk, uint8_
 /* Panels: blocks of long rows; or, if rows are short and contiguous, blocks of such rows. */
 
 enum {
-    PANEL_COLUMN_MIN = 16, /* bytes of a column; there are no kernels for shorter ones */
+    PANEL_COLUMN_MIN = 16, /* bytes of a column; there are no kernels for shorter columns */
 };
 
 /* Moves a strip of rows, a few lines of columns at a time. */

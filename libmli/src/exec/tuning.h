@@ -23,7 +23,7 @@
 #ifndef MLI_EXEC_TUNING_H
 #define MLI_EXEC_TUNING_H
 
-/* The machine. */
+/* Properties of the machine. */
 enum {
     TUNE_LINE = 64,              /* bytes of a cache line */
     TUNE_L1_LINES = 256,         /* lines of the first-level cache for a source */
@@ -35,14 +35,13 @@ enum {
 
 /* Choosing a walk (exec.c, walk.c). */
 enum {
-    TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size needs no walk */
-    TUNE_SHORT_ROW = 512,  /* bytes: below, rows that share lines of the source move together... */
-    TUNE_BURST = 2048,     /* ... this number of bytes of a destination row at a time */
+    TUNE_SMALL_ROW = 4096, /* bytes: a single row up to this size is moved directly */
+    TUNE_SHORT_ROW = 512,  /* bytes: shorter rows that share lines of the source move together */
+    TUNE_BURST = 2048,     /* bytes of a destination row that such rows move at a time */
     TUNE_PLANES = 32768,   /* bytes: limit of a group of planes moved with the zeros around them */
     TUNE_MERGE_BELOW = TUNE_LINE, /* bytes: shorter rows and columns merge with another loop's */
-    TUNE_BORDERED_ROW = 512, /* bytes: below, zeros beside rows become columns of a table ... */
-    TUNE_BORDERED_COLUMNS =
-        56, /* ... for at most this number of columns in the second-level cache */
+    TUNE_BORDERED_ROW = 512,      /* bytes: zeros beside shorter rows become columns of a table */
+    TUNE_BORDERED_COLUMNS = 56,   /* limit on such columns, in the second-level cache */
 };
 
 /* Transposes (panel.h, tile_block.h). */
@@ -56,17 +55,17 @@ enum {
 
 /* Streaming: stores past the caches (level.c, stage*.c). */
 enum {
-    TUNE_STREAM_MIN = 32 * 1024 * 1024, /* bytes of a destination that streams */
-    TUNE_STREAM_SOONER = 6,             /* a 6th of that: panels, pixels, 1-byte transposes */
-    TUNE_STREAM_SOONER_IN_SETS = 32,    /* a 32nd: transposes with rows that share cache sets */
-    TUNE_STREAM_PIXEL = 16,             /* bytes of the largest pixel that streams sooner */
-    TUNE_STREAM_LONG = 2 * 1024,        /* bytes: from here on a row streams well by itself */
-    TUNE_STAGE_WIDTH = 256,             /* bytes of a row on the stage, for rows that are apart, */
-    TUNE_STAGE_ROWS = 512,              /* and rows on the stage at a time */
-    TUNE_STAGE_L1 = 16 * 1024,          /* bytes of the first-level cache that a stage takes */
-    TUNE_MATRIX_ROWS = 24,              /* fewer rows: the processor follows the writes itself */
-    TUNE_LONG_ROW = 8 * TUNE_LINE,      /* bytes of the shortest row of a matrix or panel */
-    TUNE_PIXEL_MAX = 8 * TUNE_LINE,     /* bytes of the largest pixel that a stage holds whole */
+    TUNE_STREAM_MIN = 32 * 1024 * 1024, /* bytes of the smallest destination that streams */
+    TUNE_STREAM_SOONER = 6, /* a 6th of TUNE_STREAM_MIN: panels, pixels, 1-byte transposes */
+    TUNE_STREAM_SOONER_IN_SETS = 32, /* a 32nd of TUNE_STREAM_MIN: rows that share cache sets */
+    TUNE_STREAM_PIXEL = 16,          /* bytes of the largest pixel that streams sooner */
+    TUNE_STREAM_LONG = 2 * 1024,     /* bytes: rows of at least this size stream well one by one */
+    TUNE_STAGE_WIDTH = 256,          /* bytes of each row on the stage, for rows that are apart */
+    TUNE_STAGE_ROWS = 512,           /* rows on the stage at a time, for rows that are apart */
+    TUNE_STAGE_L1 = 16 * 1024,       /* bytes of the first-level cache that a stage takes */
+    TUNE_MATRIX_ROWS = 24, /* rows: the processor can follow the writes to fewer rows itself */
+    TUNE_LONG_ROW = 8 * TUNE_LINE,  /* bytes of the shortest row of a matrix or panel */
+    TUNE_PIXEL_MAX = 8 * TUNE_LINE, /* bytes of the largest pixel that a stage holds whole */
     TUNE_TURN = 512,      /* bytes to stream at a time while half of the stage is filled */
     TUNE_TURN_ROW = 7,    /* bytes of the shortest row that takes turns */
     TUNE_TURN_PLACES = 8, /* places of the source that take turns */
@@ -95,22 +94,23 @@ enum {
 enum {
     TUNE_AVX512_CALL_MIN = 16 * 1024, /* bytes of a row: from here on memcpy is faster */
     TUNE_AVX512_FILL_CALL_MIN = 2048, /* bytes of zeros: from here on memset is faster */
-    TUNE_AVX512_STORE_AHEAD = 512,    /* bytes from a store to the line fetched for writing, */
-    TUNE_AVX512_SKINNY_AHEAD = 512,   /* in skinny_avx512.c, */
-    TUNE_AVX512_NARROW_AHEAD = 256,   /* and in narrow_avx512.c */
-    TUNE_AVX512_STREAM_AHEAD = 512,   /* bytes from a streamed line to the source line fetched */
-    TUNE_AVX512_STREAM_PAGES = 4,     /* pages that are streamed in turns */
-    TUNE_AVX512_FETCH_ROW = 16,       /* bytes of the shortest row that is fetched ahead */
-    TUNE_AVX512_ROW_FAR = 192,        /* bytes between rows: from here on neighbours of short rows
-                                         are in cache lines that the move does not need */
-    TUNE_AVX512_SMALL_BYTES = 4096,   /* bytes and */
-    TUNE_AVX512_SMALL_ROWS = 32,      /* rows of a nest that is too small for groups of rows */
-    TUNE_AVX512_PACKED_FAR = 64,      /* bytes between rows: from here on one load for each row */
-    TUNE_AVX512_GROUPS_AHEAD = 16,    /* groups from a load to the source line that is fetched */
-    TUNE_AVX512_GROUPS_MIN = 8,       /* groups that are worth a permutation of their own */
-    TUNE_AVX512_SEVERAL_MIN = 8,      /* rows that are worth gathering several at a time */
-    TUNE_AVX512_SKINNY_MIN = 8 * TUNE_LINE, /* bytes of a plane: below, tiles are faster */
-    TUNE_AVX512_ALIGN_MIN = 8,              /* chunks that are worth aligning to cache lines */
+    TUNE_AVX512_STORE_AHEAD = 512,  /* bytes from a store to the line that is fetched for writing */
+    TUNE_AVX512_SKINNY_AHEAD = 512, /* bytes from a store to the fetched line in skinny_avx512.c */
+    TUNE_AVX512_NARROW_AHEAD = 256, /* bytes from a store to the fetched line in narrow_avx512.c */
+    TUNE_AVX512_STREAM_AHEAD = 512, /* bytes from a streamed line to the fetched source line */
+    TUNE_AVX512_STREAM_PAGES = 4,   /* pages that are streamed in turns */
+    TUNE_AVX512_FETCH_ROW = 16,     /* bytes of the shortest row that is fetched ahead */
+    TUNE_AVX512_ROW_FAR = 192,      /* bytes between rows: from here on neighbours of short rows
+                                       are in cache lines that the move does not need */
+    TUNE_AVX512_SMALL_BYTES = 4096, /* bytes of a nest that is too small for groups of rows */
+    TUNE_AVX512_SMALL_ROWS = 32,    /* rows of such a nest, if rows have less than 16 bytes */
+    TUNE_AVX512_PACKED_FAR = 64,    /* bytes between rows: from here on one load for each row */
+    TUNE_AVX512_GROUPS_AHEAD = 16,  /* groups from a load to the source line that is fetched */
+    TUNE_AVX512_GROUPS_MIN = 8,     /* fewest groups for which a permutation is worth computing */
+    TUNE_AVX512_SEVERAL_MIN = 8,    /* rows that are worth gathering several at a time */
+    TUNE_AVX512_SKINNY_MIN =
+        8 * TUNE_LINE,         /* bytes of a plane: for smaller planes, tiles are faster */
+    TUNE_AVX512_ALIGN_MIN = 8, /* chunks that are worth aligning to cache lines */
 };
 
 #endif /* MLI_EXEC_TUNING_H */

@@ -4,14 +4,14 @@
 #include "libmli/src/exec/panel.h"
 #include "libmli/src/exec/tuning.h"
 
-enum { LANE = 16 }; /* bytes of a vector lane: shorter columns have kernels of their own */
+enum { LANE = 16 }; /* bytes of a vector lane; there are kernels for shorter columns */
 
 static const struct leaf_loop once = {1, 0, 0};
 
 /* The loops of a box that the walk has not taken yet. */
 struct choice {
     const struct mli_copy_box *box;
-    uint32_t taken; /* bit i: loop i is taken */
+    uint32_t taken; /* bit i is set: loop i is taken */
 };
 
 static bool is_free(const struct choice *choice, size_t i)

@@ -10,9 +10,9 @@
 #include "libmli/src/plan.h"
 
 enum walk_kind {
-    WALK_ROWS,         /* rows of bytes */
-    WALK_GATHER,       /* rows of elements that are apart */
-    WALK_TRANSPOSE,    /* rows of elements; each column is contiguous in the source */
+    WALK_ROWS,         /* kernel for rows of bytes */
+    WALK_GATHER,       /* kernel for rows of elements that are apart */
+    WALK_TRANSPOSE,    /* kernel for rows of elements; each column is contiguous in the source */
     WALK_TRANSPOSE_AT, /* a transpose with rows or columns from two loops */
 };
 

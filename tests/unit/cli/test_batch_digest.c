@@ -49,7 +49,7 @@ static void test_json(void **state)
         {"\"12\"", "", "16 hexadecimal digits are required"},
         {"\"0123456789ABCDEF\"", "", "16 hexadecimal digits are required"},
         {"\"+123456789abcdef\"", "", "16 hexadecimal digits are required"},
-        {"\"0123456789abcdef0\"", "", "17 bytes given, at most 16 allowed"},
+        {"\"0123456789abcdef0\"", "", "17 bytes given; at most 16 are allowed"},
     };
     static const uint64_t good[] = {0, 1, UINT64_MAX, UINT64_C(0x0123456789abcdef)};
     struct fault fault = {0};

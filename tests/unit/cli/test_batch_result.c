@@ -172,7 +172,7 @@ static void test_strict(void **state)
         {"[]", "", "an object is required, not an array"},
         {HEAD REST ",\"more\":1}", "/more", "more: unknown member"},
         {HEAD REST ",\"ns\":1}", "/ns", "ns: given twice"},
-        {HEAD "\"ns\":-1,\"bytes\":1}", "/ns", "ns: -1 given, 0 to 9007199254740991 allowed"},
+        {HEAD "\"ns\":-1,\"bytes\":1}", "/ns", "ns: -1 given; must be 0 to 9007199254740991"},
         {HEAD "\"ns\":1,\"bytes\":\"1\"}", "/bytes",
          "bytes: a whole number is required, not a string"},
         {HEAD REST ",\"reason\":\"\"}", "/reason", "reason: must not be empty"},
@@ -231,16 +231,16 @@ static void check_outline(const char *text)
 static void test_outline(void **state)
 {
     static const struct bad bads[] = {
-        {BEGIN("3", "2", "null", "0"), "/cases", "cases: 3 given, 0 to 2 allowed"},
+        {BEGIN("3", "2", "null", "0"), "/cases", "cases: 3 given; must be 0 to 2"},
         {BEGIN("2", "3", "null", "0"), "/cases",
          "cases: 2 given, but without a shard this must be the total, 3"},
-        {BEGIN("2", "3", "\"1/2\"", "3"), "/resumed", "resumed: 3 given, 0 to 2 allowed"},
+        {BEGIN("2", "3", "\"1/2\"", "3"), "/resumed", "resumed: 3 given; must be 0 to 2"},
         {BEGIN("2", "3", "\"3/2\"", "0"), "/shard",
          "shard: \"3/2\": in I/N, the index I must be from 1 to N"},
         {BEGIN("2", "3", "\"auto\"", "0"), "/shard",
-         "shard: \"auto\": I/N is required, two whole numbers as in 2/4"},
+         "shard: \"auto\": I/N is required: two whole numbers, as in 2/4"},
         {BEGIN("2", "4294967296", "\"1/2\"", "0"), "/total",
-         "total: 4294967296 given, 0 to 4294967295 allowed"},
+         "total: 4294967296 given; must be 0 to 4294967295"},
     };
 
     (void)state;
@@ -287,7 +287,7 @@ static void test_summary(void **state)
                           &root, &fault),
                     &fault);
     assert_int_equal(batch_summary_read(&root, &summary), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, "/exit", "exit: 5 given, 0 to 4 allowed", "exit");
+    assert_fault(&fault, FAULT_INVALID_PARAMS, "/exit", "exit: 5 given; must be 0 to 4", "exit");
     json_free(&root);
 }
 

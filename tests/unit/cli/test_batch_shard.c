@@ -57,9 +57,9 @@ static void check(const struct choice *c)
         fail_msg("%s: %u/%u", what, shard.index, shard.count);
 }
 
-#define WANTED   ": I/N is required, two whole numbers as in 2/4"
+#define WANTED   ": I/N is required: two whole numbers, as in 2/4"
 #define FROM_ONE ": in I/N, the index I must be from 1 to N"
-#define AUTO_N   ": auto/N is required, N a whole number of at least 1"
+#define AUTO_N   ": auto/N is required; N is a whole number of at least 1"
 #define SLURM(id, count, min, max, step)                                                           \
     "SLURM_ARRAY_TASK_ID=" id " SLURM_ARRAY_TASK_COUNT=" count " SLURM_ARRAY_TASK_MIN=" min        \
     " SLURM_ARRAY_TASK_MAX=" max " SLURM_ARRAY_TASK_STEP=" step

@@ -96,7 +96,7 @@ static void test_what_is_refused_here(void **state)
     describe(&job, 0, 0);
     job.src.rank = 5;
     assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), MLI_CLIENT_MISUSE);
-    assert_string_equal(error.message, "src.rank: 5 given, 1 to 4 needed");
+    assert_string_equal(error.message, "src.rank: 5 given; must be 1 to 4");
     describe(&job, 0, 0);
     job.src.el_type = MLI_EL_SA_8; /* per axis, without arrays */
     assert_int_equal(mli_client_submit(fake.client, &job, NULL, &error), MLI_CLIENT_MISUSE);

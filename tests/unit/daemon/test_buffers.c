@@ -112,7 +112,7 @@ static void test_ranges(void **state)
     start();
     register_buffer(peer, a, "");
     fault = refused_job(SRC(1, 0, 4) "," DST(1, 10), FAULT_BAD_DESCRIPTOR);
-    assert_string_equal(fault->text, "dst: 4 B needed from offset 10, the buffer has 12 B");
+    assert_string_equal(fault->text, "dst: 4 B are needed from offset 10, the buffer has 12 B");
     assert_string_equal(fault->pointer, "/dst/offset");
     fault = refused_job(SRC(1, 13, 1) "," DST(1, 0), FAULT_BAD_DESCRIPTOR);
     assert_string_equal(fault->pointer, "/src/offset");

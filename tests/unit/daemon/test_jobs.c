@@ -326,8 +326,9 @@ static void test_quantisation_of_an_update(void **state)
     peer_submit(peer, 3, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[2],'axis':0,'scale':[11,12]},"
                 "'cfg':{'dst_offset':[2]},'dst':{'fd':1,'axis':0,'scale':[5]}");
-    assert_string_equal(peer_error(peer, 3, FAULT_INVALID_PARAMS)->text,
-                        "dst: 1 parameters given along axis 0, the 2 before cfg.dst_offset needed");
+    assert_string_equal(
+        peer_error(peer, 3, FAULT_INVALID_PARAMS)->text,
+        "dst: 1 parameters given along axis 0; the 2 before cfg.dst_offset are needed");
 
     peer_submit(peer, 4, src, dst,
                 "'op':'mov','src':{'fd':0,'type':'sa8','shape':[2]},'dst':{'fd':1,'scale':5}");
@@ -467,8 +468,8 @@ static void test_bad_descriptors(void **state)
     refuses_fds(wo, dst, "/src/fd", "not open for reading");
     refuses_fds(src, ro, "/dst/fd", "reading and writing");
     refuses_fds(src, wo, "/dst/fd", "reading and writing");
-    refuses_fds(file, dst, "/src/fd", "16 B needed from offset 0, the file has 0 B");
-    refuses_fds(src, file, "/dst/fd", "16 B needed from offset 0, the file has 0 B");
+    refuses_fds(file, dst, "/src/fd", "16 B are needed from offset 0, the file has 0 B");
+    refuses_fds(src, file, "/dst/fd", "16 B are needed from offset 0, the file has 0 B");
     assert_file(dst, "................", 16);
     close(src);
     close(dst);

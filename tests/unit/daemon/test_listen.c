@@ -149,7 +149,7 @@ static void test_quota_of_clients(void **state)
     assert_null(strstr(line, "LIMIT"));
     first_line_as(0, line, sizeof line);
     assert_non_null(strstr(line, "\"LIMIT\""));
-    assert_non_null(strstr(line, "quotas: user 0 has 1 connections, at most 1"));
+    assert_non_null(strstr(line, "quotas: user 0 has 1 connections; at most 1"));
     peer_finish(&peer);
 }
 

@@ -128,11 +128,11 @@ static void test_ranges(void **state)
     int fd = memfd_with(NULL, 10000);
 
     (void)state;
-    assert_int_equal(fails(fd, 0, 10001, "10001 B needed from offset 0, the file has 10000 B"),
+    assert_int_equal(fails(fd, 0, 10001, "10001 B are needed from offset 0, the file has 10000 B"),
                      FAULT_BAD_DESCRIPTOR);
-    fails(fd, 9999, 2, "2 B needed");
-    fails(fd, 10001, 1, "1 B needed");
-    fails(fd, UINT64_MAX, 1, "1 B needed");
+    fails(fd, 9999, 2, "2 B are needed");
+    fails(fd, 10001, 1, "1 B are needed");
+    fails(fd, UINT64_MAX, 1, "1 B are needed");
     fails(fd, 1, UINT64_MAX, "needed");
     fails(fd, UINT64_MAX - 1, 3, "needed");
     close(fd);

@@ -125,7 +125,7 @@ static void test_refused_starts(void **state)
     fd = prepare_transpose();
     register_buffer(peer, other, ",'access':'read'");
     fault = refused_start("'prepared':1,'dst':{'offset':10}", FAULT_BAD_DESCRIPTOR);
-    assert_string_equal(fault->text, "dst: 4 B needed from offset 10, the buffer has 12 B");
+    assert_string_equal(fault->text, "dst: 4 B are needed from offset 10, the buffer has 12 B");
     assert_string_equal(fault->pointer, "/dst/offset");
     fault = refused_start("'prepared':1,'src':{'offset':9007199254740991}", FAULT_BAD_DESCRIPTOR);
     assert_string_equal(fault->pointer, "/src/offset");

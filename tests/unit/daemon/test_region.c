@@ -121,7 +121,7 @@ static void test_refusals(void **state)
     want.offset = 10;
     refuses(ten, &want, FAULT_BAD_DESCRIPTOR, "the file is empty");
     want.bytes = 1;
-    refuses(ten, &want, FAULT_BAD_DESCRIPTOR, "1 B needed from offset 10, the file has 10 B");
+    refuses(ten, &want, FAULT_BAD_DESCRIPTOR, "1 B are needed from offset 10, the file has 10 B");
     close(empty);
     close(ten);
     close(pipes[0]);
@@ -145,7 +145,7 @@ static void test_ranges(void **state)
     assert_int_equal(region_check_range(region, 10, 4, "dst", "/dst/offset", &fault), -1);
     assert_int_equal(fault.code, FAULT_BAD_DESCRIPTOR);
     assert_string_equal(fault.pointer, "/dst/offset");
-    assert_string_equal(fault.text, "dst: 4 B needed from offset 10, the buffer has 12 B");
+    assert_string_equal(fault.text, "dst: 4 B are needed from offset 10, the buffer has 12 B");
     region_drop(region);
     close(fd);
 }

@@ -435,7 +435,7 @@ static void test_given_views(void **state)
         {"0,1:1", "two different dimensions"},
         {" 0,1", "two different dimensions"},
         {"0,99999999999999999999", "two different"},
-        {"HW", "HW has 2 letters, the tensor has 3"},
+        {"HW", "HW has 2 letters, but the tensor has 3"},
         {"NHWC", "has 4 letters"},
         {"ABC", "requires the letters H (rows) and W"},
         {"HWC:HCC", "requires the letters"},

@@ -104,7 +104,7 @@ static void test_source_too_large(void **state)
     t.cfg.size[1] = 5;
     assert_status(mli_mov_layout(&t.src, &t.cfg, &layout), MLI_STATUS_NOT_ENGH_MEM);
     assert_string_equal(mli_last_error(),
-                        "src.data.capacity: 4294967301 B needed, a tensor has at most "
+                        "src.data.capacity: 4294967301 B are needed, but a tensor has at most "
                         "4294967295 B (4 GiB): move it in parts");
     assert_memory_equal(&layout, &before, sizeof(layout));
     t.src.data.capacity = UINT32_MAX;

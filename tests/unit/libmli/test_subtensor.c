@@ -365,11 +365,11 @@ static void test_refuses_bad_parts(void **state)
         {{{0, 1, 0}, {2, 3, 4}, 3}, "size"},
         {{{0, 0, 1}, {2, 3, UINT32_MAX}, 3}, "size"},
         {{{0, 0, 0}, {0, 3, 4}, 3}, "size"},
-        {{{0, 0, 0}, {2, 3, 4}, 0}, "sub_tensor_rank: 0 given, 3 to 3 allowed"},
-        {{{0, 0, 0}, {2, 3, 4}, 4}, "sub_tensor_rank: 4 given, 3 to 3 allowed"},
-        {{{0, 0, 0}, {2, 3, 4}, 2}, "sub_tensor_rank: 2 given, 3 to 3 allowed"},
-        {{{0, 0, 0}, {2, 1, 4}, 1}, "sub_tensor_rank: 1 given, 2 to 3 allowed"},
-        {{{0, 0, 0}, {1, 1, 1}, 0}, "sub_tensor_rank: 0 given, 1 to 3 allowed"},
+        {{{0, 0, 0}, {2, 3, 4}, 0}, "sub_tensor_rank: 0 given; must be 3 to 3"},
+        {{{0, 0, 0}, {2, 3, 4}, 4}, "sub_tensor_rank: 4 given; must be 3 to 3"},
+        {{{0, 0, 0}, {2, 3, 4}, 2}, "sub_tensor_rank: 2 given; must be 3 to 3"},
+        {{{0, 0, 0}, {2, 1, 4}, 1}, "sub_tensor_rank: 1 given; must be 2 to 3"},
+        {{{0, 0, 0}, {1, 1, 1}, 0}, "sub_tensor_rank: 0 given; must be 1 to 3"},
         {{{0, 0, 0}, {2, 3, 4}, UINT32_MAX}, "rank"},
     };
     struct tile t;

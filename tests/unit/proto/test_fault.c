@@ -79,7 +79,7 @@ static void test_refused(void **state)
     static const struct {
         const char *error, *pointer;
     } cases[] = {
-        {"cfg.offset[1]: 9 given, below 4 needed", "/cfg/offset/1"},
+        {"cfg.offset[1]: 9 given; must be below 4", "/cfg/offset/1"},
         {"cfg.perm_dim: no permutation", "/cfg/perm_dim"},
         {"cfg: null given", "/cfg"},
         {"src.shape[0]: 0 given", "/src"},

@@ -209,18 +209,18 @@ static void test_bad_slice(void **state)
         {JOB("\"slice\":\":,]\""), "/slice",
          "slice: character 3 is ']', where a number, ':' or '...' is expected"},
         {JOB("\"slice\":\"1:\",\"cfg\":{\"offset\":[1]}"), "/slice",
-         "slice: replaces cfg.offset, give only one of the two"},
+         "slice: replaces cfg.offset; give only one of the two"},
         {JOB("\"slice\":\"1:\",\"cfg\":{\"size\":[1]}"), "/slice",
-         "slice: replaces cfg.size, give only one of the two"},
+         "slice: replaces cfg.size; give only one of the two"},
         {JOB("\"cfg\":{\"sub_sample_step\":[1]},\"slice\":\"1:\""), "/slice",
-         "slice: replaces cfg.sub_sample_step, give only one of the two"},
+         "slice: replaces cfg.sub_sample_step; give only one of the two"},
         {"{\"op\":\"permute\"," SRC "," DST ",\"slice\":\"1:\"}", "/slice",
          "slice: a permute takes cfg.perm_dim only; use \"op\": \"mov\""},
         {"{\"defaults\":{\"slice\":\"1\"},\"jobs\":[" MINIMAL "]}", "/defaults/slice",
          "slice: entry 1 is the index 1, and a move does not drop dimensions; write 1:2"},
         {"{\"defaults\":{\"slice\":\"1:\"},\"jobs\":[" JOB("\"cfg\":{\"size\":[1]}") "]}",
          "/defaults/slice",
-         "slice: replaces cfg.size, give only one of the two (for the job /jobs/0)"},
+         "slice: replaces cfg.size; give only one of the two (for the job /jobs/0)"},
     };
 
     (void)state;
@@ -269,7 +269,7 @@ static void test_huge(void **state)
     memset(text, ' ', size);
     assert_int_equal(job_file_parse(text, size, &list, &fault), -1);
     assert_fault(&fault, FAULT_LIMIT, "",
-                 "the text has 67108865 bytes, at most 67108864 are accepted", "huge");
+                 "the text has 67108865 bytes; at most 67108864 are accepted", "huge");
     memset(text, '[', size);
     assert_int_equal(job_file_parse(text, 100000, &list, &fault), -1);
     assert_int_equal(fault.code, FAULT_LIMIT);
@@ -295,16 +295,16 @@ static void test_bad_members(void **state)
         {JOB("\"\\u006fp\":\"mov\""), "/op", "op: given twice"},
         {JOB("\"chanels\":1"), "/chanels", "chanels: unknown member; did you mean \"channels\"?"},
         {JOB("\"foo\":{\"channels\":1}"), "/foo", "foo: unknown member"},
-        {JOB("\"channels\":0"), "/channels", "channels: 0 given, 1 to 16 allowed"},
-        {JOB("\"channels\":17"), "/channels", "channels: 17 given, 1 to 16 allowed"},
+        {JOB("\"channels\":0"), "/channels", "channels: 0 given; must be 1 to 16"},
+        {JOB("\"channels\":17"), "/channels", "channels: 17 given; must be 1 to 16"},
         {JOB("\"channels\":\"1\""), "/channels",
          "channels: a whole number is required, not a string"},
         {JOB("\"channels\":null"), "/channels", "channels: a whole number is required, not null"},
-        {JOB("\"priority\":2"), "/priority", "priority: 2 given, -1 to 1 allowed"},
-        {JOB("\"priority\":-2"), "/priority", "priority: -2 given, -1 to 1 allowed"},
-        {JOB("\"timeout_ms\":-1"), "/timeout_ms", "timeout_ms: -1 given, 0 to 86400000 allowed"},
+        {JOB("\"priority\":2"), "/priority", "priority: 2 given; must be -1 to 1"},
+        {JOB("\"priority\":-2"), "/priority", "priority: -2 given; must be -1 to 1"},
+        {JOB("\"timeout_ms\":-1"), "/timeout_ms", "timeout_ms: -1 given; must be 0 to 86400000"},
         {JOB("\"timeout_ms\":86400001"), "/timeout_ms",
-         "timeout_ms: 86400001 given, 0 to 86400000 allowed"},
+         "timeout_ms: 86400001 given; must be 0 to 86400000"},
         {JOB("\"name\":\"\""), "/name", "name: must not be empty"},
         {JOB("\"name\":\"a b\""), "/name", "name: a name may contain only A-Z a-z 0-9 _ . : -"},
         {JOB("\"name\":\"a/b\""), "/name", "name: a name may contain only A-Z a-z 0-9 _ . : -"},
@@ -335,35 +335,35 @@ static void test_bad_cfg(void **state)
         {JOB("\"cfg\":{\"offset\":1}"), "/cfg/offset",
          "cfg.offset: an array is required, not a number"},
         {JOB("\"cfg\":{\"offset\":[0,0,0,0,0]}"), "/cfg/offset",
-         "cfg.offset: 5 entries given, at most 4 allowed"},
+         "cfg.offset: 5 entries given; at most 4 are allowed"},
         {JOB("\"cfg\":{\"offset\":[0,-1]}"), "/cfg/offset/1",
-         "cfg.offset[1]: -1 given, 0 to 4294967295 allowed"},
+         "cfg.offset[1]: -1 given; must be 0 to 4294967295"},
         {JOB("\"cfg\":{\"offset\":[4294967296]}"), "/cfg/offset/0",
-         "cfg.offset[0]: 4294967296 given, 0 to 4294967295 allowed"},
+         "cfg.offset[0]: 4294967296 given; must be 0 to 4294967295"},
         {JOB("\"cfg\":{\"size\":[\"1\"]}"), "/cfg/size/0",
          "cfg.size[0]: a whole number is required, not a string"},
         {JOB("\"cfg\":{\"size\":[[1]]}"), "/cfg/size/0",
          "cfg.size[0]: a whole number is required, not an array"},
         {JOB("\"cfg\":{\"sub_sample_step\":[0]}"), "/cfg/sub_sample_step/0",
-         "cfg.sub_sample_step[0]: 0 given, 1 to 4294967295 allowed"},
+         "cfg.sub_sample_step[0]: 0 given; must be 1 to 4294967295"},
         {JOB("\"cfg\":{\"perm_dim\":[0,4]}"), "/cfg/perm_dim/1",
-         "cfg.perm_dim[1]: 4 given, 0 to 3 allowed"},
+         "cfg.perm_dim[1]: 4 given; must be 0 to 3"},
         {JOB("\"cfg\":{\"padding_pre\":[256]}"), "/cfg/padding_pre/0",
-         "cfg.padding_pre[0]: 256 given, 0 to 255 allowed"},
+         "cfg.padding_pre[0]: 256 given; must be 0 to 255"},
         {JOB("\"cfg\":{\"padding_post\":[-1]}"), "/cfg/padding_post/0",
-         "cfg.padding_post[0]: -1 given, 0 to 255 allowed"},
+         "cfg.padding_post[0]: -1 given; must be 0 to 255"},
         {JOB("\"cfg\":{\"dst_offset\":[-1]}"), "/cfg/dst_offset/0",
-         "cfg.dst_offset[0]: -1 given, 0 to 4294967295 allowed"},
+         "cfg.dst_offset[0]: -1 given; must be 0 to 4294967295"},
         {JOB("\"cfg\":{\"dst_mem_stride\":[-1]}"), "/cfg/dst_mem_stride/0",
-         "cfg.dst_mem_stride[0]: -1 given, 0 to 2147483647 allowed"},
+         "cfg.dst_mem_stride[0]: -1 given; must be 0 to 2147483647"},
         {JOB("\"cfg\":{\"dst_mem_stride\":[2147483648]}"), "/cfg/dst_mem_stride/0",
-         "cfg.dst_mem_stride[0]: 2147483648 given, 0 to 2147483647 allowed"},
+         "cfg.dst_mem_stride[0]: 2147483648 given; must be 0 to 2147483647"},
         {RAWJOB("\"cfg\":{\"size\":[1,2,3]}"), "/cfg/size",
-         "cfg.size: 3 entries given, the source has 2 dimensions"},
+         "cfg.size: 3 entries given, but the source has 2 dimensions"},
         {"{\"op\":\"permute\"," SRC "," DST ",\"cfg\":{\"perm_dim\":[1,0],\"size\":[1,1]}}",
          "/cfg/size", "cfg.size: a permute takes perm_dim only; use \"op\": \"mov\""},
         {"[" MINIMAL "," RAWJOB("\"cfg\":{\"size\":[1]}") "]", "/1/cfg/size",
-         "cfg.size: 1 entries given, the source has 2 dimensions"},
+         "cfg.size: 1 entries given, but the source has 2 dimensions"},
     };
 
     (void)state;
@@ -372,8 +372,8 @@ static void test_bad_cfg(void **state)
 
 static void test_bad_src(void **state)
 {
-#define NPY_SAYS     "stated in the header of the .npy file, remove it from the job"
-#define ARCHIVE_SAYS "stated in the archive, remove it from the job"
+#define NPY_SAYS     "stated in the header of the .npy file; remove it from the job"
+#define ARCHIVE_SAYS "stated in the archive; remove it from the job"
 #define NO_ARCHIVE   "names a tensor of a .npz or .safetensors file; this file is neither"
     static const struct bad cases[] = {
         {WITH_SRC("1"), "/src", "src: an object is required, not a number"},
@@ -398,9 +398,9 @@ static void test_bad_src(void **state)
         {WITH_SRC("{\"file\":\"a.npy\",\"format\":\"raw\",\"shape\":[1]}"), "/src/type",
          "src.type: missing, a raw file has no header that states it"},
         {WITH_SRC("{\"file\":\"a.bin\",\"shape\":[1],\"type\":\"fx8\",\"offset\":-1}"),
-         "/src/offset", "src.offset: -1 given, 0 to 9007199254740991 allowed"},
+         "/src/offset", "src.offset: -1 given; must be 0 to 9007199254740991"},
         {WITH_SRC("{\"file\":\"a.bin\",\"shape\":[1],\"type\":\"fx8\",\"strides\":[1,1]}"),
-         "/src/strides", "src.strides: 2 entries given, the shape has 1"},
+         "/src/strides", "src.strides: 2 entries given, but the shape has 1"},
         {WITH_SRC("{\"file\":\"a.bin\",\"shape\":[4],\"type\":\"sa8\",\"axis\":0,"
                   "\"scale\":[1,2,3]}"),
          "/src/axis", "src.axis: 3 entries given along dimension 0, shape[0] is 4"},
@@ -427,7 +427,7 @@ static void test_bad_src(void **state)
 
 static void test_bad_dst(void **state)
 {
-#define UPDATE_ONLY "describes an existing tensor, allowed only with \"update\": true"
+#define UPDATE_ONLY "describes an existing tensor; allowed only with \"update\": true"
     static const struct bad cases[] = {
         {WITH_DST("{}"), "/dst/file", "dst.file: missing, the tensor's file is required"},
         {WITH_DST("{\"file\":\"b\",\"type\":\"fx8\"}"), "/dst/type", "dst.type: unknown member"},
@@ -455,9 +455,9 @@ static void test_bad_dst(void **state)
         {WITH_DST("{\"file\":\"b.npy\",\"update\":true,\"offset\":1}"), "/dst/offset",
          "dst.offset: " NPY_SAYS},
         {"{\"op\":\"mov\"," RAW ",\"dst\":{\"file\":\"b\",\"strides\":[1]}}", "/dst/strides",
-         "dst.strides: 1 entries given, the source has 2 dimensions"},
+         "dst.strides: 1 entries given, but the source has 2 dimensions"},
         {"{\"op\":\"mov\"," RAW ",\"dst\":{\"file\":\"b\",\"update\":true,\"shape\":[1]}}",
-         "/dst/shape", "dst.shape: 1 entries given, the source has 2 dimensions"},
+         "/dst/shape", "dst.shape: 1 entries given, but the source has 2 dimensions"},
         {"{\"op\":\"mov\"," RAW ",\"dst\":{\"file\":\"b\",\"update\":true,\"frac_bits\":1}}",
          "/dst/frac_bits", "dst.frac_bits: only fx8 and fx16 have this parameter, not sa8"},
         {"{\"op\":\"mov\"," RAW ",\"dst\":{\"file\":\"b\",\"update\":true,\"axis\":0}}",
@@ -481,7 +481,7 @@ static void test_long_texts(void **state)
              "{\"op\":\"mov\",\"src\":{\"file\":\"%s\",\"format\":\"npy\"}," DST "}", path);
     assert_int_equal(parse(text, &list, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/src/file",
-                 "src.file: 4096 bytes given, at most 4095 allowed", "path");
+                 "src.file: 4096 bytes given; at most 4095 are allowed", "path");
     path[sizeof path - 2] = '\0';
     snprintf(text, sizeof text,
              "{\"op\":\"mov\",\"src\":{\"file\":\"%s\",\"format\":\"npy\"}," DST "}", path);
@@ -491,7 +491,7 @@ static void test_long_texts(void **state)
     snprintf(text, sizeof text, "{\"op\":\"mov\"," SRC "," DST ",\"name\":\"%s\"}", path);
     assert_int_equal(parse(text, &list, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/name",
-                 "name: 129 bytes given, at most 128 allowed", "name");
+                 "name: 129 bytes given; at most 128 are allowed", "name");
 }
 
 static void test_update(void **state)
@@ -596,7 +596,7 @@ static void test_bad_files(void **state)
         {"[[]]", "/0", "an object is required, not an array"},
         {"[" MINIMAL ",{\"op\":\"mov\"," SRC "}]", "/1/dst", "dst: missing, an object is required"},
         {"[" MINIMAL "," JOB("\"cfg\":{\"size\":[1,-1]}") "]", "/1/cfg/size/1",
-         "cfg.size[1]: -1 given, 0 to 4294967295 allowed"},
+         "cfg.size[1]: -1 given; must be 0 to 4294967295"},
         {"{\"jobs\":[]}", "/jobs", "jobs: at least one job is required"},
         {"{\"jobs\":{}}", "/jobs", "jobs: an array is required, not an object"},
         {"{\"defaults\":{}}", "/jobs", "jobs: missing, an array is required"},
@@ -611,15 +611,15 @@ static void test_bad_files(void **state)
          "after: unknown member"},
         /* invalid defaults, although every job overrides them */
         {"{\"defaults\":{\"channels\":99},\"jobs\":[" JOB("\"channels\":1") "]}",
-         "/defaults/channels", "channels: 99 given, 1 to 16 allowed"},
+         "/defaults/channels", "channels: 99 given; must be 1 to 16"},
         {"{\"defaults\":{\"src\":{\"typ\":1}},\"jobs\":[" MINIMAL "]}", "/defaults/src/typ",
          "src.typ: unknown member; did you mean \"type\"?"},
         {"{\"defaults\":{\"src\":{\"file\":1}},\"jobs\":[" MINIMAL "]}", "/defaults/src/file",
          "src.file: a string is required, not a number"},
         {"{\"defaults\":{\"dst\":{\"axis\":9}},\"jobs\":[" MINIMAL "]}", "/defaults/dst/axis",
-         "dst.axis: 9 given, 0 to 3 allowed"},
+         "dst.axis: 9 given; must be 0 to 3"},
         {"{\"defaults\":{\"cfg\":{\"size\":[1,2,3,4,5]}},\"jobs\":[" MINIMAL "]}",
-         "/defaults/cfg/size", "cfg.size: 5 entries given, at most 4 allowed"},
+         "/defaults/cfg/size", "cfg.size: 5 entries given; at most 4 are allowed"},
         {"{\"defaults\":{\"expect\":1},\"jobs\":[" MINIMAL "]}", "/defaults/expect",
          "expect: an object is required, not a number"},
         /* valid defaults, but invalid for a job */
@@ -632,7 +632,7 @@ static void test_bad_files(void **state)
          "/defaults/expect",
          "expect: \"file\", \"digest\" or \"error\" is required (for the job /jobs/0)"},
         {"{\"defaults\":{\"cfg\":{\"size\":[1]}},\"jobs\":[" RAWJOB("\"channels\":1") "]}",
-         "/jobs/0/cfg/size", "cfg.size: 1 entries given, the source has 2 dimensions"},
+         "/jobs/0/cfg/size", "cfg.size: 1 entries given, but the source has 2 dimensions"},
     };
 
     (void)state;
@@ -653,7 +653,7 @@ static void test_too_many_jobs(void **state)
     text[0] = '[';
     text[size - 1] = ']';
     assert_int_equal(job_file_parse(text, size, &list, &fault), -1);
-    assert_fault(&fault, FAULT_INVALID_PARAMS, "", "262145 jobs given, at most 262144 allowed",
+    assert_fault(&fault, FAULT_INVALID_PARAMS, "", "262145 jobs given; at most 262144 are allowed",
                  "jobs");
     free(text);
 }
@@ -808,7 +808,7 @@ static void test_check_rank(void **state)
     assert_no_fault(job_check_rank(&job.common, &job.dst.desc, 0, &fault), &fault);
     assert_int_equal(job_check_rank(&job.common, &job.dst.desc, 4, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/cfg/dst_offset",
-                 "cfg.dst_offset: 3 entries given, the source has 4 dimensions", "rank");
+                 "cfg.dst_offset: 3 entries given, but the source has 4 dimensions", "rank");
     job.common.op = JOB_OP_PERMUTE;
     assert_int_equal(job_check_rank(&job.common, &job.dst.desc, 0, &fault), -1);
     assert_fault(&fault, FAULT_INVALID_PARAMS, "/cfg/dst_offset",

@@ -57,19 +57,19 @@ static void test_bad(void **state)
 #define DESC "{\"type\":\"fx8\",\"shape\":[2]}"
     static const struct bad cases[] = {
         {"1", "", "an object is required, not a number"},
-        {"{\"job\":0}", "/job", "job: 0 given, 1 to 9007199254740991 allowed"},
+        {"{\"job\":0}", "/job", "job: 0 given; must be 1 to 9007199254740991"},
         {"{\"dst\":1," COST "}", "/dst", "dst: an object is required, not a number"},
         {"{\"dst\":" DESC "}", "/cost", "cost: missing, an object is required"},
         {RESULT("{\"shape\":[2]}"), "/dst/type", "dst.type: missing, a string is required"},
         {RESULT("{\"type\":\"fx8\"}"), "/dst/shape", "dst.shape: missing, an array is required"},
         {RESULT("{\"typ\":\"fx8\"}"), "/dst/type", "dst.type: missing, a string is required"},
         {"{\"dst\":" DESC ",\"cost\":{\"bytes\":-1}}", "/cost/bytes",
-         "cost.bytes: -1 given, 0 to 9007199254740991 allowed"},
+         "cost.bytes: -1 given; must be 0 to 9007199254740991"},
         {"{\"dst\":" DESC ",\"cost\":{\"bytes\":1,\"channels\":17}}", "/cost/channels",
-         "cost.channels: 17 given, 0 to 16 allowed"},
+         "cost.channels: 17 given; must be 0 to 16"},
         {"{\"dst\":" DESC ",\"cost\":{\"bytes\":1,\"channels\":1,\"ns_queued\":1,"
          "\"ns_moving\":1,\"engine\":\"an engine with a name that is long\"}}",
-         "/cost/engine", "cost.engine: 34 bytes given, at most 23 allowed"},
+         "/cost/engine", "cost.engine: 34 bytes given; at most 23 are allowed"},
         {"{\"dst\":" DESC "," COST ",\"dst\":1}", "/dst", "dst: given twice"},
     };
 

@@ -52,7 +52,7 @@ static void test_int(void **state)
     assert_int_equal(json_int(&value, INT64_MIN, 0, &number), 0);
     assert_true(number == INT64_C(-9007199254740991));
     assert_int_equal(json_int(&value, -1, 4, &number), -1);
-    assert_complaint(&document, "/b", "b: -9007199254740991 given, -1 to 4 allowed");
+    assert_complaint(&document, "/b", "b: -9007199254740991 given; must be -1 to 4");
     value = json_member(&document.root, "c");
     assert_int_equal(json_int(&value, 0, 0, &number), 0);
     assert_int_equal(number, 0);
@@ -113,7 +113,7 @@ static void test_string(void **state)
     assert_int_equal(json_string(&value, 4, &text), 0);
     assert_string_equal(text, "four");
     assert_int_equal(json_string(&value, 3, &text), -1);
-    assert_complaint(&document, "/a", "a: 4 bytes given, at most 3 allowed");
+    assert_complaint(&document, "/a", "a: 4 bytes given; at most 3 are allowed");
     value = json_member(&document.root, "b");
     assert_int_equal(json_string(&value, 3, &text), -1);
     assert_complaint(&document, "/b", "b: must not be empty");
@@ -211,7 +211,7 @@ static void test_too_many_members(void **state)
         if (count == JSON_KEYS_MAX)
             assert_complaint(&document, "/a", "a: given twice");
         else
-            assert_complaint(&document, "", "65 members given, at most 64 allowed");
+            assert_complaint(&document, "", "65 members given; at most 64 are allowed");
         json_free(&document.root);
     }
 }

@@ -287,7 +287,7 @@ static void test_limits(void **state)
     (void)state;
     assert_no_fault(json_check("[1,2,3]     ", 12, &narrow, &fault), &fault);
     assert_int_equal(json_check("[1,2,3]      ", 13, &narrow, &fault), -1);
-    assert_fault(&fault, FAULT_LIMIT, "", "the text has 13 bytes, at most 12 are accepted",
+    assert_fault(&fault, FAULT_LIMIT, "", "the text has 13 bytes; at most 12 are accepted",
                  "bytes");
     assert_int_equal(json_check("[1,2,3,4]", 9, &narrow, &fault), -1);
     assert_fault(&fault, FAULT_LIMIT, "/3", "more than 4 values", "values");

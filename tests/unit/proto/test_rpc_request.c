@@ -86,9 +86,9 @@ static void test_not_json(void **state)
 static void test_bad_fds(void **state)
 {
     static const struct bad_line cases[] = {
-        {CALL(",\"fds\":17"), FAULT_INVALID_REQUEST, "/fds", "fds: 17 given, 0 to 16 allowed",
+        {CALL(",\"fds\":17"), FAULT_INVALID_REQUEST, "/fds", "fds: 17 given; must be 0 to 16",
          UNKNOWN_FDS, 0},
-        {CALL(",\"fds\":-1"), FAULT_INVALID_REQUEST, "/fds", "fds: -1 given, 0 to 16 allowed",
+        {CALL(",\"fds\":-1"), FAULT_INVALID_REQUEST, "/fds", "fds: -1 given; must be 0 to 16",
          UNKNOWN_FDS, 0},
         {CALL(",\"fds\":\"1\""), FAULT_INVALID_REQUEST, "/fds",
          "fds: a whole number is required, not a string", UNKNOWN_FDS, 0},
@@ -143,7 +143,7 @@ static void test_bad_envelope(void **state)
          "params: an object is required: parameters are passed by name", 0, 7},
         {CALL(",\"params\":{\"a\":1}"), FAULT_INVALID_PARAMS, "/a", "a: unknown member", 0, 7},
         {"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"job.submit\",\"fds\":2}", FAULT_INVALID_PARAMS,
-         "/params", "params: missing, the job is required", 2, 7},
+         "/params", "params: missing; the job is required", 2, 7},
     };
 
     (void)state;
@@ -160,7 +160,7 @@ static void test_long_id(void **state)
     strcat(line, "\"}");
     assert_int_equal(rpc_request_parse(line, strlen(line), &request), -1);
     assert_fault(&request.fault, FAULT_INVALID_REQUEST, "/id",
-                 "id: 129 bytes given, at most 128 allowed", "a long id");
+                 "id: 129 bytes given; at most 128 are allowed", "a long id");
     assert_int_equal(request.id.kind, RPC_ID_NULL);
     assert_int_equal(request.fds, 1);
     rpc_request_finish(&request);
@@ -228,7 +228,7 @@ static void test_pointers_of_params(void **state)
     assert_no_fault(rpc_request_parse(line, strlen(line), &request), &request.fault);
     assert_int_equal(job_wire_read(&request.params, request.fds, &job), -1);
     assert_fault(&request.fault, FAULT_INVALID_PARAMS, "/cfg/offset/1",
-                 "cfg.offset[1]: -1 given, 0 to 4294967295 allowed", "params");
+                 "cfg.offset[1]: -1 given; must be 0 to 4294967295", "params");
     rpc_request_finish(&request);
 }
 

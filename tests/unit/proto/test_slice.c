@@ -106,9 +106,9 @@ static void test_bad(void **state)
         {":,-1", NULL, "entry 2 is the index -1, and a move does not drop dimensions; write -1:"},
         {"-2 ,:", NULL,
          "entry 1 is the index -2, and a move does not drop dimensions; write -2:-1"},
-        {":, ::0", NULL, "entry 2: step 0 given, at least 1 required"},
-        {"::-1", NULL, "entry 1: step -1 given, at least 1 required"},
-        {"...,:,...", NULL, "'...' is given twice, at most once allowed"},
+        {":, ::0", NULL, "entry 2: step 0 given; must be at least 1"},
+        {"::-1", NULL, "entry 1: step -1 given; must be at least 1"},
+        {"...,:,...", NULL, "'...' is given twice, but allowed only once"},
         {":,:,:,:,:", NULL, "more than 4 entries given"},
         {":,:,:,:,3", NULL, "more than 4 entries given"},
         {"9223372036854775808:", NULL, "the number at character 1 does not fit into 64 bits"},
@@ -245,8 +245,8 @@ static void test_bad_apply(void **state)
 {
     static const int64_t extents[] = {4, 9};
     static const struct bad cases[] = {
-        {":,:,:", NULL, "3 entries given, the source has 2 dimensions"},
-        {"...,:,:,:", NULL, "3 entries given, the source has 2 dimensions"},
+        {":,:,:", NULL, "3 entries given, but the source has 2 dimensions"},
+        {"...,:,:,:", NULL, "3 entries given, but the source has 2 dimensions"},
         {":,3:3", NULL,
          "nothing is selected of dimension 1: from 3 up to 3, of 9 (padded) samples"},
         {"4:", NULL, "nothing is selected of dimension 0: from 4 up to 4, of 4 (padded) samples"},

@@ -5,13 +5,13 @@
 
 #include "libmli/src/exec/leaf.h"
 
-/* rows_neon.c: rows, rows between zeros, and zeros */
+/* rows_neon.c: kernels that copy rows, copy rows with zeros on both sides, and write zeros */
 
 leaf_rows rows_neon;
 leaf_bordered bordered_neon;
 leaf_fill fill_neon;
 
-/* zip_neon.c: two, three or four interleaved rows or columns */
+/* zip_neon.c: kernels that interleave two, three or four rows or columns */
 
 /**
  * leaf_gather, and leaf_transpose with few rows or few columns, for elements of 2^size_log bytes.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows, rows between zeros, and zeros, in plain C. */
+/* Kernels in plain C that copy rows, copy rows with zeros on both sides, and write zeros. */
 #include "libmli/src/bytes.h"
 #include "libmli/src/exec/c/kernels_c.h"
 #include "libmli/src/exec/nest.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads and stores of whole and masked registers, with any misalignment, and prefetches. Include it
-   only between TARGET_BEGIN and TARGET_END. */
+/*
+ * Loads and stores of whole and masked registers, at any alignment, and prefetches. Include this
+ * header only between TARGET_BEGIN and TARGET_END.
+ */
 #ifndef MLI_EXEC_X86_BYTES_AVX512_H
 #define MLI_EXEC_X86_BYTES_AVX512_H
 
@@ -68,7 +70,7 @@ BYTES_INLINE void fetch_to_read(const uint8_t *at)
 
 /*
  * Fetches into the second-level cache, which can wait for more lines at a time than the first-level
- * cache.
+ * cache can.
  */
 BYTES_INLINE void fetch_far(const uint8_t *at)
 {

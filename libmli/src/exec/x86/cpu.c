@@ -8,7 +8,7 @@
 #include <cpuid.h>
 #include <stdint.h>
 
-/* Registers that the system saves when it switches threads. */
+/* Bits for the registers that the system saves when it switches threads. */
 enum { SAVES_AVX = 0x6, SAVES_AVX512 = 0xe6 };
 
 static bool saves(uint32_t wanted)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 bool cpu_has_avx2(void);
-/** Requires F, BW, VL, VBMI, and BMI2. */
+/** Requires the instruction sets F, BW, VL, VBMI, and BMI2. */
 bool cpu_has_avx512(void);
 
 #endif /* MLI_EXEC_X86_CPU_H */

@@ -135,7 +135,7 @@ static void gather_long(const struct pattern *p, size_t size, size_t spread,
 struct scoop {
     _Alignas(LINE) uint8_t order[4 * LINE];
     size_t loads, rows;
-    size_t row; /* bytes of one row */
+    size_t row; /* bytes of one gathered row */
     ptrdiff_t at[SPREAD_MAX];
     uint64_t mask[SPREAD_MAX];
 };

@@ -15,7 +15,9 @@ TARGET_BEGIN("avx2,prfchw")
 
 enum { SIZES = 3 };
 
-/* three[i][k][col]: shuffle of a lane of column `col` for lane k of the three result lanes. */
+/*
+ * three[i][k][col] is the shuffle of a lane of column `col` for lane k of the three result lanes.
+ */
 static uint8_t three[SIZES][3][3][LANE];
 
 void interleave_avx2_init(void)

@@ -5,7 +5,10 @@
 
 #include "libmli/src/exec/leaf.h"
 
-/* rows_avx2.c: rows, rows between zeros, zeros, and copies past the caches */
+/*
+ * rows_avx2.c: kernels that copy rows, copy rows with zeros on both sides, write zeros, and copy
+ * past the caches
+ */
 
 leaf_rows rows_avx2;
 leaf_bordered bordered_avx2;
@@ -13,7 +16,7 @@ leaf_fill fill_avx2;
 leaf_stream stream_avx2;
 leaf_fence fence_avx2;
 
-/* gather_avx2.c: every s-th element, for small s */
+/* gather_avx2.c: kernels that gather every s-th element, for small s */
 
 /** Fills the tables of gather_avx2(). Call it before the first use. */
 void gather_avx2_init(void);
@@ -21,7 +24,7 @@ void gather_avx2_init(void);
 /** leaf_gather for elements of 2^size_log bytes. */
 void gather_avx2(uint32_t size_log, const struct leaf_nest *nest, size_t step, size_t cols);
 
-/* skinny_avx2.c: transposes with rows or columns of less than 16 bytes, by the two files below */
+/* skinny_avx2.c: transposes with rows or columns of less than 16 bytes; uses the two files below */
 
 /** Fills the tables of the three files. Call it before the first use. */
 void skinny_avx2_init(void);
@@ -30,7 +33,7 @@ void skinny_avx2_init(void);
 void skinny_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                  size_t src_step, size_t rows, size_t cols);
 
-/* narrow_avx2.c: pixels to planes */
+/* narrow_avx2.c: transposes of pixels to planes */
 
 void narrow_avx2_init(void);
 
@@ -41,7 +44,7 @@ void narrow_avx2_init(void);
 void narrow_avx2(uint32_t size_log, uint8_t *dst, size_t dst_step, const uint8_t *src,
                  size_t src_step, size_t rows, size_t cols);
 
-/* interleave_avx2.c: planes to pixels */
+/* interleave_avx2.c: transposes of planes to pixels */
 
 void interleave_avx2_init(void);
 

@@ -7,18 +7,20 @@
 
 #include "libmli/src/exec/leaf.h"
 
-/* rows_avx512.c: rows, and rows between zeros */
+/* rows_avx512.c: kernels that copy rows, with and without zeros on both sides */
 
 leaf_rows rows_avx512;
 leaf_bordered bordered_avx512;
 
-/* stream_avx512.c: zeros, and copies past the caches */
+/* stream_avx512.c: kernels that write zeros, and copy past the caches */
 
 leaf_fill fill_avx512;
 leaf_stream stream_avx512;
 leaf_fence fence_avx512;
 
-/* packed_avx512.c: rows of at most 64 bytes that follow one another in the destination */
+/*
+ * packed_avx512.c: kernels for rows of at most 64 bytes that follow one another in the destination
+ */
 
 /** Returns whether packed_avx512() can move rows of `row` bytes, zeros included. */
 bool packed_avx512_can(const struct leaf_nest *nest, size_t row);
@@ -26,10 +28,12 @@ bool packed_avx512_can(const struct leaf_nest *nest, size_t row);
 /** leaf_bordered for nests that packed_avx512_can() accepts. The border may have no zeros. */
 void packed_avx512(const struct leaf_nest *nest, const struct leaf_border *border);
 
-/** leaf_gather for short rows with small steps. Else does nothing and returns false. */
+/**
+ * leaf_gather for short rows with small steps. For other rows it does nothing and returns false.
+ */
 bool packed_avx512_gather(const struct leaf_nest *nest, size_t elem, size_t step, size_t cols);
 
-/* gather_avx512.c: every s-th element, for small s */
+/* gather_avx512.c: kernels that gather every s-th element, for small s */
 
 /** Fills the tables of gather_avx512(). Call it before the first use. */
 void gather_avx512_init(void);
@@ -55,10 +59,13 @@ struct skinny {
 /** Fills the tables of skinny_avx512(). Call it before the first use. */
 void skinny_avx512_init(void);
 
-/** Transposes, if it is faster than tiles, and returns true. Else does nothing, returns false. */
+/**
+ * Transposes and returns true, if that is faster than tiles; otherwise does nothing and returns
+ * false.
+ */
 bool skinny_avx512(const struct skinny *skinny);
 
-/** The same with stores past the caches. */
+/** Transposes like skinny_avx512(), with stores past the caches. */
 bool skinny_stream_avx512(const struct skinny *skinny);
 
 /** Returns whether skinny_stream_avx512() would transpose. */
@@ -66,7 +73,10 @@ bool skinny_streams_avx512(const struct skinny *skinny);
 
 /* narrow_avx512.c: transposes with rows or columns of less than 16 bytes, and arbitrary strides */
 
-/** Transposes, if rows or columns have less than 16 bytes, and returns true. */
+/**
+ * Transposes and returns true, if rows or columns have less than 16 bytes; otherwise does nothing
+ * and returns false.
+ */
 bool narrow_avx512(const struct skinny *skinny);
 
 #endif /* MLI_EXEC_X86_KERNELS_AVX512_H */

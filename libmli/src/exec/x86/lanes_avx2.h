@@ -6,7 +6,7 @@
 #include "libmli/src/exec/tuning.h"
 #include "libmli/src/exec/x86/lanes.h"
 
-/* Bytes of a lane and of a register. */
+/* Sizes of a lane and of a register, in bytes. */
 enum { LANE = 16, VEC = 32 };
 
 ALWAYS_INLINE __m256i load_32(const uint8_t *at)

@@ -52,7 +52,7 @@ static size_t half_tile(size_t cols, size_t tile)
     return cols < 4 * tile && left <= tile / 2 ? left : 0;
 }
 
-/* Columns of a tile. */
+/* Number of columns of a tile. */
 #define TILE(E) ((size_t)64 / (E))
 
 #define DEFINE_TRANSPOSE(E, index)                                                                 \
@@ -108,8 +108,8 @@ DEFINE_TRANSPOSE(4, 2)
 DEFINE_TRANSPOSE(8, 3)
 
 /*
- * Prefetches all lines of the rows at distance `ahead`. Into the second-level cache, which can wait
- * for more lines at a time than the first-level cache.
+ * Prefetches all lines of the rows at distance `ahead` into the second-level cache, which can wait
+ * for more lines at a time than the first-level cache can.
  */
 static void fetch_rows(const struct leaf_nest *nest, size_t bytes)
 {

@@ -23,18 +23,19 @@ typedef void tiles_kernel(uint32_t size_log, uint8_t *dst, size_t dst_step, cons
                           size_t src_step, size_t rows, size_t tiles);
 
 /*
- * fold[i][j]: for a lane of columns of 2^j elements, the shuffle that joins the elements of each
+ * fold[i][j] is, for a lane of columns of 2^j elements, the shuffle that joins the elements of each
  * row.
  */
 static uint8_t fold[SIZES][FOLDS][LANE];
 
 /*
- * pairs[rows]: for two columns of 5 to 8 bytes, the shuffle that joins the two bytes of each row.
+ * pairs[rows] is, for two columns of 5 to 8 bytes, the shuffle that joins the two bytes of each
+ * row.
  */
 static uint8_t pairs[9][LANE];
 
 /*
- * three[i][row][k]: for columns of three elements in three lanes, the shuffle of lane k for the
+ * three[i][row][k] is, for columns of three elements in three lanes, the shuffle of lane k for the
  * row.
  */
 static uint8_t three[SIZES][3][3][LANE];
@@ -254,8 +255,8 @@ DEFINE_EDGE(4, 2)
 DEFINE_EDGE(4, 4)
 
 /*
- * Kernels by the logarithm of the largest number of rows, rounded up; for packed columns by the
- * number of rows.
+ * Kernels by the logarithm of the largest number of rows, rounded up; kernels for packed columns by
+ * the number of rows.
  */
 static tiles_kernel *const any[SIZES][4] = {
     {narrow_1_2, narrow_1_4, narrow_1_8, narrow_1_16},

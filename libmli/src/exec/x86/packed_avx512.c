@@ -27,15 +27,16 @@ enum {
 };
 
 struct packed {
-    uint8_t *dst, *end; /* start; end of all rows, or of the current stretch */
+    uint8_t *dst, *end; /* start of the destination; end of all rows, or of the current stretch */
     const uint8_t *src;
     struct leaf_loop outer;
-    size_t before, run, width, step; /* of a row: zeros, bytes of the source, all bytes */
+    size_t before, run, width, step; /* sizes of a row: zeros before the source bytes, source bytes,
+                                        all bytes; and the step of rows */
     size_t parts, part, part_step;   /* elements gathered from a run, their bytes, and their step */
-    size_t rows;                     /* rows of a group */
+    size_t rows;                     /* number of rows of a group */
     size_t groups, stretch;          /* groups, and bytes, until a gap may come */
-    bool gaps;                       /* there are gaps between rows of the source */
-    bool all;                        /* there is no gap in the destination */
+    bool gaps;                       /* true: there are gaps between rows of the source */
+    bool all;                        /* true: there is no gap in the destination */
     size_t bytes, stride, last_bytes, last_stride; /* bytes of destination and source from group to
                                                       group, and to the last group */
 
@@ -50,7 +51,7 @@ struct packed {
 BYTES_INLINE __m512i merge(const struct packed *p, const uint8_t *from, size_t step, size_t rows)
 {
     const size_t width = p->width;
-    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* between registers */
+    const ptrdiff_t apart = (ptrdiff_t)step - (ptrdiff_t)width; /* bytes between registers */
     const __mmask64 row = low_bits(p->run) << p->before;
     __m512i v;
 

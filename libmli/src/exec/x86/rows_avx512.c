@@ -79,14 +79,14 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
     store_64(to + run - REGISTER, load_64(from + run - REGISTER));
 }
 
-/* Rows of one piece. */
+/* Moves rows of one piece. */
 #define ROWS_WHOLE(LOAD, STORE)                                                                    \
     NEST_FOR_ROWS(nest, to, from, {                                                                \
         fetch(to, from, next, of_source);                                                          \
         STORE(to, LOAD(from));                                                                     \
     })
 
-/* Rows in two overlapping pieces. */
+/* Moves rows in two overlapping pieces. */
 #define ROWS_IN_PIECES(type, LOAD, STORE)                                                          \
     {                                                                                              \
         const size_t tail_at = run - sizeof(type);                                                 \
@@ -103,7 +103,9 @@ BYTES_INLINE void copy_row(uint8_t *to, const uint8_t *from, size_t run, size_t 
 
 BYTES_INLINE void rows_apart(const struct leaf_nest *all, size_t run, bool of_source)
 {
-    const struct leaf_nest copy = *all, *nest = &copy; /* stores cannot change a copy */
+    const struct leaf_nest
+        copy = *all,
+        *nest = &copy; /* a copy, because stores to the destination cannot change it */
     const size_t next = next_row(all, run);
 
     if (of_source && run < TUNE_AVX512_FETCH_ROW)
@@ -147,8 +149,8 @@ static void rows_near(const struct leaf_nest *nest, size_t run)
 
 void rows_avx512(const struct leaf_nest *nest, size_t run)
 {
-    /* First of all: a copy of a nest that was just written waits for the stores before it, which
-       may be streaming stores. */
+    /* Test `ahead` before the nest is copied: a copy of a nest that was just written waits for the
+       stores before it, which may be streaming stores. */
     if (nest->ahead > 0) {
         rows_far(nest, run);
         return;
@@ -176,7 +178,10 @@ static __mmask64 source_bytes(const struct leaf_border *border, size_t at)
     return begin > at ? until & ~low_bits(begin - at < REGISTER ? begin - at : REGISTER) : until;
 }
 
-/* Rows of up to 64 bytes, in two overlapping pieces. LOAD sets bytes outside its mask to zero. */
+/*
+ * Moves rows of up to 64 bytes, in two overlapping pieces. LOAD sets bytes outside its mask to
+ * zero.
+ */
 #define BORDERED_IN_PIECES(piece, LOAD, STORE)                                                     \
     {                                                                                              \
         const size_t tail_at = width - (piece);                                                    \
@@ -217,7 +222,7 @@ static void bordered_short(const struct leaf_nest *nest, const struct leaf_borde
         BORDERED_IN_PIECES(2, LOAD_16, STORE_2)
 }
 
-/* Rows of 65 .. 256 bytes: each register has a mask. */
+/* Moves rows of 65 .. 256 bytes: each register has a mask. */
 BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct leaf_border *border,
                                   size_t registers)
 {
@@ -242,7 +247,7 @@ BYTES_INLINE void bordered_masked(const struct leaf_nest *nest, const struct lea
     })
 }
 
-/* Longer rows: registers with bytes of the source only need no mask. */
+/* Moves longer rows: registers with bytes of the source only need no mask. */
 static void bordered_long(const struct leaf_nest *nest, const struct leaf_border *border)
 {
     const size_t before = border->before, end = before + border->run;

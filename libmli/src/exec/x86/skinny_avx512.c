@@ -33,12 +33,12 @@ enum { LINE = 64, MOST = 9, SIZES = 4 };
 static struct network {
     _Alignas(LINE) uint8_t order[MOST][LINE]; /* byte i of a plane is byte order[i] of its blend */
     uint8_t places[MOST][LINE];               /* the inverse of order */
-    uint8_t turn[MOST][LINE]; /* rotation by an index of elements, of the bytes of a line */
+    uint8_t turn[MOST][LINE]; /* rotation of the bytes of a line, by an index of elements */
     uint64_t mask[MOST];      /* bytes of every S-th element, starting with this one */
-    size_t line[MOST];        /* start of each line */
+    size_t line[MOST];        /* start of each line, in bytes */
 } networks[SIZES][MOST + 1];
 
-/* The largest power of two that divides `spread`. */
+/* Returns the largest power of two that divides `spread`. */
 #define DIVISOR(spread) ((spread) & -(spread))
 
 /* Sets the table's bytes of one element to those of the element at index `at`. */
@@ -301,7 +301,7 @@ static void unzip_all(const struct skinny *t, kernel *const *kernels)
     const size_t n = LINE / size, cols = t->cols;
     const struct network *net = &networks[t->size_log][spread];
     const struct chunks chunks = {t->dst, t->src, t->dst_step, t->rows, 0, {0}};
-    const bool whole = t->rows == spread; /* else the last chunk would read too far */
+    const bool whole = t->rows == spread; /* otherwise the last chunk would read too far */
     size_t begin = 0;
 
     if (cols < n) {
